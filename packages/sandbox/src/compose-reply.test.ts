@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { composeReply } from './compose-reply.ts'
+import { parseFaults } from './faults.ts'
+import { splitFragments } from './fragments.ts'
+
+const real = { name: 'Dify', platform: 'dify', baseUrl: 'https://dify.example/v1' }
+
+function reply(query: string, earlier: readonly string[] = [], files: readonly string[] = []) {
+  return composeReply({ real, faults: parseFaults(query), earlier, files })
+}
+
+function textOf(query: string, earlier: readonly string[] = [], files: readonly string[] = []): string {
+  return reply(query, earlier, files).fragments.join('')
+}
+
+test('the same question gets the same reply, in its own language', () => {
+  expect(reply('What is a gateway?')).toEqual(reply('What is a gateway?'))
+  expect(textOf('What is a gateway?')).toContain(
+    'You asked: “What is a gateway?”\n\nA gateway stands between',
+  )
+  expect(textOf('什么是网关？')).toContain('你的问题是：“什么是网关？”\n\n网关位于')
+})
+
+test('the reply names the platform and how to reach the real one', () => {
+  const text = textOf('How do I point Trunkline at the real platform?')
+  expect(text).toContain('Hello from the Dify look-alike')
+  expect(text).toContain('baseUrl: https://dify.example/v1')
+  expect(text).toMatch(/apiKey: \$\{DIFY_API_KEY\}/)
+})
+
+test.each([
+  ['What is my name?', 'My name is Ada', 'Your name is Ada'],
+  ['What did I say first?', 'My name is Ada', 'The first thing you said to me was: “My name is Ada”'],
+  ['我叫什么？', '我叫小明', '你叫小明'],
+])('%s shows that %s is remembered', (question, earlier, answer) => {
+  expect(textOf(question, [earlier])).toContain(answer)
+  expect(textOf(question)).not.toContain(answer)
+})
+
+test('from the second turn on every reply names the turn and how it began', () => {
+  expect(textOf('Go on', ['Begin', 'More'])).toContain(
+    'This is turn 3 of our conversation; it began with “Begin”.',
+  )
+})
+
+test('files are listed', () => {
+  expect(textOf('Look', [], ['a.png', 'b.pdf'])).toContain('I received 2 files:\n- a.png\n- b.pdf')
+})
+
+test('fragments are the text, split no finer than code points', () => {
+  const odd = 'naïve 你好，世界。\n\n👩‍👩‍👧 data: [DONE]\r\n\u2028\t\u0000 end'
+  expect(splitFragments(odd).join('')).toBe(odd)
+  expect(splitFragments(odd).every((fragment) => fragment.isWellFormed())).toBe(true)
+})
+
+test('a long reply has as many numbered fragments as asked for', () => {
+  const { fragments } = reply('sandbox:long=25')
+  expect(fragments).toHaveLength(25)
+  expect(fragments[9]).toBe('10 网关\n')
+})
+
+test('a cut reply is the first half and says so', () => {
+  const whole = reply('sandbox:long=10')
+  expect(reply('sandbox:long=10 sandbox:length')).toMatchObject({
+    finish: 'length',
+    fragments: whole.fragments.slice(0, 5),
+  })
+})

@@ -1,0 +1,253 @@
+import { randomInt } from 'node:crypto'
+import { type Answer, json, Refusal } from './answer.ts'
+import { composeReply } from './compose-reply.ts'
+import { type Conversation, Conversations } from './conversations.ts'
+import { type CozeDialect, cozeData, cozeErrors, cozeRefusal } from './coze-errors.ts'
+import { type CozeChat, cozeChatData, cozeMessages, cozeScript } from './coze-script.ts'
+import { type ErrorKind, type Faults, parseFaults } from './faults.ts'
+import type { Exchange } from './http-server.ts'
+import type { LookAlike, Stage } from './look-alike.ts'
+import { asList, asRecord, asText } from './narrow.ts'
+import { generate, play } from './player.ts'
+
+// The token chooses the dialect.
+const KEYS = { cloud: 'pat_sandbox', studio: 'pat_sandbox_studio' } as const
+const BOT_ID = '7379462189365198898'
+const UNPUBLISHED_BOT_ID = '7379462189365198899'
+const REAL = { name: 'Coze', platform: 'coze', baseUrl: 'https://api.coze.cn' }
+
+const CHATS_KEPT = 1_000
+
+/** Coze: chats, conversations, files; coze.com and the self-hosted coze-studio. */
+export function coze(stage: Stage): LookAlike {
+  const conversations = new Conversations()
+  const uploads = new Map<string, string>()
+  const chats = new Map<string, CozeChat>()
+
+  function chat({ headers, query: search, body, response }: Exchange): Answer | Promise<void> {
+    const dialect = dialectOf(headers.authorization)
+    const stream = typeof body.stream === 'boolean' ? body.stream : dialect === 'studio'
+    const botId = asText(body.bot_id)
+    const userId = asText(body.user_id)
+    if (!botId || !userId) throw refusal(dialect, 'rejected')
+    checkBot(dialect, botId)
+    const { text, files, earlier: sent } = readMessages(dialect, body.additional_messages)
+    const conversation = openConversation(dialect, search.get('conversation_id'), userId)
+    if (stage.runs.inConversation(conversation.id)) throw refusal(dialect, 'busy')
+    const faults = parseFaults(text)
+    if (faults.error) throw refusal(dialect, faults.error)
+
+    const earlier = [...conversation.questions, ...sent]
+    const reply = composeReply({ real: REAL, faults, earlier, files })
+    conversation.questions.push(text)
+    const end = endOf(faults)
+    const fragments = end === 'requires_action' ? [] : reply.fragments
+    const run = stage.runs.begin({ id: snowflake(), conversationId: conversation.id })
+    const record: CozeChat = {
+      dialect,
+      run,
+      botId,
+      createdAt: Math.floor(Date.now() / 1_000),
+      promptTokens: reply.promptTokens,
+      fragments,
+      answers: shareOut(fragments.length, faults),
+      end,
+    }
+    remember(record)
+    if (!stream) {
+      void generate({ run, fragments, faults, delayMs: stage.delayMs })
+      return cozeData(cozeChatData(record))
+    }
+    const script = cozeScript(record)
+    // The chat is the server's: it goes on without its connection.
+    return play(response, {
+      run,
+      script,
+      fragments,
+      faults,
+      stream,
+      delayMs: stage.delayMs,
+      endsWithClient: false,
+    })
+  }
+
+  /** A conversation is that of the user who chats in it first. */
+  function openConversation(dialect: CozeDialect, id: string | null, userId: string): Conversation {
+    const conversation = id ? conversations.find(id) : undefined
+    if (conversation && (conversation.owner ?? userId) === userId) {
+      conversation.owner = userId
+      return conversation
+    }
+    // coze-studio silently begins another one.
+    if (id && dialect === 'cloud') throw refusal(dialect, 'not-found')
+    return conversations.create(snowflake(), userId)
+  }
+
+  function readMessages(dialect: CozeDialect, messages: unknown): Question & { earlier: readonly string[] } {
+    const questions = asList(messages)
+      .map(asRecord)
+      .filter(({ role }) => role === 'user')
+      .map(({ content, content_type }) =>
+        content_type === 'object_string'
+          ? readObjects(dialect, asText(content))
+          : { text: asText(content), files: [] },
+      )
+    const last = questions.at(-1)
+    if (!last || (!last.text && last.files.length === 0)) throw refusal(dialect, 'rejected')
+    return { ...last, earlier: questions.slice(0, -1).map(({ text }) => text) }
+  }
+
+  /** A JSON list in a string: at most one text, and never a text alone. */
+  function readObjects(dialect: CozeDialect, content: string): Question {
+    const items = parseList(content).map(asRecord)
+    const texts = items.filter(({ type }) => type === 'text')
+    const files = items
+      .filter(({ type }) => type !== 'text')
+      .map(({ file_url, file_id }) => asText(file_url) || uploads.get(asText(file_id)))
+      .filter((name) => name !== undefined)
+    if (texts.length > 1 || files.length === 0 || files.length + texts.length < items.length) {
+      throw refusal(dialect, 'rejected')
+    }
+    return { text: asText(texts[0]?.text), files }
+  }
+
+  function remember(record: CozeChat): void {
+    chats.set(record.run.id, record)
+    const oldest = chats.keys().next()
+    if (chats.size > CHATS_KEPT && !oldest.done) chats.delete(oldest.value)
+  }
+
+  function findChat(dialect: CozeDialect, chatId: string, conversationId: string): CozeChat {
+    const record = chats.get(chatId)
+    if (record?.run.conversationId === conversationId) return record
+    throw new Refusal(cozeRefusal(dialect, NO_CHAT[dialect]))
+  }
+
+  function pollChat({ headers, query }: Exchange): CozeChat {
+    const dialect = dialectOf(headers.authorization)
+    return findChat(dialect, query.get('chat_id') ?? '', query.get('conversation_id') ?? '')
+  }
+
+  /** Turns the state over; an open stream goes on to its end. */
+  function cancel({ headers, path, body }: Exchange): Answer {
+    const dialect = dialectOf(headers.authorization)
+    const record = findChat(dialect, asText(body.chat_id), asText(body.conversation_id))
+    const run = stage.runs.get(record.run.id)
+    const running = run?.state === 'running' ? run : undefined
+    stage.seen.stop({ runId: running?.id, path, body })
+    if (!running) throw new Refusal(cozeRefusal(dialect, NOT_CANCELABLE[dialect]))
+    running.settle('stopped')
+    return cozeData({ ...cozeChatData(record), last_error: null })
+  }
+
+  function createConversation({ headers, body }: Exchange): Answer {
+    dialectOf(headers.authorization)
+    return cozeData(conversationObject(conversations.create(snowflake()), asRecord(body.meta_data)))
+  }
+
+  function retrieveConversation({ headers, query }: Exchange): Answer {
+    const dialect = dialectOf(headers.authorization)
+    const conversation = conversations.find(query.get('conversation_id') ?? '')
+    if (!conversation) throw refusal(dialect, 'not-found')
+    return cozeData(conversationObject(conversation, {}))
+  }
+
+  function upload({ headers, body }: Exchange): Answer {
+    const dialect = dialectOf(headers.authorization)
+    const { filename, size } = asRecord(body.file)
+    if (!asText(filename)) throw refusal(dialect, 'rejected')
+    const id = snowflake()
+    uploads.set(id, asText(filename))
+    return cozeData({ id, bytes: size, created_at: Math.floor(Date.now() / 1_000), file_name: filename })
+  }
+
+  function bot(exchange: Exchange, id: string): Answer {
+    checkBot(dialectOf(exchange.headers.authorization), id)
+    return cozeData({ bot_id: id, name: 'sandbox', description: '', icon_url: '', version: '1718609571' })
+  }
+
+  return {
+    basePath: '',
+    apiKey: KEYS.cloud,
+    keys: KEYS,
+    appId: BOT_ID,
+    routes: {
+      'POST /v3/chat': chat,
+      'GET /v3/chat/retrieve': (exchange) => cozeData(cozeChatData(pollChat(exchange))),
+      'GET /v3/chat/message/list': (exchange) => cozeData(cozeMessages(pollChat(exchange))),
+      'POST /v3/chat/cancel': cancel,
+      'POST /v1/conversation/create': createConversation,
+      'GET /v1/conversation/retrieve': retrieveConversation,
+      'POST /v1/files/upload': upload,
+      'GET /v1/users/me': ({ headers }) => {
+        dialectOf(headers.authorization)
+        return cozeData({
+          user_id: '2175268956150000',
+          user_name: 'sandbox',
+          nick_name: 'sandbox',
+          avatar_url: '',
+        })
+      },
+      'GET /v1/bots/:id': (exchange) => bot(exchange, exchange.params.id ?? ''),
+      'GET /v1/bot/get_online_info': (exchange) => bot(exchange, exchange.query.get('bot_id') ?? ''),
+    },
+    notFound: json(404, { code: 404, msg: 'page not found' }),
+  }
+}
+
+interface Question {
+  readonly text: string
+  readonly files: readonly string[]
+}
+
+const NO_CHAT = {
+  cloud: { code: 4001, msg: 'The chat does not exist.' },
+  studio: { code: 103200003, msg: 'code=103200003 message=record not found' },
+}
+
+const NOT_CANCELABLE = {
+  cloud: { code: 4104, msg: 'The current chat cannot be cancelled.' },
+  studio: { code: 103200005, msg: 'code=103200005 message=in progress can not be cancelled' },
+}
+
+function dialectOf(authorization: string | undefined): CozeDialect {
+  if (authorization === `Bearer ${KEYS.cloud}`) return 'cloud'
+  if (authorization === `Bearer ${KEYS.studio}`) return 'studio'
+  throw refusal(authorization?.includes('studio') ? 'studio' : 'cloud', 'credentials')
+}
+
+function refusal(dialect: CozeDialect, kind: ErrorKind): Refusal {
+  return new Refusal(cozeRefusal(dialect, cozeErrors[dialect][kind]))
+}
+
+function checkBot(dialect: CozeDialect, id: string): void {
+  if (id !== BOT_ID) throw refusal(dialect, id === UNPUBLISHED_BOT_ID ? 'misconfigured' : 'app-not-found')
+}
+
+function endOf(faults: Faults): CozeChat['end'] {
+  if (faults.has('sandbox:error-midstream')) return 'failed'
+  return faults.has('sandbox:requires-action') ? 'requires_action' : 'completed'
+}
+
+function shareOut(fragments: number, faults: Faults): CozeChat['answers'] {
+  const first = { id: snowflake(), from: 0 }
+  if (!faults.has('sandbox:multi') || fragments < 2) return [first]
+  return [first, { id: snowflake(), from: fragments >> 1 }]
+}
+
+function conversationObject({ id }: Conversation, metaData: object) {
+  return { id, created_at: Math.floor(Date.now() / 1_000), meta_data: metaData, last_section_id: id }
+}
+
+function parseList(content: string): readonly unknown[] {
+  try {
+    return asList(JSON.parse(content))
+  } catch {
+    return []
+  }
+}
+
+/** 64 bits, so never a JavaScript number. */
+function snowflake(): string {
+  return `7380${randomInt(100_000_000_000_000, 281_000_000_000_000)}`
+}

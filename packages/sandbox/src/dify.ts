@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto'
+import { type Answer, json, Refusal } from './answer.ts'
+import { composeReply } from './compose-reply.ts'
+import { type Conversation, Conversations } from './conversations.ts'
+import { difyError, difyErrors, difyJson, missingField } from './dify-errors.ts'
+import { DifyFiles } from './dify-files.ts'
+import { type DifyRun, difyScript } from './dify-script.ts'
+import { difyChatflowScript, difyWorkflowScript } from './dify-workflow-script.ts'
+import { type Faults, parseFaults } from './faults.ts'
+import type { Exchange } from './http-server.ts'
+import type { LookAlike, Stage } from './look-alike.ts'
+import { asRecord, asText, type JsonRecord } from './narrow.ts'
+import { play, type Script } from './player.ts'
+
+// A key is an app, and an app is of one kind.
+const KEYS = {
+  chat: 'app-sandbox-chat',
+  agent: 'app-sandbox-agent',
+  newAgent: 'app-sandbox-new-agent',
+  chatflow: 'app-sandbox-chatflow',
+  chatflow2026: 'app-sandbox-chatflow-2026',
+  completion: 'app-sandbox-completion',
+  workflow: 'app-sandbox-workflow',
+} as const
+
+type Kind = keyof typeof KEYS
+type Route = 'chat' | 'completion' | 'workflow'
+
+const MODES: Readonly<Record<Kind, string>> = {
+  chat: 'chat',
+  agent: 'agent-chat',
+  newAgent: 'agent',
+  chatflow: 'advanced-chat',
+  chatflow2026: 'advanced-chat',
+  completion: 'completion',
+  workflow: 'workflow',
+}
+
+const REAL = { name: 'Dify', platform: 'dify', baseUrl: 'https://api.dify.ai/v1' }
+
+/** Dify's service API: one app of each kind, chosen by the key. */
+export function dify(stage: Stage): LookAlike {
+  const conversations = new Conversations()
+  const files = new DifyFiles()
+
+  function run(exchange: Exchange, route: Route): Promise<void> {
+    const { body, response } = exchange
+    const kind = appOf(exchange)
+    checkRoute(kind, route)
+    const { query, user, stream } = readRequest(kind, route, body)
+    const names = files.names(body.files, user)
+    const conversation = route === 'chat' ? openConversation(body.conversation_id, user) : undefined
+    const faults = parseFaults(query)
+    if (faults.error) throw new Refusal(difyErrors[faults.error])
+
+    const earlier = conversation?.questions.slice() ?? []
+    const reply = composeReply({ real: REAL, faults, earlier, files: names })
+    conversation?.questions.push(query)
+    const difyRun: DifyRun = {
+      taskId: randomUUID(),
+      messageId: randomUUID(),
+      ...(conversation && { conversationId: conversation.id }),
+      createdAt: Math.floor(Date.now() / 1_000),
+      query,
+      user,
+      turn: earlier.length + 1,
+      promptTokens: reply.promptTokens,
+      finish: reply.finish,
+      replacement: faults.has('sandbox:replace')
+        ? '抱歉，我不能回答。Sorry, I cannot answer that.'
+        : undefined,
+    }
+    return play(response, {
+      run: stage.runs.begin({ id: difyRun.taskId, conversationId: conversation?.id ?? '', owner: user }),
+      script: scriptOf(kind, difyRun, faults),
+      fragments: nodeFails(kind, faults) ? [] : reply.fragments,
+      faults,
+      stream,
+      delayMs: stage.delayMs,
+      // A run has a thread of its own; dropping the connection does not stop it.
+      endsWithClient: false,
+    })
+  }
+
+  function openConversation(id: unknown, user: string): Conversation {
+    if (id === undefined || id === null) return conversations.create(randomUUID(), user)
+    const conversation = conversations.find(checkUuid(asText(id)))
+    if (conversation?.owner !== user) throw new Refusal(difyErrors['not-found'])
+    return conversation
+  }
+
+  /** Always a success, also for an unknown task and for another user's, which goes on. */
+  function stop(exchange: Exchange): Answer {
+    appOf(exchange)
+    const { params, path, body } = exchange
+    if (!asText(body.user)) throw new Refusal(USER_MISSING)
+    const found = stage.runs.get(params.task ?? '')
+    const mine = found?.owner === body.user ? found : undefined
+    stage.seen.stop({ runId: mine?.id, path, body })
+    mine?.halt('stopped')
+    return difyJson(200, { result: 'success' })
+  }
+
+  return {
+    basePath: '/v1',
+    apiKey: KEYS.chat,
+    keys: KEYS,
+    routes: {
+      'POST /v1/chat-messages': (exchange) => run(exchange, 'chat'),
+      'POST /v1/completion-messages': (exchange) => run(exchange, 'completion'),
+      'POST /v1/workflows/run': (exchange) => run(exchange, 'workflow'),
+      'POST /v1/chat-messages/:task/stop': stop,
+      'POST /v1/completion-messages/:task/stop': stop,
+      'POST /v1/workflows/tasks/:task/stop': stop,
+      'POST /v1/files/upload': (exchange) => {
+        appOf(exchange)
+        if (!asText(exchange.body.user)) throw new Refusal(USER_MISSING)
+        return files.upload(exchange)
+      },
+      'GET /v1/info': (exchange) => difyJson(200, info(appOf(exchange))),
+      'GET /v1/parameters': (exchange) => {
+        appOf(exchange)
+        return difyJson(200, PARAMETERS)
+      },
+      'GET /health': () => json(200, { status: 'ok', version: '1.9.1' }),
+    },
+    notFound: difyError(
+      404,
+      'not_found',
+      'The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.',
+    ),
+  }
+}
+
+const USER_MISSING = difyError(400, 'invalid_param', 'Arg user must be provided.')
+
+function appOf({ headers }: Exchange): Kind {
+  const [scheme, key] = headers.authorization?.split(' ') ?? []
+  const app = Object.entries(KEYS).find(([, known]) => known === key)
+  if (scheme?.toLowerCase() !== 'bearer' || !app) throw new Refusal(difyErrors.credentials)
+  return app[0] as Kind
+}
+
+function checkRoute(kind: Kind, route: Route): void {
+  const own = kind === 'completion' || kind === 'workflow' ? kind : 'chat'
+  if (own === route) return
+  throw new Refusal(
+    difyError(400, `not_${route}_app`, 'Please check if your app mode matches the right API route.'),
+  )
+}
+
+interface DifyRequest {
+  readonly query: string
+  readonly user: string
+  readonly stream: boolean
+}
+
+function readRequest(kind: Kind, route: Route, body: JsonRecord): DifyRequest {
+  const inputs = asRecord(body.inputs)
+  if (inputs !== body.inputs) throw new Refusal(missingField('inputs'))
+  const query = asText(route === 'chat' ? body.query : inputs.query)
+  if (!query) {
+    throw new Refusal(
+      route === 'chat'
+        ? missingField('query')
+        : difyError(400, 'invalid_param', 'query is required in input form'),
+    )
+  }
+  const user = asText(body.user)
+  if (!user) throw new Refusal(USER_MISSING)
+  const stream = body.response_mode === 'streaming'
+  if (!stream && (kind === 'agent' || kind === 'newAgent')) {
+    throw new Refusal(
+      kind === 'agent'
+        ? difyError(400, 'invalid_param', 'Agent Chat App does not support blocking mode')
+        : difyError(400, 'bad_request', 'Agent app does not support blocking mode.'),
+    )
+  }
+  return { query, user, stream }
+}
+
+/** An empty id is refused as release 1.11.0 does it, the strictest one. */
+function checkUuid(id: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id
+  if (id) {
+    const message = `${id} is not a valid uuid.`
+    throw new Refusal(difyJson(400, { code: 'invalid_param', message, params: 'conversation_id' }))
+  }
+  throw new Refusal(
+    difyError(
+      400,
+      'invalid_param',
+      "1 validation error for ChatRequestPayload\nconversation_id\n  Input should be a valid UUID, invalid length: expected length 32 for simple format, found 0 [type=uuid_parsing, input_value='', input_type=str]",
+    ),
+  )
+}
+
+function scriptOf(kind: Kind, run: DifyRun, faults: Faults): Script {
+  const fails = nodeFails(kind, faults)
+  switch (kind) {
+    case 'chatflow':
+      return difyChatflowScript(run, 2025, fails)
+    case 'chatflow2026':
+      return difyChatflowScript(run, 2026, fails)
+    case 'workflow':
+      return difyWorkflowScript(run, fails)
+    case 'agent':
+      return difyScript('agent-chat', run)
+    case 'newAgent':
+      return difyScript('agent', run)
+    case 'chat':
+    case 'completion':
+      return difyScript(kind, run)
+  }
+}
+
+function nodeFails(kind: Kind, faults: Faults): boolean {
+  return faults.has('sandbox:node-failed') && ['chatflow', 'chatflow2026', 'workflow'].includes(kind)
+}
+
+function info(kind: Kind) {
+  return { name: '客服', description: '', tags: [], mode: MODES[kind], author_name: 'Dify' }
+}
+
+const PARAMETERS = {
+  opening_statement: '',
+  suggested_questions: [],
+  user_input_form: [],
+  file_upload: { enabled: true, number_limits: 3, allowed_file_upload_methods: ['local_file', 'remote_url'] },
+  system_parameters: { file_size_limit: 15, image_file_size_limit: 10 },
+}

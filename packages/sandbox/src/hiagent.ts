@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto'
+import { type Answer, json, Refusal } from './answer.ts'
+import { composeReply, countTokens } from './compose-reply.ts'
+import { type Conversation, Conversations } from './conversations.ts'
+import { type ErrorKind, parseFaults } from './faults.ts'
+import type { Exchange } from './http-server.ts'
+import type { LookAlike, Stage } from './look-alike.ts'
+import { asList, asRecord, asText } from './narrow.ts'
+import { play, type Script } from './player.ts'
+import { tightFrame } from './sse.ts'
+
+const KEY = 'hiagent-sandbox'
+const BASE = '/api/proxy/api/v1'
+const REAL = { name: 'HiAgent', platform: 'hiagent', baseUrl: 'https://hiagent.example.com' }
+
+/** HiAgent's AppKey API: a conversation first, then questions in it. */
+export function hiagent(stage: Stage): LookAlike {
+  const conversations = new Conversations()
+
+  function createConversation(exchange: Exchange): Answer {
+    const userId = userOf(exchange)
+    const { id } = conversations.create(shortId(), userId)
+    return json(200, {
+      Conversation: {
+        AppConversationID: id,
+        ConversationName: '新会话',
+        CreateTime: new Date().toISOString().slice(0, 19).replace('T', ' '),
+        LastChatTime: '',
+        EmptyConversation: true,
+      },
+      BaseResp: null,
+    })
+  }
+
+  function chatQuery(exchange: Exchange): Promise<void> {
+    const { body, path, response } = exchange
+    const userId = userOf(exchange)
+    const query = asText(body.Query)
+    if (!query) throw refusal(path, 'rejected')
+    const conversation = conversations.find(asText(body.AppConversationID))
+    if (conversation?.owner !== userId) throw refusal(path, 'not-found')
+    const faults = parseFaults(query)
+    if (faults.error) throw refusal(path, faults.error)
+
+    const files = asList(asRecord(body.QueryExtends).Files).map(asRecord)
+    const names = files.map(({ Name, Url }) => `${asText(Name)} ${asText(Url)}`.trim())
+    const reply = composeReply({ real: REAL, faults, earlier: conversation.questions, files: names })
+    conversation.questions.push(query)
+    const ids = { task_id: shortId(), id: shortId(), conversation_id: innerId(conversation) }
+    return play(response, {
+      run: stage.runs.begin({ id: ids.task_id, conversationId: conversation.id, owner: userId }),
+      script: hiagentScript(ids, reply.promptTokens, path),
+      fragments: reply.fragments,
+      faults,
+      stream: body.ResponseMode === 'streaming',
+      delayMs: stage.delayMs,
+      // The API has a stop call for this.
+      endsWithClient: false,
+    })
+  }
+
+  function stopMessage(exchange: Exchange): Answer {
+    const userId = userOf(exchange)
+    const { body, path } = exchange
+    const found = stage.runs.get(asText(body.TaskID))
+    const mine = found?.owner === userId ? found : undefined
+    stage.seen.stop({ runId: mine?.id, path, body })
+    mine?.halt('stopped')
+    return json(200, { BaseResp: null })
+  }
+
+  return {
+    basePath: BASE,
+    apiKey: KEY,
+    keys: { app: KEY },
+    routes: {
+      [`POST ${BASE}/create_conversation`]: createConversation,
+      [`POST ${BASE}/chat_query_v2`]: chatQuery,
+      [`POST ${BASE}/stop_message`]: stopMessage,
+      [`POST ${BASE}/get_app_config_preview`]: (exchange) => {
+        userOf(exchange)
+        return json(200, { Name: 'sandbox', VariableConfigs: null, BaseResp: null })
+      },
+    },
+    notFound: json(404, { message: 'no Route matched with those values' }),
+  }
+}
+
+/** The vendor's SDK knows the shape of an error and not its codes: these are made up in its manner. */
+const ERRORS: Readonly<Record<ErrorKind, readonly [code: string, message: string]>> = {
+  credentials: ['AuthFailed', 'api key invalid'],
+  quota: ['QuotaExceeded', 'token quota exceeded'],
+  'rate-limit': ['TooManyRequests', 'request rate limit exceeded'],
+  busy: ['ConversationBusy', 'conversation is being answered'],
+  'not-found': ['ConversationNotFound', 'app conversation not found'],
+  'app-not-found': ['AppNotFound', 'app not found'],
+  rejected: ['InvalidParameter', 'invalid parameter'],
+  filtered: ['SensitiveContent', 'query contains sensitive content'],
+  misconfigured: ['AppNotPublished', 'app is not published'],
+  server: ['InternalError', 'internal error'],
+}
+
+function refusal(path: string, kind: ErrorKind): Refusal {
+  return new Refusal(failure(path, kind))
+}
+
+function failure(path: string, kind: ErrorKind): Answer {
+  const [Code, Message] = ERRORS[kind]
+  return json(200, {
+    ResponseMetadata: {
+      RequestId: shortId(),
+      Action: path.slice(BASE.length + 1),
+      Version: '2023-08-01',
+      Service: 'app',
+      Region: 'cn-north-1',
+      Error: { Code, Message },
+    },
+  })
+}
+
+/** The user of a call whose keys are right. */
+function userOf({ headers, body, path }: Exchange): string {
+  if (headers.apikey !== KEY || body.AppKey !== KEY) throw refusal(path, 'credentials')
+  const userId = asText(body.UserID)
+  if (userId.length < 1 || userId.length > 20) throw refusal(path, 'rejected')
+  return userId
+}
+
+interface ReplyIds {
+  readonly task_id: string
+  readonly id: string
+  readonly conversation_id: string
+}
+
+function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Script {
+  const createdAt = Math.floor(Date.now() / 1_000)
+  const emit = (event: string, fields: object = {}) =>
+    tightFrame(JSON.stringify({ event, ...ids, ...fields }), 'text')
+  const said = (event: string, answer: string) => emit(event, { answer, created_at: createdAt })
+
+  return {
+    streamHeaders: { 'content-type': 'text/event-stream' },
+    opening: () =>
+      emit('message_start') +
+      emit('think_message_output_start') +
+      said('think_message', '先想一想，再回答。') +
+      emit('think_message_output_end') +
+      emit('message_output_start'),
+    fragment: (text) => said('message', text),
+    closing: (text) =>
+      emit('message_output_end') +
+      emit('message_cost', {
+        input_tokens: promptTokens,
+        output_tokens: countTokens(text),
+        start_time_first_resp: createdAt * 1_000,
+        latency_first_resp: 310,
+        latency: 1.9,
+      }) +
+      emit('suggestion', { suggested_questions: ['还有吗？'] }) +
+      emit('message_end', { agent_configuration: { retriever_resource: { enabled: false } } }),
+    failure: () => emit('message_failed', { error: 'model timeout' }),
+    heartbeat: () => ': ping\n\n',
+    blocking(text) {
+      const answer = json(200, {
+        event: 'message',
+        ...ids,
+        answer: text,
+        created_at: createdAt,
+        think_messages: null,
+        tool_messages: null,
+      })
+      // The server glues a literal `null` to its bodies; the SDK strips it.
+      return { ...answer, body: `${answer.body}null` }
+    },
+    blockingFailure: () => failure(path, 'server'),
+  }
+}
+
+/** Replies name the conversation by another id than requests do. */
+function innerId({ id }: Conversation): string {
+  return `inner-${id}`
+}
+
+function shortId(): string {
+  return randomBytes(10).toString('hex')
+}

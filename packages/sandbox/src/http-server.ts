@@ -1,0 +1,137 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Answer, Refusal } from './answer.ts'
+import { asRecord, type JsonRecord } from './narrow.ts'
+import type { SeenLog } from './seen.ts'
+
+export interface Exchange {
+  readonly method: string
+  readonly path: string
+  /** The `:name` segments of the route. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: JsonRecord
+  readonly response: ServerResponse
+}
+
+/** Answers in one piece, or writes the response itself. */
+type Handler = (exchange: Exchange) => Answer | Promise<void>
+
+export interface Routes {
+  readonly [route: `${'GET' | 'POST'} /${string}`]: Handler
+}
+
+export interface HttpServer {
+  readonly origin: string
+  close(): Promise<void>
+}
+
+export interface HttpServerOptions {
+  readonly host: string
+  readonly port: number
+  readonly routes: Routes
+  readonly notFound: Answer
+  readonly seen: SeenLog
+}
+
+// Larger than any file the gateway takes by default.
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+/** One look-alike's listener. Its `close` does not wait for open streams. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { host, port, notFound, seen } = options
+  const find = router(options.routes)
+  const server = createServer(async (request, response) => {
+    try {
+      const url = new URL(request.url ?? '/', 'http://sandbox')
+      const { method = 'GET', headers } = request
+      const body = await readBody(request)
+      seen.request({ method, path: url.pathname, query: Object.fromEntries(url.searchParams), headers, body })
+      const route = find(method, url.pathname)
+      if (!route) return send(response, notFound)
+      const { handler, params } = route
+      const query = url.searchParams
+      const answer = await handler({ method, path: url.pathname, params, query, headers, body, response })
+      if (answer) send(response, answer)
+    } catch (error) {
+      if (error instanceof Refusal) return send(response, error.answer)
+      if (request.errored) return
+      console.error(error)
+      response.destroy()
+    }
+  })
+  // Longer than usual client pools keep a socket: no race between its reuse and our closing it.
+  server.keepAliveTimeout = 65_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address = server.address() as AddressInfo
+  return {
+    origin: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (response.headersSent) response.destroy()
+  else response.writeHead(status, headers).end(body)
+}
+
+/** Routes without parameters are one look-up: they are the ones under load. */
+function router(routes: Routes) {
+  const exact = new Map<string, Handler>()
+  const patterns: { pattern: RegExp; handler: Handler }[] = []
+  for (const [route, handler] of Object.entries(routes)) {
+    if (!route.includes('/:')) exact.set(route, handler)
+    else patterns.push({ pattern: new RegExp(`^${route.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`), handler })
+  }
+  return (method: string, path: string) => {
+    const route = `${method} ${path}`
+    const handler = exact.get(route)
+    if (handler) return { handler, params: {} }
+    for (const { pattern, handler } of patterns) {
+      const match = pattern.exec(route)
+      if (match) return { handler, params: { ...match.groups } }
+    }
+    return undefined
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<JsonRecord> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > BODY_BYTES_MAX) throw new Refusal(plain(413, 'Payload Too Large'))
+    chunks.push(chunk)
+  }
+  if (size === 0) return {}
+  const bytes = Buffer.concat(chunks)
+  const contentType = request.headers['content-type'] ?? ''
+  if (contentType.startsWith('multipart/form-data')) return readForm(bytes, contentType)
+  try {
+    return asRecord(JSON.parse(bytes.toString()))
+  } catch {
+    throw new Refusal(plain(400, 'Invalid JSON'))
+  }
+}
+
+async function readForm(bytes: Buffer<ArrayBuffer>, contentType: string): Promise<JsonRecord> {
+  const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
+  return Object.fromEntries(
+    Array.from(form, ([name, value]) => [
+      name,
+      typeof value === 'string' ? value : { filename: value.name, contentType: value.type, size: value.size },
+    ]),
+  )
+}
+
+function plain(status: number, body: string): Answer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
+}

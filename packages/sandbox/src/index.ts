@@ -1,0 +1,9 @@
+export { ERROR_KINDS, type ErrorKind, FAULTS, type FaultWord } from './faults.ts'
+export {
+  type Sandbox,
+  type SandboxAgent,
+  type SandboxOptions,
+  type SandboxPlatform,
+  startSandbox,
+} from './sandbox.ts'
+export type { RunState, Seen, SeenRequest, SeenRun, SeenStop } from './seen.ts'

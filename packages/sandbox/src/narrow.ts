@@ -1,0 +1,14 @@
+/** Readers of unknown JSON: what is not of the kind counts as absent. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+export function asRecord(value: unknown): JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : {}
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
