@@ -1,0 +1,109 @@
+import Type, { type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+
+const SHOWN_CHARACTERS_MAX = 80
+
+export interface Mistake {
+  /** As one would write it: `agents.support.apps["a.b"]`. */
+  readonly path: string
+  readonly problem: string
+}
+
+/** Everything that is wrong with the configuration, a line each. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[]
+
+  constructor(mistakes: readonly string[], options?: ErrorOptions) {
+    super(mistakes.join('\n'), options)
+    this.name = 'ConfigError'
+    this.mistakes = mistakes
+  }
+}
+
+/** Each value that the schema refuses: where it is, what was expected, what was found. */
+export function findMistakes(schema: TSchema, value: unknown, path: string): Mistake[] {
+  if (value === undefined) return [{ path, problem: `missing, expected ${annotation(schema, 'expected')}` }]
+  const inside = findInside(schema, value, path)
+  if (inside.length > 0 || Value.Check(schema, value)) return inside
+  return [{ path, problem: `expected ${annotation(schema, 'expected')}${found(schema, value)}` }]
+}
+
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function pathOf(parent: string, key: string): string {
+  if (!/^[\w-]+$/.test(key)) return `${parent}[${JSON.stringify(key)}]`
+  return parent === '' ? key : `${parent}.${key}`
+}
+
+function findInside(schema: TSchema, value: unknown, path: string): Mistake[] {
+  if (Type.IsArray(schema) && Array.isArray(value)) {
+    return value.flatMap((item, index) => findMistakes(schema.items, item, `${path}[${index}]`))
+  }
+  if (!isMapping(value)) return []
+  if (Type.IsObject(schema)) {
+    const names = Object.keys(schema.properties)
+    const unknown = Object.keys(value).filter((key) => !names.includes(key))
+    return [
+      ...unknown.map((key) => ({
+        path: pathOf(path, key),
+        problem: `unknown property${suggest(key, names)}`,
+      })),
+      ...Object.entries(schema.properties)
+        .filter(([name, property]) => value[name] !== undefined || !Type.IsOptional(property))
+        .flatMap(([name, property]) => findMistakes(property, value[name], pathOf(path, name))),
+    ]
+  }
+  if (Type.IsRecord(schema)) {
+    const key = new RegExp(Type.RecordPattern(schema), 'u')
+    return Object.entries(value).flatMap(([name, item]) =>
+      key.test(name)
+        ? findMistakes(Type.RecordValue(schema), item, pathOf(path, name))
+        : [{ path: pathOf(path, name), problem: `expected ${annotation(schema, 'expectedKey')}` }],
+    )
+  }
+  return []
+}
+
+function annotation(schema: TSchema, keyword: 'expected' | 'expectedKey'): string {
+  const text: unknown = Reflect.get(schema, keyword)
+  if (typeof text !== 'string') throw new Error(`The schema lacks "${keyword}".`)
+  return text
+}
+
+function found(schema: TSchema, value: unknown): string {
+  if (value === null) return ', got nothing'
+  if (isMapping(value)) return ', got a mapping'
+  if (Array.isArray(value)) return ', got a list'
+  const hint = Type.IsString(schema) && typeof value !== 'string' ? ' (put it in quotes)' : ''
+  return Reflect.has(schema, 'secret') ? hint : `, got ${shown(value)}${hint}`
+}
+
+/** Mistakes are logged: whatever may be a password in a URL stays out, even where it is no URL yet. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value).replace(/\/\/.*@/, '//…@')
+  return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…` : text
+}
+
+function suggest(word: string, candidates: readonly string[]): string {
+  const near = candidates
+    .map((candidate) => ({ candidate, edits: editsBetween(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.edits - b.edits)
+  return near[0] === undefined ? '' : `, did you mean "${near[0].candidate}"?`
+}
+
+/** Levenshtein's distance, one row at a time. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

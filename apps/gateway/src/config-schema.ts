@@ -1,0 +1,235 @@
+import { isIP } from 'node:net'
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { PLATFORMS } from '#core/agents/agent.ts'
+import { normalizeUsername, passwordProblem } from '#core/users/rules.ts'
+
+/*
+ * Two keywords are ours, for the one line that a mistake gets: `expected` ends the sentence "expected …", and `secret`
+ * keeps the value out of it.
+ */
+
+const MIB = 1024 * 1024
+
+/** Longer timers fire at once in Node. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
+
+const ACCEPTED_UPLOADS = [
+  'image/*',
+  'audio/*',
+  'video/*',
+  'text/plain',
+  'text/csv',
+  'text/markdown',
+  'application/json',
+  'application/pdf',
+  'application/msword',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-powerpoint',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+]
+
+const App = section({
+  name: Type.Optional(text()),
+  default: Type.Optional(flag()),
+  apiKey: Type.Optional(text({ secret: true })),
+  botId: Type.Optional(text()),
+  model: Type.Optional(text()),
+})
+
+export const AgentEntry = section({
+  platform: Type.Optional(oneOf(PLATFORMS)),
+  baseUrl: httpUrl(),
+  apiKey: Type.Optional(text({ secret: true })),
+  apps: Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f\\x7f]{1,256}$' }), App, {
+    default: {},
+    expected: 'a mapping of app ids',
+    expectedKey: 'an app id of at most 256 characters',
+  }),
+  model: Type.Optional(text()),
+  botId: Type.Optional(text()),
+  mode: Type.Optional(oneOf(['chat', 'completion', 'workflow'])),
+  name: Type.Optional(text()),
+  description: Type.String({ default: '', expected: 'a text' }),
+  timeouts: section({
+    connectMs: timerMs(5_000),
+    firstByteMs: timerMs(120_000),
+    idleMs: timerMs(120_000),
+    totalMs: timerMs(1_200_000),
+  }),
+  endGraceMs: timerMs(1_500),
+  reasoning: flag({ default: false }),
+  nodeData: Type.Optional(oneOf(['filtered', 'full'])),
+})
+
+/** The configuration file. */
+export const ConfigFile = section({
+  agents: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }), AgentEntry, {
+    default: {},
+    expected: 'a mapping of agent ids',
+    expectedKey: 'an agent id: a lower-case letter, then at most 31 lower-case letters, digits and hyphens',
+  }),
+  limits: section({
+    chat: limit(60),
+    upload: limit(10),
+    agents: limit(30),
+    login: limit(10),
+    loginAddress: limit(100),
+    refusedKeys: limit(60),
+  }),
+  uploads: section({
+    maxBytes: count(50 * MIB),
+    types: list(
+      matching('a media type such as "application/pdf" or "image/*"', isMediaType),
+      ACCEPTED_UPLOADS,
+    ),
+    retentionDays: count(7),
+  }),
+  cors: section({
+    origins: Type.Refine(
+      list(matching('an exact origin such as "https://app.example.com"', isOrigin), [], {
+        expected: 'a list of exact origins, or "*" alone',
+      }),
+      (origins) => origins.length === 1 || !origins.includes('*'),
+    ),
+  }),
+  trustedProxies: list(matching('an IP address or a CIDR range', isAddressRange), []),
+  publicAgentListing: flag({ default: true }),
+  conversations: section({
+    retentionDays: count(30),
+    maxTurns: count(20),
+    maxCharacters: count(40_000),
+    endUserHeader: Type.Optional(matching('the name of a request header in lower case', isHeaderName)),
+  }),
+  usage: section({ retentionDays: count(400) }),
+  users: section({ maxApiCalls: count(1_000_000, { minimum: 0 }) }),
+  // Ten years hold three leap days at most.
+  apiKeys: section({ maxLifetimeDays: count(3_653) }),
+  tokens: section({
+    lifetimeSeconds: count(3_600),
+    issuer: text({ default: 'trunkline' }),
+    audience: text({ default: 'trunkline' }),
+  }),
+  chat: section({
+    bodyBytesMax: count(MIB),
+    replyBytesMax: count(10 * MIB),
+    unsentBytesMax: count(MIB),
+    headerHoldMs: timerMs(15_000),
+    keepAliveMs: timerMs(15_000),
+  }),
+  drainMs: timerMs(30_000),
+  instance: section({ leaseMs: timerMs(15_000) }),
+})
+
+/** The variables that are read besides `NODE_ENV` and `GATEWAY_CONFIG`. */
+export const Environment = section({
+  HOST: text({ default: '127.0.0.1' }),
+  PORT: port({ default: 8080 }),
+  PUBLIC_URL: Type.Optional(httpUrl()),
+  OPS_PORT: Type.Optional(port()),
+  DATA_DIR: text({ default: '.data' }),
+  DATABASE_URL: Type.Optional(
+    matching('a postgres:// URL', (url) => isUrlOf(['postgres:', 'postgresql:'], url), { secret: true }),
+  ),
+  REDIS_URL: Type.Optional(
+    matching('a redis:// or rediss:// URL', (url) => isUrlOf(['redis:', 'rediss:'], url), { secret: true }),
+  ),
+  SECRET_KEY: Type.Optional(matching('at least 32 characters', (key) => key.length >= 32, { secret: true })),
+  ADMIN_USERNAME: matching(
+    '3 to 64 letters, digits and . _ - @',
+    (name) => normalizeUsername(name) !== undefined,
+    { default: 'admin' },
+  ),
+  ADMIN_PASSWORD: Type.Optional(
+    matching('8 to 256 characters', (password) => passwordProblem(password) === undefined, { secret: true }),
+  ),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
+  WORKERS: count(1),
+  S3_BUCKET: Type.Optional(text()),
+  S3_ENDPOINT: Type.Optional(httpUrl()),
+  S3_REGION: Type.Optional(text()),
+  S3_PUBLIC_URL: Type.Optional(httpUrl()),
+})
+
+/** A mapping that may be left out; one that is there is filled up with its defaults. */
+function section<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { default: {}, additionalProperties: false, expected: 'a mapping' })
+}
+
+function list<Item extends TSchema>(item: Item, standard: string[], options: Annotations = {}) {
+  return Type.Array(item, { default: standard, expected: 'a list', ...options })
+}
+
+interface Annotations {
+  readonly default?: unknown
+  readonly expected?: string
+  readonly secret?: boolean
+}
+
+function text(options: Annotations = {}) {
+  return Type.String({ minLength: 1, expected: 'a text', ...options })
+}
+
+function matching(expected: string, accepts: (text: string) => boolean, options: Annotations = {}) {
+  return Type.Refine(Type.String({ expected, ...options }), accepts)
+}
+
+function httpUrl() {
+  return matching('an http(s) URL without credentials, query and fragment', isHttpUrl)
+}
+
+function oneOf<const Values extends string[]>(values: readonly [...Values], options: Annotations = {}) {
+  return Type.Enum(values, { expected: `one of ${values.join(', ')}`, ...options })
+}
+
+function flag(options: Annotations = {}) {
+  return Type.Boolean({ expected: 'true or false', ...options })
+}
+
+function count(standard: number, { minimum = 1, maximum = Number.MAX_SAFE_INTEGER } = {}) {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`
+  return Type.Integer({ default: standard, minimum, maximum, expected: `a whole number, ${range}` })
+}
+
+function timerMs(standard: number) {
+  return count(standard, { maximum: TIMER_MS_MAX })
+}
+
+function limit(points: number) {
+  return section({ points: count(points), windowSeconds: count(60, { maximum: TIMER_SECONDS_MAX }) })
+}
+
+function port(options: Annotations = {}) {
+  return Type.Integer({ minimum: 0, maximum: 65_535, expected: 'a port, 0 to 65535', ...options })
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  // The parser forgives white space and a missing `//`, and drops an empty query.
+  return /^https?:\/\/[^\s?#]+$/i.test(text) && url !== null && `${url.username}${url.password}` === ''
+}
+
+function isUrlOf(protocols: readonly string[], text: string): boolean {
+  return protocols.includes(URL.parse(text)?.protocol ?? '')
+}
+
+function isOrigin(text: string): boolean {
+  return text === '*' || (isHttpUrl(text) && URL.parse(text)?.origin === text)
+}
+
+function isMediaType(text: string): boolean {
+  return /^[a-z]+\/(\*|[a-z0-9.+-]+)$/.test(text)
+}
+
+function isHeaderName(text: string): boolean {
+  return /^[a-z0-9-]+$/.test(text)
+}
+
+function isAddressRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}

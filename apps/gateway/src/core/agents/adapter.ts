@@ -1,0 +1,106 @@
+import type { ChatEvent, Failure } from '#core/chat/events.ts'
+import type { Agent, AgentApp, Platform } from './agent.ts'
+
+/**
+ * The seam every platform implements: pure, synchronous translation. No fetch, no bytes, no clock, no metering.
+ * A new platform is one file that exports an `Adapter`, one test, one transcript folder, one line in the registry.
+ */
+export interface Adapter<State extends ReplyState = ReplyState> {
+  readonly platform: Platform
+  /** Request fields that must carry a real value for this agent. */
+  requires(agent: Agent): readonly ('app_id' | 'conversation_id')[]
+  features(agent: Agent): AgentFeatures
+  /**
+   * Who keeps the context of a conversation: `client` platforms under the id they are given, `platform` ones under ids of
+   * their own (the gateway keeps the mapping), for `kept` ones the gateway itself, `none` is asked anew every time.
+   */
+  context(agent: Agent): 'client' | 'platform' | 'kept' | 'none'
+  /** Whether a reply that ends well without text is an error. */
+  readonly emptyReplyIsError: boolean
+
+  buildRequest(call: AgentCall): UpstreamRequest
+  /** A fresh state for one reply. */
+  start(call: AgentCall): State
+  /** One server-sent event. Never throws; an event that cannot be parsed is an `error` event, an unknown kind is nothing. */
+  translate(event: UpstreamEvent, state: State): readonly ChatEvent[]
+  /** A whole JSON body that came with status 2xx, where a blocking reply or an error in disguise was sent. Never throws. */
+  translateBody(body: unknown, state: State): readonly ChatEvent[]
+  /** At the end of the bytes: what the state still holds back. Never throws. */
+  finish(state: State): readonly ChatEvent[]
+  /** A reply with status ≥ 400; `body` is parsed JSON, else the text (at most 64 KiB of it). Never throws. */
+  toFailure(status: number, body: unknown, header: HeaderReader): Failure
+
+  /** Platforms that issue conversation ids: the call that creates one before the first turn (absent: the first chat does it). */
+  createConversation?(call: AgentCall): HelperCall<{ readonly conversationId: string }>
+  /** Stops a run at the platform; undefined while the ids it needs are not known yet. */
+  stop?(call: AgentCall, state: State): HelperCall<void> | undefined
+  /** A cheap request that tells whether the platform is there and takes our credentials. */
+  probe(agent: Agent): HelperCall<'available' | 'degraded'>
+}
+
+export interface AgentFeatures {
+  readonly stream: boolean
+  readonly detail: boolean
+  readonly files: boolean
+  readonly conversation: boolean
+  readonly usage: boolean
+  readonly stop: boolean
+}
+
+/** One message of the OpenAI-compatible face; `extra` carries what only `openai` agents understand (tool calls, names). */
+export interface CallMessage {
+  readonly role: string
+  readonly content: unknown
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** Everything an adapter may know of one chat call. */
+export interface AgentCall {
+  readonly agent: Agent
+  /** The configured app that was chosen, where the entry lists apps. */
+  readonly app: AgentApp | undefined
+  /** The caller's `app_id`, for platforms that take it as it is. */
+  readonly appId: string
+  /** Whether the client reads a stream. */
+  readonly stream: boolean
+  readonly query: string
+  /** The caller's own array of messages, where the face has one, or kept turns before the query (`openai` agents). */
+  readonly messages: readonly CallMessage[] | undefined
+  readonly files: readonly string[]
+  readonly variables: Readonly<Record<string, unknown>>
+  /** The conversation's id at the platform: derived for `client` platforms, undefined for a new one of `platform` ones. */
+  readonly conversationId: string | undefined
+  /** Stable, opaque id of (owner, end user): 20 characters `[0-9a-z]`. */
+  readonly endUser: string
+  /** OpenAI parameters (tools, sampling) that `openai` agents pass through. */
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+/** What is learned in mid-reply; adapters extend it. */
+export interface ReplyState {
+  /** The platform's conversation id as its reply names it. */
+  conversationId?: string
+  /** The id by which the platform can stop this run. */
+  runId?: string
+}
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface UpstreamEvent {
+  /** The SSE field `event`; absent where the platform sends none. */
+  readonly event: string | undefined
+  readonly data: string
+}
+
+export type HeaderReader = (name: string) => string | undefined
+
+/** A platform's side call as data: the request, and how its reply is read. */
+export interface HelperCall<Result> {
+  readonly request: UpstreamRequest
+  read(status: number, body: unknown, header: HeaderReader): { ok: Result } | { failure: Failure }
+}

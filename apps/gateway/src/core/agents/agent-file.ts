@@ -1,0 +1,36 @@
+interface AgentFile {
+  readonly url: string
+  readonly name: string
+  readonly kind: 'image' | 'video' | 'audio' | 'document' | 'custom'
+}
+
+/**
+ * What a file's URL tells by its extension, as Dify's own table has it (it refuses a kind that does not match).
+ * The second row of documents is read only where Dify runs with Unstructured; without it nothing can use them anyway.
+ */
+const KINDS: readonly (readonly [AgentFile['kind'], string])[] = [
+  ['image', 'jpg jpeg png webp gif svg'],
+  ['video', 'mp4 mov mpeg webm'],
+  ['audio', 'mp3 m4a wav amr mpga'],
+  ['document', 'txt markdown md mdx pdf html htm xlsx xls docx csv vtt properties'],
+  ['document', 'doc eml msg pptx xml epub ppt'],
+]
+
+const KIND_BY_EXTENSION = new Map(
+  KINDS.flatMap(([kind, extensions]) => extensions.split(' ').map((extension) => [extension, kind] as const)),
+)
+
+/** Name and kind of a file, from its URL alone: the gateway never fetches it. */
+export function agentFile(url: string): AgentFile {
+  const name = decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '') || 'file'
+  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+  return { url, name, kind: KIND_BY_EXTENSION.get(extension) ?? 'custom' }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

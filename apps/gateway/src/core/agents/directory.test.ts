@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import type { Permission, Principal } from '#core/principal.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import type { HelperCall } from './adapter.ts'
+import type { Agent } from './agent.ts'
+import { createAgentDirectory } from './directory.ts'
+import { agentOf } from './transcripts.test-support.ts'
+import type { Upstream } from './upstream.ts'
+
+type Probe = () => { status: number; body: unknown } | Promise<never>
+
+const good: Probe = () => ({ status: 200, body: { data: [], code: 200, name: 'app' } })
+const apps = ['small', 'large'].map((id) => ({ id, name: `The ${id} one`, default: false }))
+
+function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnType<Probe> = good) {
+  let probes = 0
+  let elapsedMs = 0
+  const upstream = {
+    async help(agent: Agent, call: HelperCall<unknown>) {
+      probes += 1
+      const { status, body } = await probe(agent)
+      return call.read(status, body, () => undefined)
+    },
+  } as unknown as Upstream
+  const directory = createAgentDirectory({
+    agents: new Map(agents.map((agent) => [agent.id, agent])),
+    upstream,
+    runtime: { ...systemRuntime, elapsedMs: () => elapsedMs },
+  })
+  return {
+    directory,
+    probes: () => probes,
+    pass(ms: number) {
+      elapsedMs += ms
+    },
+  }
+}
+
+function callerOf(allowedAgents: readonly string[]): Principal {
+  const permissions: Permission[] = ['chat']
+  return { userId: 'u', role: 'user', via: { kind: 'key', keyId: 'k', permissions, allowedAgents } }
+}
+
+test('a record tells what a client may know, and nothing of addresses and credentials', async () => {
+  const agent = agentOf('fastgpt', { name: 'Help desk', description: 'Helps.', apps, sandbox: true })
+  const { directory } = directoryOf([agent])
+  const [record] = await directory.list(undefined)
+  expect(record).toEqual({
+    ...{ id: 'fastgpt', name: 'Help desk', platform: 'fastgpt', description: 'Helps.', status: 'available' },
+    requires: ['app_id'],
+    features: { stream: true, detail: true, files: true, conversation: true, usage: true, stop: true },
+    apps: [
+      { id: 'small', name: 'The small one' },
+      { id: 'large', name: 'The large one' },
+    ],
+    sandbox: true,
+  })
+  expect(JSON.stringify(record)).not.toMatch(/platform\.example|key-of-agent/)
+})
+
+test.each<[string, Probe, string]>([
+  ['answers', good, 'available'],
+  [
+    'refuses our credentials',
+    () => ({ status: 401, body: { error: { code: 'invalid_api_key' } } }),
+    'degraded',
+  ],
+  ['is busy', () => ({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } }), 'degraded'],
+  ['fails', () => ({ status: 500, body: {} }), 'unavailable'],
+  ['is a proxy’s page', () => ({ status: 502, body: '<html>' }), 'unavailable'],
+  ['does not answer', () => Promise.reject(new Error('refused')), 'unavailable'],
+])('a platform that %s is told as such', async (_name, probe, status) => {
+  const { directory } = directoryOf([agentOf('openai')], probe)
+  expect(await directory.list(undefined)).toMatchObject([{ status }])
+})
+
+test('one platform that fails hides no other', async () => {
+  const { directory } = directoryOf([agentOf('openai'), agentOf('dify')], ({ id }) =>
+    id === 'dify' ? Promise.reject(new Error('refused')) : good(),
+  )
+  const records = await directory.list(undefined)
+  expect(records.map(({ id, status }) => [id, status])).toEqual([
+    ['openai', 'available'],
+    ['dify', 'unavailable'],
+  ])
+})
+
+test('a platform is asked once for all who list at once, and not again for five seconds', async () => {
+  const { directory, probes, pass } = directoryOf([agentOf('openai')])
+  await Promise.all([directory.list(undefined), directory.list(undefined)])
+  pass(4_999)
+  await directory.list(undefined)
+  expect(probes()).toBe(1)
+  pass(1)
+  await directory.list(undefined)
+  expect(probes()).toBe(2)
+})
+
+test('a key sees the agents and apps that it names, and all where it names none', async () => {
+  const { directory } = directoryOf([agentOf('openai', { apps }), agentOf('dify')])
+  const seenBy = async (allowedAgents: string[]) =>
+    (await directory.list(callerOf(allowedAgents))).map(({ id, apps: seen }) => [
+      id,
+      seen.map((app) => app.id),
+    ])
+  expect(await seenBy([])).toEqual([
+    ['openai', ['small', 'large']],
+    ['dify', []],
+  ])
+  expect(await seenBy(['openai'])).toEqual([['openai', ['small', 'large']]])
+  expect(await seenBy(['openai/large', 'dify'])).toEqual([
+    ['openai', ['large']],
+    ['dify', []],
+  ])
+  expect(await seenBy(['coze'])).toEqual([])
+})

@@ -1,0 +1,114 @@
+import type { Principal } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { AgentFeatures, HelperCall } from './adapter.ts'
+import type { Agent, Platform } from './agent.ts'
+import { adapterOf } from './registry.ts'
+import type { Upstream } from './upstream.ts'
+
+export type AgentStatus = 'available' | 'degraded' | 'unavailable'
+
+/** What clients may know of an agent: never its address or credentials. */
+export interface AgentRecord {
+  readonly id: string
+  readonly name: string
+  readonly platform: Platform
+  readonly description: string
+  readonly status: AgentStatus
+  /** Request fields that need a real value. */
+  readonly requires: readonly string[]
+  readonly features: AgentFeatures
+  readonly apps: readonly { readonly id: string; readonly name: string }[]
+  readonly sandbox: boolean
+}
+
+export interface ModelRecord {
+  readonly id: string
+  readonly platform: Platform
+}
+
+export interface AgentDirectory {
+  /** All agents; for an API key with an allow-list, those that it names. */
+  list(caller: Principal | undefined): Promise<AgentRecord[]>
+  /** The names by which the OpenAI-compatible face knows them: `agent` and `agent/app`. No probe is made. */
+  models(caller: Principal): readonly ModelRecord[]
+}
+
+const REMEMBERED_MS = 5_000
+const PROBE_WITHIN_MS = 2_000
+
+export function createAgentDirectory(deps: {
+  agents: ReadonlyMap<string, Agent>
+  upstream: Upstream
+  runtime: Runtime
+}): AgentDirectory {
+  const statusOf = createStatusReader(deps)
+  const usable = (caller: Principal | undefined) => {
+    const allowed = caller?.via.kind === 'key' ? caller.via.allowedAgents : []
+    return [...deps.agents.values()].flatMap((agent) => {
+      const apps = allowedApps(agent, allowed)
+      return apps === undefined ? [] : [{ agent, apps }]
+    })
+  }
+  return {
+    list(caller) {
+      const records = usable(caller).map(async ({ agent, apps }) =>
+        toRecord(agent, apps, await statusOf(agent)),
+      )
+      return Promise.all(records)
+    },
+    models: (caller) =>
+      usable(caller).flatMap(({ agent: { id, platform }, apps }) => [
+        { id, platform },
+        ...apps.map((app) => ({ id: `${id}/${app.id}`, platform })),
+      ]),
+  }
+}
+
+/** By a list of `agent` and `agent/app`, empty for all; undefined where it does not name the agent at all. */
+function allowedApps(agent: Agent, allowed: readonly string[]): Agent['apps'] | undefined {
+  if (allowed.length === 0 || allowed.includes(agent.id)) return agent.apps
+  const isNamed = allowed.some((entry) => entry.startsWith(`${agent.id}/`))
+  return isNamed ? agent.apps.filter((app) => allowed.includes(`${agent.id}/${app.id}`)) : undefined
+}
+
+function toRecord(agent: Agent, apps: Agent['apps'], status: AgentStatus): AgentRecord {
+  const adapter = adapterOf(agent.platform)
+  return {
+    id: agent.id,
+    name: agent.name,
+    platform: agent.platform,
+    description: agent.description,
+    status,
+    requires: adapter.requires(agent),
+    features: adapter.features(agent),
+    apps: apps.map(({ id, name }) => ({ id, name })),
+    sandbox: agent.sandbox,
+  }
+}
+
+/** Probes are shared and remembered: a listing never costs a platform more than one request in a few seconds. */
+function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime: Runtime }) {
+  const remembered = new Map<string, { status: Promise<AgentStatus>; untilMs: number }>()
+  return (agent: Agent): Promise<AgentStatus> => {
+    const known = remembered.get(agent.id)
+    if (known !== undefined && known.untilMs > runtime.elapsedMs()) return known.status
+    const status = probe(upstream, agent, adapterOf(agent.platform).probe(agent))
+    remembered.set(agent.id, { status, untilMs: runtime.elapsedMs() + REMEMBERED_MS })
+    return status
+  }
+}
+
+async function probe(
+  upstream: Upstream,
+  agent: Agent,
+  call: HelperCall<'available' | 'degraded'>,
+): Promise<AgentStatus> {
+  try {
+    const result = await upstream.help(agent, call, PROBE_WITHIN_MS)
+    if ('ok' in result) return result.ok
+    // It answers, but not to us: an operator has something to set right.
+    return result.failure.reason === 'agent_credentials' ? 'degraded' : 'unavailable'
+  } catch {
+    return 'unavailable'
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { failureOf, failureOfPage, unreadableBody } from './failure.ts'
+
+const noHeader = () => undefined
+
+test('what goes into the database is short, well-formed and free of NUL', () => {
+  const failure = failureOf('agent_error', { code: 'a\u0000\ud800', logId: 'x'.repeat(500) })
+  expect(failure).toEqual({ reason: 'agent_error', platformCode: 'a \ufffd', platformLogId: 'x'.repeat(128) })
+})
+
+test("a platform's text is told only where the caller can do something about it", () => {
+  expect(failureOf('agent_rejected_input', { message: 'too long' }).message).toBe('too long')
+  expect(failureOf('agent_credentials', { message: 'key sk-1' })).toEqual({ reason: 'agent_credentials' })
+})
+
+test.each([
+  ['23', undefined, 23],
+  ['0', undefined, 1],
+  ['3600', undefined, 60],
+  ['Wed, 21 Oct 2026 07:28:00 GMT', undefined, undefined],
+  [undefined, 'Please try again in 23 seconds.', 23],
+  [undefined, 'Please try again in 1.2s.', 2],
+  [undefined, 'Please try again in 6ms.', undefined],
+  ['5', 'try again in 9 seconds', 5],
+])('a wait of %j or %j is %j seconds', (header, message, retryAfterSeconds) => {
+  const failure = failureOf('agent_rate_limited', { header: () => header, message })
+  expect(failure.retryAfterSeconds).toBe(retryAfterSeconds)
+})
+
+test.each([
+  [413, 'agent_rejected_input'],
+  [429, 'agent_rate_limited'],
+  [401, 'agent_error'],
+  [404, 'agent_error'],
+  [503, 'agent_error'],
+])("a proxy's page with status %i is %s", (status, reason) => {
+  expect(failureOfPage(status, noHeader)).toEqual({ reason, platformStatus: status })
+})
+
+test('a page where JSON should be is an error, anything else unreadable', () => {
+  expect(unreadableBody('\n<html>')).toEqual([{ type: 'error', failure: { reason: 'agent_error' } }])
+  expect(unreadableBody('{"a":')).toEqual([{ type: 'error', failure: { reason: 'agent_malformed' } }])
+  expect(unreadableBody(null)).toEqual([{ type: 'error', failure: { reason: 'agent_malformed' } }])
+})

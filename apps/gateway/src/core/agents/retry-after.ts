@@ -1,0 +1,14 @@
+import type { HeaderReader } from './adapter.ts'
+
+const SECONDS_MAX = 60
+
+/**
+ * Seconds to wait, from the header or else from a text such as "try again in 23 seconds", clamped to 1–60.
+ * A header with a date is passed over: adapters have no clock.
+ */
+export function retryAfter(header: HeaderReader | undefined, text: unknown): number | undefined {
+  const told =
+    /^\s*(\d+(?:\.\d+)?)\s*$/.exec(header?.('retry-after') ?? '')?.[1] ??
+    /try again in (\d+(?:\.\d+)?)\s?s/i.exec(typeof text === 'string' ? text.slice(0, 2000) : '')?.[1]
+  return told === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(told)), 1), SECONDS_MAX)
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import { createParser } from 'eventsource-parser'
+import type { ChatEvent, Failure, FinishReason, Usage } from '#core/chat/events.ts'
+import type { Adapter, AgentCall, UpstreamEvent } from './adapter.ts'
+import type { Agent, Platform } from './agent.ts'
+
+export interface Transcript {
+  readonly name: string
+  readonly bytes: Buffer
+  readonly http_status: number
+  /** Empty where the platform sends none. */
+  readonly content_type: string
+  readonly extra_headers: Readonly<Record<string, string>>
+  readonly outcome: string
+  readonly expect_text: string | null
+  /** Where a stream, which takes nothing back, differs from a JSON reply. */
+  readonly expect_text_stream?: string
+  readonly expect_finish_reason: string | null
+  readonly expect_usage: Readonly<Record<string, number>> | null
+  readonly expect_error?: { readonly status: number; readonly reason: string }
+}
+
+const FOLDER = new URL('./__transcripts__/', import.meta.url)
+
+/** What was written of a platform's replies; `generic` ones may come from any. */
+export function transcriptsOf(folder: Platform | 'generic'): readonly Transcript[] {
+  const manifest: (Transcript & { file: string })[] = JSON.parse(
+    readFileSync(new URL('manifest.json', FOLDER), 'utf8'),
+  )
+  return manifest
+    .filter(({ file }) => file.startsWith(`${folder}/`))
+    .map((entry) => ({ ...entry, name: entry.file, bytes: readFileSync(new URL(entry.file, FOLDER)) }))
+}
+
+export function transcriptNamed(name: string): Transcript {
+  const [folder] = name.split('/')
+  const found = transcriptsOf(folder as Platform).find((transcript) => transcript.name === name)
+  if (found === undefined) throw new Error(`no transcript ${name}`)
+  return found
+}
+
+/** The body as the upstream client hands it over: JSON, else text. */
+export function bodyOf({ bytes }: Transcript): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return bytes.toString()
+  }
+}
+
+/** Reads a reply from its bytes, as they were cut on their way. */
+export function read(
+  adapter: Adapter,
+  call: AgentCall,
+  transcript: Transcript,
+  chunks: readonly Uint8Array[] = [transcript.bytes],
+): ChatEvent[] {
+  const { http_status: status, extra_headers: headers, bytes } = transcript
+  const lowered = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const state = adapter.start(call)
+  if (status >= 400) {
+    return [
+      { type: 'error', failure: adapter.toFailure(status, bodyOf(transcript), (name) => lowered.get(name)) },
+    ]
+  }
+  const translated = /^\s*[{<]/.test(bytes.toString())
+    ? adapter.translateBody(bodyOf(transcript), state)
+    : eventsOf(chunks).flatMap((event) => adapter.translate(event, state))
+  return [...translated, ...adapter.finish(state)]
+}
+
+/** The events of a stream's bytes. */
+export function eventsOf(chunks: readonly Uint8Array[]): UpstreamEvent[] {
+  const events: UpstreamEvent[] = []
+  const parser = createParser({ onEvent: ({ event, data }) => events.push({ event, data }) })
+  const decoder = new TextDecoder()
+  for (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }))
+  // Platforms end without the blank line that completes their last event.
+  parser.feed(`${decoder.decode()}\n\n`)
+  return events
+}
+
+interface Reply {
+  readonly text: string
+  readonly streamText: string
+  readonly finishReason: FinishReason | undefined
+  readonly usage: Usage | undefined
+  readonly failure: Failure | undefined
+}
+
+/** What a client ends up with, as the chat service decides it at the end of the bytes. */
+export function fold(events: readonly ChatEvent[], adapter: Adapter): Reply {
+  const failed = events.findIndex(({ type }) => type === 'error')
+  const told = failed === -1 ? events : events.slice(0, failed)
+  const error = events[failed]
+  let text = ''
+  let streamText = ''
+  for (const event of told) {
+    if (event.type === 'replace') text = ''
+    const added = paragraphOf(event)
+    text += event.type === 'interaction' && text !== '' ? `\n\n${added}` : added
+    streamText +=
+      (event.type === 'interaction' || event.type === 'replace') && streamText !== '' ? `\n\n${added}` : added
+  }
+  const finishReason = told.findLast((event) => event.type === 'end')?.reason
+  const isEmpty = text === '' && adapter.emptyReplyIsError
+  const failure: Failure | undefined =
+    error?.type === 'error'
+      ? error.failure
+      : finishReason === undefined
+        ? { reason: 'agent_truncated' }
+        : isEmpty
+          ? { reason: 'agent_empty_reply' }
+          : undefined
+  const usage = told.findLast((event) => event.type === 'usage')?.usage
+  return { text, streamText, finishReason: failure === undefined ? finishReason : undefined, usage, failure }
+}
+
+function paragraphOf(event: ChatEvent): string {
+  switch (event.type) {
+    case 'text':
+    case 'replace':
+      return event.text
+    case 'interaction':
+      return [event.question, event.options.map((option) => `- ${option}`).join('\n')].join('\n\n')
+    default:
+      return ''
+  }
+}
+
+/** Whole, one byte at a time, and in two at every byte: characters, line ends and events are all cut somewhere. */
+export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
+  yield [bytes]
+  yield Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1))
+  for (let at = 1; at < bytes.length; at++) yield [bytes.subarray(0, at), bytes.subarray(at)]
+}
+
+export function agentOf(platform: Platform, overrides: Partial<Agent> = {}): Agent {
+  return {
+    id: platform,
+    platform,
+    name: platform,
+    description: '',
+    baseUrl: 'https://platform.example',
+    apiKey: 'key-of-agent',
+    apps: [],
+    mode: 'chat',
+    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
+    endGraceMs: 1,
+    reasoning: false,
+    nodeData: 'filtered',
+    sandbox: false,
+    ...overrides,
+  }
+}
+
+export function callOf(agent: Agent, overrides: Partial<AgentCall> = {}): AgentCall {
+  return {
+    agent,
+    app: undefined,
+    appId: '',
+    stream: true,
+    query: 'hello',
+    messages: undefined,
+    files: [],
+    variables: {},
+    conversationId: undefined,
+    endUser: '0123456789abcdefghij',
+    parameters: {},
+    ...overrides,
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { ERRORS } from '#core/errors.ts'
+import { PLATFORMS, type Platform } from './agent.ts'
+import { adapterOf } from './registry.ts'
+import {
+  agentOf,
+  callOf,
+  cutsOf,
+  fold,
+  read,
+  type Transcript,
+  transcriptsOf,
+} from './transcripts.test-support.ts'
+
+/** Those whose frames FastGPT and OpenAI share. */
+const GENERIC: readonly Platform[] = ['fastgpt', 'openai']
+
+describe.each(PLATFORMS)('%s', (platform) => {
+  const adapter = adapterOf(platform)
+  const transcripts = [
+    ...transcriptsOf(platform),
+    ...(GENERIC.includes(platform) ? transcriptsOf('generic') : []),
+  ]
+  const callFor = ({ name }: Transcript) =>
+    callOf(agentOf(platform, { mode: name.includes('workflow-run') ? 'workflow' : 'chat' }))
+  const replies = transcripts.filter(({ outcome }) => outcome !== 'aux' && outcome !== 'timeout')
+
+  test.each(replies)('$name comes to what the manifest expects', (transcript) => {
+    const reply = fold(read(adapter, callFor(transcript), transcript), adapter)
+
+    const { expect_text, expect_text_stream, expect_usage, expect_error } = transcript
+    if (expect_text !== null) {
+      expect(reply.text).toBe(expect_text)
+      expect(reply.streamText).toBe(expect_text_stream ?? expect_text)
+    }
+    expect(reply.finishReason).toBe(transcript.expect_finish_reason ?? undefined)
+    if (expect_usage !== null || transcript.outcome === 'ok')
+      expect(usageOf(reply.usage)).toEqual(expect_usage)
+    if (transcript.outcome === 'ok') expect(reply.failure).toBeUndefined()
+    else expect(reply.failure).toBeDefined()
+    if (expect_error !== undefined && reply.failure !== undefined) {
+      expect(reply.failure.reason).toBe(expect_error.reason)
+      expect(ERRORS[reply.failure.reason].status).toBe(expect_error.status)
+    }
+  })
+
+  test.each(replies)('$name reads the same however its bytes are cut', (transcript) => {
+    const call = callFor(transcript)
+    const whole = JSON.stringify(read(adapter, call, transcript))
+    for (const chunks of cutsOf(transcript.bytes)) {
+      if (JSON.stringify(read(adapter, call, transcript, chunks)) !== whole) {
+        expect.fail(`cut after ${chunks[0]?.length} bytes`)
+      }
+    }
+  })
+
+  test.each(replies)('$name gives no failure that tells secrets, addresses or markup', (transcript) => {
+    const { failure } = fold(read(adapter, callFor(transcript), transcript), adapter)
+    expect(failure?.message ?? '').not.toMatch(/[<>\n]|:\/\/|sk-|nginx/)
+  })
+})
+
+function usageOf(usage: ReturnType<typeof fold>['usage']) {
+  return usage === undefined
+    ? null
+    : {
+        prompt_tokens: usage.promptTokens,
+        completion_tokens: usage.completionTokens,
+        total_tokens: usage.totalTokens,
+      }
+}

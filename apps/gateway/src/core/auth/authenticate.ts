@@ -1,0 +1,77 @@
+import type { Sql } from '#core/database/database.ts'
+import { type ErrorReason, fail, Problem } from '#core/errors.ts'
+import { hashKey, isWellFormedKey } from '#core/keys/key-form.ts'
+import { refuseKey } from '#core/keys/refused-keys.ts'
+import type { Limits } from '#core/limits/limits.ts'
+import type { Permission, Principal, Role } from '#core/principal.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface AuthenticationDeps {
+  readonly sql: Sql
+  readonly limits: Pick<Limits, 'refusedKeys'>
+  readonly tokens: Tokens
+}
+
+export interface Authentication {
+  /** Who presents this credential, an access token or an API key; `address` is where refused keys are counted. */
+  authenticate(credential: string, address: string): Promise<Principal>
+  /** Refuses what cannot be an API key without a look-up: admission asks the database about the rest. */
+  requireKeyForm(credential: string, address: string): Promise<void>
+}
+
+/** The same order of reasons, by the same clock, as the admission of a call. */
+const FIND_KEY = `
+SELECT k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role,
+  CASE
+    WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
+    WHEN k.expires_at <= clock_timestamp() THEN 'key_expired'
+    WHEN u.status <> 'active' THEN 'owner_suspended'
+  END AS refusal
+FROM api_keys k JOIN users u ON u.id = k.owner_id
+WHERE k.hash = $1`
+
+export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps): Authentication {
+  async function requireKeyForm(key: string, address: string): Promise<void> {
+    if (isWellFormedKey(key)) return
+    if (looksLikeToken(key)) fail('api_key_required')
+    await refuseKey(limits, address, new Problem('credential_malformed'))
+  }
+
+  async function authenticateKey(key: string, address: string): Promise<Principal> {
+    await requireKeyForm(key, address)
+    const refuse = (reason: ErrorReason) => refuseKey(limits, address, new Problem(reason))
+    const [row] = await sql.query<KeyRow>(FIND_KEY, [hashKey(key)])
+    if (row === undefined) return refuse('key_unknown')
+    if (row.refusal !== null) return refuse(row.refusal)
+    return {
+      userId: row.owner_id,
+      role: row.role,
+      via: {
+        kind: 'key',
+        keyId: row.key_id,
+        permissions: row.permissions,
+        allowedAgents: row.allowed_agents,
+      },
+    }
+  }
+
+  return {
+    authenticate: (credential, address) =>
+      looksLikeToken(credential) ? tokens.verify(credential) : authenticateKey(credential, address),
+    requireKeyForm,
+  }
+}
+
+interface KeyRow {
+  readonly key_id: string
+  readonly permissions: readonly Permission[]
+  readonly allowed_agents: readonly string[]
+  readonly owner_id: string
+  readonly role: Role
+  readonly refusal: ErrorReason | null
+}
+
+/** A JWT has two dots; a key has none. */
+function looksLikeToken(credential: string): boolean {
+  return credential.split('.').length === 3
+}

@@ -1,0 +1,95 @@
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { validate } from 'uuid'
+import type { Runtime } from '#core/runtime.ts'
+import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
+import { createSealer } from './sealer.ts'
+
+export const SIGNING_ALGORITHM = 'EdDSA'
+
+export interface SigningKeysDeps {
+  readonly prisma: PrismaClient
+  readonly runtime: Runtime
+  /** Where it is set, private keys are stored sealed under it. */
+  readonly secretKey?: string | undefined
+}
+
+/** The Ed25519 keys of the installation, kept in the database so that every replica signs and accepts the same. */
+export interface SigningKeys {
+  /** The private key to sign with, made where there is none yet. */
+  current(): Promise<{ id: string; jwk: JWK }>
+  /** The public key of a token's `kid`; undefined where it is unknown or retired. */
+  find(id: string): Promise<JWK | undefined>
+  /** Every public key that is accepted. */
+  list(): Promise<JWK[]>
+}
+
+export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDeps): SigningKeys {
+  const sealer = secretKey === undefined ? undefined : createSealer(secretKey, runtime.randomBytes)
+  let opened: { id: string; jwk: JWK } | undefined
+
+  // Processes that start together may each make a key: all of them verify, and everybody signs with the newest.
+  const newest = () =>
+    prisma.signingKey.findFirst({
+      where: { retiredAt: null },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    })
+
+  async function make(): Promise<SigningKey> {
+    const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
+    const id = runtime.newId()
+    const named = { kid: id, alg: SIGNING_ALGORITHM, use: 'sig' }
+    const text = JSON.stringify(await exportJWK(privateKey))
+    return prisma.signingKey.create({
+      data: {
+        id,
+        publicJwk: { ...(await exportJWK(publicKey)), ...named },
+        sealed: sealer !== undefined,
+        secret: sealer?.seal(text, id) ?? text,
+        createdAt: runtime.now(),
+      },
+    })
+  }
+
+  async function open({ id, sealed, secret }: SigningKey): Promise<JWK> {
+    if (sealed) return JSON.parse(unseal(secret, id))
+    // SECRET_KEY was set after the key was made: from now on the key is sealed as well.
+    if (sealer !== undefined) {
+      const data = { sealed: true, secret: sealer.seal(secret, id) }
+      await prisma.signingKey.updateMany({ where: { id, sealed: false }, data })
+    }
+    return JSON.parse(secret)
+  }
+
+  function unseal(secret: string, id: string): string {
+    if (sealer === undefined)
+      throw new Error('SECRET_KEY is not set, but the signing key is sealed under one.')
+    try {
+      return sealer.open(secret, id)
+    } catch (cause) {
+      throw new Error('SECRET_KEY is not the one that the signing key in the database is sealed under.', {
+        cause,
+      })
+    }
+  }
+
+  return {
+    async current() {
+      const row = (await newest()) ?? (await make())
+      if (opened?.id !== row.id) opened = { id: row.id, jwk: await open(row) }
+      return opened
+    },
+    async find(id) {
+      if (!validate(id)) return undefined
+      const row = await prisma.signingKey.findFirst({ where: { id, retiredAt: null } })
+      return row === null ? undefined : publicJwk(row)
+    },
+    async list() {
+      const rows = await prisma.signingKey.findMany({ where: { retiredAt: null }, orderBy: { id: 'desc' } })
+      return rows.map(publicJwk)
+    },
+  }
+}
+
+function publicJwk(row: SigningKey): JWK {
+  return row.publicJwk as JWK
+}

@@ -1,0 +1,120 @@
+import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
+import { fail } from '#core/errors.ts'
+import type { Principal, Role } from '#core/principal.ts'
+import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
+
+export interface TokensConfig {
+  readonly lifetimeSeconds: number
+  readonly issuer: string
+  readonly audience: string
+}
+
+/** What a token says about its user. */
+export interface TokenUser {
+  readonly id: string
+  readonly role: Role
+  readonly tokenEpoch: number
+}
+
+export interface AccessToken {
+  readonly accessToken: string
+  readonly expiresIn: number
+}
+
+export interface Tokens {
+  /** Opens the signing key, or makes the first; at start, so that a wrong `SECRET_KEY` shows there. */
+  prepare(): Promise<void>
+  issue(user: TokenUser): Promise<AccessToken>
+  /** The role is the database's: a demotion counts at once, whatever the token says. */
+  verify(token: string): Promise<Principal>
+  /** Ends the token that the caller presented. */
+  revoke(caller: Principal): Promise<void>
+  jwks(): Promise<{ keys: JWK[] }>
+}
+
+const TYPE = 'JWT'
+
+export function createTokens({ config, ...deps }: SigningKeysDeps & { config: TokensConfig }): Tokens {
+  const { prisma, runtime } = deps
+  const { lifetimeSeconds, issuer, audience } = config
+  const keys = createSigningKeys(deps)
+
+  const publicKeyOf: JWTVerifyGetKey = async ({ kid }) =>
+    (await keys.find(kid ?? '')) ?? fail('token_invalid')
+
+  async function claimsOf(token: string): Promise<Claims> {
+    const options = {
+      algorithms: [SIGNING_ALGORITHM],
+      typ: TYPE,
+      issuer,
+      audience,
+      requiredClaims: ['sub', 'iat', 'exp', 'jti', 'epoch'],
+      currentDate: runtime.now(),
+    }
+    try {
+      const { payload } = await jwtVerify<Claims>(token, publicKeyOf, options)
+      return payload
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) fail('token_expired', { cause: error })
+      if (error instanceof errors.JOSEError) fail('token_invalid', { cause: error })
+      throw error
+    }
+  }
+
+  return {
+    async prepare() {
+      await keys.current()
+    },
+    async issue({ id, role, tokenEpoch }) {
+      const key = await keys.current()
+      const iat = Math.floor(runtime.now().getTime() / 1000)
+      const accessToken = await new SignJWT({
+        iss: issuer,
+        aud: audience,
+        sub: id,
+        role,
+        epoch: tokenEpoch,
+        iat,
+        exp: iat + lifetimeSeconds,
+        jti: runtime.newId(),
+      })
+        .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: TYPE, kid: key.id })
+        .sign(key.jwk)
+      return { accessToken, expiresIn: lifetimeSeconds }
+    },
+    async verify(token) {
+      const { sub, jti, exp, epoch } = await claimsOf(token)
+      const [user, revoked] = await Promise.all([
+        prisma.user.findUnique({ where: { id: sub } }),
+        prisma.revokedToken.findUnique({ where: { id: jti } }),
+      ])
+      if (user === null) fail('token_invalid')
+      if (user.status !== 'active') fail('owner_suspended')
+      if (user.tokenEpoch !== epoch || revoked !== null) fail('token_revoked')
+      return {
+        userId: user.id,
+        role: user.role,
+        via: { kind: 'token', tokenId: jti, expiresAt: new Date(exp * 1000) },
+      }
+    },
+    async revoke({ via }) {
+      if (via.kind !== 'token') fail('access_token_required')
+      await prisma.revokedToken.createMany({
+        data: { id: via.tokenId, expiresAt: via.expiresAt },
+        skipDuplicates: true,
+      })
+      await prisma.revokedToken.deleteMany({ where: { expiresAt: { lt: runtime.now() } } })
+    },
+    async jwks() {
+      return { keys: await keys.list() }
+    },
+  }
+}
+
+/** Trusted once the signature holds: only this module signs them. */
+interface Claims extends JWTPayload {
+  readonly sub: string
+  readonly jti: string
+  readonly exp: number
+  readonly epoch: number
+}

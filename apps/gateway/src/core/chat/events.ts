@@ -1,0 +1,65 @@
+import type { ErrorReason, Problem } from '#core/errors.ts'
+
+/** Tokens as the platform reported them; unknown is an absent `Usage`, never zeros. */
+export interface Usage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly totalTokens: number
+}
+
+export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
+
+/** A platform's progress, the same for all platforms; `data` is JSON that the client may see. */
+export interface DetailEvent {
+  readonly type:
+    | 'node_started'
+    | 'node_finished'
+    | 'tool_call'
+    | 'tool_result'
+    | 'thought'
+    | 'reasoning'
+    | 'sources'
+    | 'variables'
+    | 'interaction'
+    | 'replaced'
+    | 'other'
+  readonly id?: string
+  readonly name?: string
+  readonly status?: string
+  readonly data?: unknown
+  readonly elapsed_ms?: number
+}
+
+/** What went wrong at the platform. `message` is cleaned text for the client; the rest is for the ledger and the log. */
+export interface Failure {
+  readonly reason: ErrorReason
+  readonly message?: string
+  readonly retryAfterSeconds?: number
+  readonly platformStatus?: number
+  readonly platformCode?: string
+  readonly platformLogId?: string
+}
+
+/**
+ * What a platform's reply consists of, in one vocabulary. All sinks (SSE, JSON, GraphQL) fold the same events.
+ * `end` is provisional: platforms send more after it, so the chat service decides when the reply is over.
+ */
+export type ChatEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** The platform withdraws the text so far and gives another. */
+  | { readonly type: 'replace'; readonly text: string }
+  /** The platform waits for the person: a question and what may be answered. */
+  | { readonly type: 'interaction'; readonly question: string; readonly options: readonly string[] }
+  | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
+  | { readonly type: 'detail'; readonly detail: DetailEvent }
+  | { readonly type: 'model'; readonly model: string }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'end'; readonly reason: FinishReason }
+  | { readonly type: 'error'; readonly failure: Failure }
+
+/** Batches of events; a complete reply ends with `end`, every other end is a thrown {@link Problem}. */
+export interface ChatEvents extends AsyncIterableIterator<readonly ChatEvent[]> {
+  /** The reader cannot take the reply: it ends as failed, and not as one that nobody waited for. Rejects with the problem. */
+  throw(problem: Problem): Promise<IteratorResult<readonly ChatEvent[]>>
+}

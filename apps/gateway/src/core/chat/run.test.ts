@@ -1,0 +1,514 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { HelperCall, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
+import type { Platform } from '#core/agents/agent.ts'
+import { adapterOf } from '#core/agents/registry.ts'
+import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
+import type { Upstream, UpstreamPart, UpstreamReply } from '#core/agents/upstream.ts'
+import { UpstreamFault } from '#core/agents/upstream-fault.ts'
+import { Problem } from '#core/errors.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import type { ChatEvent, Failure } from './events.ts'
+import { Run, type RunEnd } from './run.ts'
+import { OpeningFailed, type Session } from './session.ts'
+
+const timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})
+
+/** A platform whose parts come when the test says so. */
+class FakePlatform implements Upstream, UpstreamReply {
+  readonly requests: UpstreamRequest[] = []
+  readonly helped: string[] = []
+  /** Its stop calls take so long. */
+  helpMs = 0
+  cancelledWith: Error | undefined
+  #parts: UpstreamPart[] = []
+  #waiting: PromiseWithResolvers<UpstreamPart> | undefined
+
+  open(_agent: unknown, request: UpstreamRequest): UpstreamReply {
+    this.requests.push(request)
+    return this
+  }
+
+  async help<Result>(_agent: unknown, call: HelperCall<Result>) {
+    this.helped.push(call.request.url)
+    if (this.helpMs > 0) await new Promise((resolve) => setTimeout(resolve, this.helpMs))
+    return { ok: undefined } as ReturnType<HelperCall<Result>['read']>
+  }
+
+  async close(): Promise<void> {}
+
+  next(): Promise<UpstreamPart> {
+    const part = this.#parts.shift()
+    if (part !== undefined) return Promise.resolve(part)
+    if (this.cancelledWith !== undefined) return Promise.reject(this.cancelledWith)
+    this.#waiting = Promise.withResolvers()
+    return this.#waiting.promise
+  }
+
+  interrupt(cause: Error): void {
+    this.#waiting?.reject(cause)
+    this.#waiting = undefined
+  }
+
+  cancel(cause: Error): void {
+    this.cancelledWith ??= cause
+    this.interrupt(cause)
+  }
+
+  send(part: UpstreamPart): void {
+    if (this.cancelledWith !== undefined) return
+    if (this.#waiting === undefined) this.#parts.push(part)
+    else this.#waiting.resolve(part)
+    this.#waiting = undefined
+  }
+
+  events(...data: readonly (string | object)[]): void {
+    this.send({ kind: 'events', events: data.map(eventOf) })
+  }
+
+  end(): void {
+    this.send({ kind: 'end' })
+  }
+
+  body(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+    this.send({ kind: 'body', status, body, header: (name) => headers[name] })
+  }
+}
+
+function eventOf(data: string | object): UpstreamEvent {
+  return { event: undefined, data: typeof data === 'string' ? data : JSON.stringify(data) }
+}
+
+const delta = (content: string) => ({ model: 'm-1', choices: [{ delta: { content } }] })
+const stop = { choices: [{ delta: {}, finish_reason: 'stop' }] }
+const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
+
+function start(name: Platform, session: Partial<Session> = {}, open?: () => Promise<Session>) {
+  const agent = agentOf(name, { timeouts, endGraceMs: 50 })
+  const platform = new FakePlatform()
+  const ends: RunEnd[] = []
+  const call = callOf(agent, { conversationId: 'conversation-1' })
+  const opened: Session = {
+    call,
+    saw: () => undefined,
+    named: () => undefined,
+    complete: async () => undefined,
+    failed: async () => undefined,
+    ...session,
+  }
+  const run = new Run({
+    agent,
+    adapter: adapterOf(name),
+    upstream: platform,
+    runtime: systemRuntime,
+    open: open ?? (async () => opened),
+    onEnd: (end) => ends.push(end),
+  })
+  return { run, platform, ends }
+}
+
+interface Told {
+  readonly events: readonly ChatEvent[]
+  readonly problem?: Problem
+}
+
+async function readAll(run: Run): Promise<Told> {
+  const events: ChatEvent[] = []
+  try {
+    for await (const batch of run) events.push(...batch)
+    return { events }
+  } catch (error) {
+    if (error instanceof Problem) return { events, problem: error }
+    throw error
+  }
+}
+
+const textOf = ({ events }: Told) => events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+
+describe('a complete reply', () => {
+  test('passes on what came and ends with one end, settled once as done', async () => {
+    const { run, platform, ends } = start('openai')
+    const told = readAll(run)
+    await vi.advanceTimersByTimeAsync(20)
+    platform.events(delta('Hel'), delta('lo'))
+    await vi.advanceTimersByTimeAsync(20)
+    platform.events(stop, usage, '[DONE]')
+    platform.end()
+    expect(await told).toEqual({
+      events: [
+        { type: 'model', model: 'm-1' },
+        { type: 'text', text: 'Hel' },
+        { type: 'text', text: 'lo' },
+        { type: 'usage', usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } },
+        { type: 'end', reason: 'stop' },
+      ],
+    })
+    expect(ends).toEqual([
+      {
+        outcome: 'done',
+        model: 'm-1',
+        usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+        firstChunkMs: 20,
+        durationMs: 40,
+      },
+    ])
+  })
+
+  test('may come as one body', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.body(200, { model: 'm-1', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] })
+    const told = await readAll(run)
+    expect([textOf(told), told.problem, ends.map(({ outcome }) => outcome)]).toEqual([
+      'Hi',
+      undefined,
+      ['done'],
+    ])
+  })
+
+  test('waits a grace after its reported end for what still comes, then lets go of the platform', async () => {
+    const { run, platform, ends } = start('openai')
+    const told = readAll(run)
+    platform.events(delta('Hi'), stop)
+    await vi.advanceTimersByTimeAsync(40)
+    platform.events(usage)
+    await vi.advanceTimersByTimeAsync(9)
+    expect(ends).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await told).events.map(({ type }) => type)).toEqual(['model', 'text', 'usage', 'end'])
+    expect(ends).toMatchObject([{ outcome: 'done', usage: { totalTokens: 3 }, durationMs: 50 }])
+    expect(platform.cancelledWith).toBeDefined()
+  })
+
+  test('that was cut says so, whatever stop comes after it', async () => {
+    const { run, platform } = start('openai')
+    platform.events(delta('Hi'), { choices: [{ delta: {}, finish_reason: 'length' }] }, '[DONE]')
+    platform.end()
+    expect((await readAll(run)).events.at(-1)).toEqual({ type: 'end', reason: 'length' })
+  })
+
+  test('is kept before its end is told, and a failure to keep it is no failure of the reply', async () => {
+    const kept = Promise.withResolvers<void>()
+    const { run, platform, ends } = start('openai', { complete: () => kept.promise })
+    platform.events(delta('Hi'), stop)
+    platform.end()
+    const told: string[] = []
+    const reading = readAll(run).then(({ events }) => told.push(...events.map(({ type }) => type)))
+    await vi.advanceTimersByTimeAsync(500)
+    expect([told, ends]).toEqual([[], []])
+    const cause = new Error('the database is down')
+    kept.reject(cause)
+    await reading
+    expect(told.at(-1)).toBe('end')
+    expect(ends).toMatchObject([{ outcome: 'done', cause }])
+  })
+})
+
+describe('a failure', () => {
+  const failures: [string, Platform, (platform: FakePlatform) => void, string, string, Partial<Failure>][] = [
+    ['an end of the bytes without an end', 'openai', (p) => p.end(), 'upstream_error', 'agent_truncated', {}],
+    [
+      'a broken connection',
+      'openai',
+      (p) => p.cancel(new UpstreamFault('agent_truncated')),
+      'upstream_error',
+      'agent_truncated',
+      {},
+    ],
+    [
+      'an event that does not parse',
+      'openai',
+      (p) => p.events('{"a":'),
+      'upstream_error',
+      'agent_malformed',
+      {},
+    ],
+    [
+      'an error in the stream',
+      'openai',
+      (p) => p.events({ error: { message: 'no', code: 'content_filter' } }),
+      'rejected',
+      'content_filtered',
+      { platformCode: 'content_filter' },
+    ],
+  ]
+  test.each(failures)(
+    '%s is told after the text before it',
+    async (_name, platformName, fail, outcome, reason, facts) => {
+      const { run, platform, ends } = start(platformName)
+      platform.events(delta('Hel'), delta('lo'))
+      fail(platform)
+      const told = await readAll(run)
+      expect([textOf(told), told.problem?.reason]).toEqual(['Hello', reason])
+      expect(ends).toMatchObject([{ outcome, failure: { reason, ...facts }, firstChunkMs: 0 }])
+      expect(platform.cancelledWith).toBeDefined()
+      await expect(run.next()).rejects.toBe(told.problem)
+    },
+  )
+
+  test('of a refused request carries the platform’s status, code and log id, and its wait', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.body(
+      429,
+      { error: { message: 'slow down', code: 'rate_limit_exceeded' } },
+      { 'retry-after': '7', 'x-request-id': 'log-1' },
+    )
+    const { problem } = await readAll(run)
+    expect(problem).toMatchObject({ reason: 'agent_rate_limited', status: 429, retryAfterSeconds: 7 })
+    expect(ends).toMatchObject([
+      {
+        outcome: 'rejected',
+        failure: {
+          ...{ reason: 'agent_rate_limited', platformStatus: 429 },
+          ...{ platformCode: 'rate_limit_exceeded', platformLogId: 'log-1' },
+        },
+      },
+    ])
+  })
+
+  test.each([
+    [
+      'a page instead of a stream',
+      (platform: FakePlatform) => platform.body(200, '<html></html>'),
+      'agent_error',
+    ],
+    ['a proxy’s page', (platform: FakePlatform) => platform.body(502, '<html></html>'), 'agent_error'],
+    ['cut JSON', (platform: FakePlatform) => platform.body(200, '{"choices":'), 'agent_malformed'],
+    ['nothing at all', (platform: FakePlatform) => platform.end(), 'agent_truncated'],
+  ])('%s is the platform’s', async (_name, answer, reason) => {
+    const { run, platform, ends } = start('openai')
+    answer(platform)
+    expect((await readAll(run)).problem?.reason).toBe(reason)
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason } }])
+    expect(ends[0]).not.toHaveProperty('firstChunkMs')
+  })
+
+  test('is an empty reply, where a platform must give one', async () => {
+    const fastgpt = start('fastgpt')
+    fastgpt.platform.events('[DONE]')
+    fastgpt.platform.end()
+    expect((await readAll(fastgpt.run)).problem?.reason).toBe('agent_empty_reply')
+    expect(fastgpt.ends).toMatchObject([{ outcome: 'upstream_error' }])
+
+    const openai = start('openai')
+    openai.platform.events('[DONE]')
+    openai.platform.end()
+    expect((await readAll(openai.run)).events).toEqual([{ type: 'end', reason: 'stop' }])
+    expect(openai.ends).toMatchObject([{ outcome: 'done' }])
+  })
+
+  test('of ours is told bare, and its cause goes to the log', async () => {
+    const cause = new Error('a bug')
+    const { run, ends } = start('openai', {}, () => Promise.reject(cause))
+    expect((await readAll(run)).problem).toMatchObject({ reason: 'internal_error', status: 500 })
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'internal_error' }, cause }])
+  })
+
+  test('of the reader ends the reply as failed, in the reader’s words', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta('too long'))
+    const problem = new Problem('agent_error', { detail: 'The reply is too large.' })
+    const reading = async () => {
+      for await (const _ of run) await run.throw(problem)
+    }
+    await expect(reading()).rejects.toBe(problem)
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_error' } }])
+    expect(platform.cancelledWith).toBeDefined()
+  })
+})
+
+describe('time', () => {
+  test('without a first byte ends the reply', async () => {
+    const { run, platform, ends } = start('openai')
+    const told = readAll(run)
+    await vi.advanceTimersByTimeAsync(299)
+    expect(ends).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await told).problem).toMatchObject({ reason: 'agent_timeout', status: 504 })
+    expect(ends).toMatchObject([
+      { outcome: 'timeout', failure: { reason: 'agent_timeout' }, durationMs: 300 },
+    ])
+    expect(platform.cancelledWith).toBeDefined()
+  })
+
+  test('in silence ends it, and heartbeats are silence', async () => {
+    const { run, platform, ends } = start('fastgpt')
+    const told = readAll(run)
+    platform.events(delta('Hi'))
+    for (let beat = 0; beat < 3; beat += 1) {
+      await vi.advanceTimersByTimeAsync(30)
+      platform.events(delta(''))
+    }
+    await vi.advanceTimersByTimeAsync(10)
+    expect((await told).problem?.reason).toBe('agent_timeout')
+    expect(ends).toMatchObject([{ outcome: 'timeout', durationMs: 100 }])
+  })
+
+  test('does not pass for the platform while the reader is slow', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta('Hi'))
+    await run.next()
+    await vi.advanceTimersByTimeAsync(500)
+    platform.events(delta('there'), stop)
+    platform.end()
+    expect((await readAll(run)).problem).toBeUndefined()
+    expect(ends).toMatchObject([{ outcome: 'done', durationMs: 500 }])
+  })
+
+  test('of the whole reply is limited, however lively it is', async () => {
+    const { run, platform, ends } = start('openai')
+    const told = readAll(run)
+    for (let beat = 0; beat < 20; beat += 1) {
+      platform.events(delta('.'))
+      await vi.advanceTimersByTimeAsync(50)
+    }
+    expect((await told).problem?.reason).toBe('agent_timeout')
+    expect(ends).toMatchObject([{ outcome: 'timeout', durationMs: 1_000 }])
+  })
+})
+
+describe('a reader that leaves', () => {
+  test('is settled at once as client_gone, and the platform’s connection closes', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta('Hi'))
+    await run.next()
+    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    void run.cancel('client_gone')
+    expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    expect(ends[0]).not.toHaveProperty('failure')
+    expect(platform.cancelledWith).toBeDefined()
+    await waiting
+    void run.cancel('drained')
+    expect(ends).toHaveLength(1)
+  })
+
+  test('leaves by breaking off its loop, too', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta('Hi'))
+    for await (const _ of run) break
+    expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    expect(platform.cancelledWith).toBeDefined()
+  })
+
+  test('has the run stopped by the platform’s own call where there is one, and can wait for that', async () => {
+    const { run, platform } = start('fastgpt')
+    platform.events(delta('Hi'))
+    await run.next()
+    platform.helpMs = 70
+    let isStopped = false
+    void run.cancel('client_gone').then(() => {
+      isStopped = true
+    })
+    await vi.advanceTimersByTimeAsync(69)
+    expect(platform.helped).toEqual(['https://platform.example/api/v2/chat/stop'])
+    expect([platform.cancelledWith, isStopped]).toEqual([expect.any(Error), false])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(isStopped).toBe(true)
+  })
+
+  test('has the id that this call needs waited for', async () => {
+    const { run, platform, ends } = start('dify')
+    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    await vi.advanceTimersByTimeAsync(10)
+    void run.cancel('client_gone')
+    await waiting
+    expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect([platform.helped, platform.cancelledWith]).toEqual([[], undefined])
+    platform.events({ event: 'message', task_id: 'task-1', answer: 'Hi' })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(platform.helped).toEqual(['https://platform.example/v1/chat-messages/task-1/stop'])
+    expect(platform.cancelledWith).toBeDefined()
+  })
+
+  test('has it waited for five seconds and no longer', async () => {
+    const { run, platform } = start('dify')
+    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    await vi.advanceTimersByTimeAsync(10)
+    void run.cancel('client_gone')
+    await waiting
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(platform.cancelledWith).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(1)
+    expect([platform.helped, platform.cancelledWith]).toEqual([[], expect.any(Error)])
+  })
+
+  test('changes nothing after the end', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta('Hi'), stop)
+    platform.end()
+    await readAll(run)
+    void run.cancel('client_gone')
+    await run.return()
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['done'])
+    expect(platform.helped).toEqual([])
+  })
+})
+
+test('a drained reply tells its reader so, and is settled as drained', async () => {
+  const { run, platform, ends } = start('openai')
+  const told = readAll(run)
+  platform.events(delta('Hi'))
+  await vi.advanceTimersByTimeAsync(10)
+  void run.cancel('drained')
+  expect((await told).problem?.reason).toBe('draining')
+  expect(ends).toMatchObject([{ outcome: 'drained', failure: { reason: 'draining' } }])
+})
+
+describe('the conversation', () => {
+  test('hears what was passed on, how the platform names it, and that the reply failed', async () => {
+    const seen: unknown[] = []
+    const { run, platform } = start('dify', {
+      saw: (events) => seen.push(events.map(({ type }) => type)),
+      named: (id) => seen.push(id),
+      failed: async (failure) => void seen.push(failure),
+    })
+    platform.events({ event: 'message', task_id: 't', conversation_id: 'c-9', answer: 'Hi' })
+    platform.end()
+    await readAll(run)
+    expect(seen).toEqual(['c-9', ['text'], 'c-9', { reason: 'agent_truncated' }])
+  })
+
+  test('that the platform refuses to open is a refusal of the call', async () => {
+    const failure = { reason: 'agent_rate_limited', retryAfterSeconds: 3 } as const
+    const { run, platform, ends } = start('dify', {}, () => Promise.reject(new OpeningFailed(failure)))
+    expect((await readAll(run)).problem).toMatchObject(failure)
+    expect(ends).toMatchObject([{ outcome: 'rejected', failure }])
+    expect(platform.requests).toEqual([])
+  })
+
+  test('that is busy is told as such', async () => {
+    const { run, ends } = start('dify', {}, () => Promise.reject(new Problem('conversation_busy')))
+    expect((await readAll(run)).problem?.reason).toBe('conversation_busy')
+    expect(ends).toMatchObject([{ outcome: 'rejected', failure: { reason: 'conversation_busy' } }])
+  })
+
+  test('that cannot be asked for makes the call unavailable', async () => {
+    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+    const { run, ends } = start('dify', {}, () => Promise.reject(cause))
+    expect((await readAll(run)).problem).toMatchObject({ reason: 'unavailable', status: 503 })
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', cause }])
+  })
+
+  test('that opens when its reader has left is let go, and the platform is not asked', async () => {
+    const opening = Promise.withResolvers<Session>()
+    const failed = vi.fn(async () => undefined)
+    const { run, platform, ends } = start('openai', {}, () => opening.promise)
+    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    void run.cancel('client_gone')
+    expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    const call = callOf(agentOf('openai'))
+    const nothing = () => undefined
+    opening.resolve({ call, saw: nothing, named: nothing, complete: async () => undefined, failed })
+    await waiting
+    expect(platform.requests).toEqual([])
+    expect(failed).toHaveBeenCalledOnce()
+    expect(ends).toHaveLength(1)
+  })
+})

@@ -1,0 +1,306 @@
+import type { Adapter, ReplyState } from '#core/agents/adapter.ts'
+import type { Agent } from '#core/agents/agent.ts'
+import type { Upstream, UpstreamPart, UpstreamReply } from '#core/agents/upstream.ts'
+import { UpstreamFault } from '#core/agents/upstream-fault.ts'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import { ERRORS, Problem } from '#core/errors.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { CallOutcome } from '#core/usage/ledger.ts'
+import type { ChatEvent, ChatEvents, Failure, FinishReason, Usage } from './events.ts'
+import { OpeningFailed, type Session } from './session.ts'
+import { startWatch, type Watch } from './watch.ts'
+
+/** How a reply ended, told exactly once. */
+export interface RunEnd {
+  readonly outcome: CallOutcome
+  readonly failure?: Failure
+  /** A fault of ours, for the log. */
+  readonly cause?: unknown
+  readonly usage?: Usage
+  readonly model?: string
+  readonly firstChunkMs?: number
+  readonly durationMs: number
+}
+
+export interface RunOptions {
+  readonly agent: Agent
+  readonly adapter: Adapter
+  readonly upstream: Upstream
+  readonly runtime: Runtime
+  /** Enters the conversation; the reply is asked for when it has resolved. */
+  open(isOver: () => boolean): Promise<Session>
+  onEnd(end: RunEnd): void
+}
+
+/** The platform at work for this run. */
+interface Exchange {
+  readonly session: Session
+  readonly state: ReplyState
+  readonly reply: UpstreamReply
+  readonly watch: Watch
+}
+
+/** How long the id that a stop call needs is waited for when the client has left before it came. */
+const STOP_WITHIN_MS = 5_000
+
+/** The platform's reported end stands: nothing more is waited for. Never leaves this file. */
+const GRACE_OVER = new Error('the grace after the reported end is over')
+const END_OF_BYTES: UpstreamPart = { kind: 'end' }
+
+/**
+ * One reply as batches of events: what one read of the platform's socket brought. A complete reply ends with exactly one
+ * `end`; every other end is a thrown {@link Problem}. Whoever stops reading cancels the run.
+ */
+export class Run implements ChatEvents {
+  readonly #options: RunOptions
+  readonly #startedMs: number
+  #exchange: Exchange | undefined
+
+  #isOver = false
+  /** The failed call's part in its conversation was given up. */
+  #released: Promise<void> | undefined
+  /** What a reader gets from now on. */
+  #problem: Problem | undefined
+  /** Seen, and told after the events that came before it. */
+  #failure: Failure | undefined
+  /** The platform's word, provisional until its bytes end. */
+  #end: FinishReason | undefined
+  #isComplete = false
+  #hasContent = false
+  #usage: Usage | undefined
+  #model: string | undefined
+  #firstChunkMs: number | undefined
+
+  constructor(options: RunOptions) {
+    this.#options = options
+    this.#startedMs = options.runtime.elapsedMs()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<readonly ChatEvent[]>> {
+    if (this.#problem !== undefined) throw this.#problem
+    try {
+      while (!this.#isOver) {
+        if (this.#failure !== undefined) throw this.#fail(this.#failure)
+        const exchange = this.#exchange ?? (await this.#open())
+        const batch = this.#read(exchange, await this.#nextPart(exchange))
+        if (batch.length > 0) exchange.session.saw(batch)
+        if (this.#isComplete) await this.#complete(exchange)
+        if (batch.length === 0) continue
+        exchange.watch.serving()
+        return { done: false, value: batch }
+      }
+    } catch (error) {
+      const problem = this.#problemOf(error)
+      // Who is told that a conversation was lost must not find it again at the next try.
+      await this.#released
+      throw problem
+    }
+    return { done: true, value: undefined }
+  }
+
+  async return(): Promise<IteratorResult<readonly ChatEvent[]>> {
+    void this.cancel('client_gone')
+    return { done: true, value: undefined }
+  }
+
+  async throw(problem: Problem): Promise<IteratorResult<readonly ChatEvent[]>> {
+    this.#problem ??= problem
+    throw this.#fail({ reason: problem.reason })
+  }
+
+  /** Ends the run from outside: at once for the reader; resolves when the platform is stopped, as far as that is possible. */
+  async cancel(outcome: 'client_gone' | 'drained'): Promise<void> {
+    if (this.#isOver) return
+    this.#problem = new Problem('draining')
+    this.#conclude(outcome, outcome === 'drained' ? { failure: { reason: 'draining' } } : {})
+    if (this.#exchange === undefined) return
+    this.#exchange.reply.interrupt(this.#problem)
+    await this.#stopAtPlatform(this.#exchange)
+  }
+
+  async #open(): Promise<Exchange> {
+    const { agent, adapter, upstream, runtime, open } = this.#options
+    const session = await open(() => this.#isOver)
+    if (this.#isOver) {
+      this.#let(session.failed(undefined))
+      throw this.#problem ?? new Problem('draining')
+    }
+    const { call } = session
+    const reply = upstream.open(agent, adapter.buildRequest(call))
+    const watch = startWatch(agent.timeouts, runtime, (event) =>
+      reply.cancel(event === 'grace' ? GRACE_OVER : new UpstreamFault('agent_timeout')),
+    )
+    this.#exchange = { session, state: adapter.start(call), reply, watch }
+    return this.#exchange
+  }
+
+  async #nextPart({ reply, watch }: Exchange): Promise<UpstreamPart> {
+    watch.waiting()
+    try {
+      const part = await reply.next()
+      watch.begun()
+      return part
+    } catch (cause) {
+      if (cause === GRACE_OVER) return END_OF_BYTES
+      throw cause
+    }
+  }
+
+  #read({ session, state, watch }: Exchange, part: UpstreamPart): readonly ChatEvent[] {
+    const { adapter, agent } = this.#options
+    const batch: ChatEvent[] = []
+    if (part.kind === 'events') {
+      for (const event of part.events) {
+        const translated = adapter.translate(event, state)
+        if (translated.length > 0) watch.alive()
+        this.#sift(translated, batch)
+        if (this.#failure !== undefined) break
+      }
+      if (state.conversationId !== undefined) session.named(state.conversationId)
+      if (this.#end !== undefined) watch.ending(agent.endGraceMs)
+      return batch
+    }
+    if (part.kind === 'body') {
+      if (part.status >= 400) this.#failure = adapter.toFailure(part.status, part.body, part.header)
+      else this.#sift(adapter.translateBody(part.body, state), batch)
+    }
+    this.#sift(adapter.finish(state), batch)
+    if (state.conversationId !== undefined) session.named(state.conversationId)
+    this.#close(batch)
+    return batch
+  }
+
+  /** Keeps what the end needs and passes on what a reader needs, up to a failure. */
+  #sift(events: readonly ChatEvent[], batch: ChatEvent[]): void {
+    for (const event of events) {
+      if (this.#failure !== undefined) return
+      switch (event.type) {
+        case 'error':
+          this.#failure = event.failure
+          return
+        case 'end':
+          // `length` says more than the `stop` that some platforms send after it.
+          if (this.#end === undefined || this.#end === 'stop') this.#end = event.reason
+          continue
+        case 'usage':
+          this.#usage = event.usage
+          break
+        case 'model':
+          this.#model = event.model
+          break
+        case 'text':
+        case 'replace':
+        case 'interaction':
+        case 'tool_calls':
+          this.#firstChunkMs ??= this.#options.runtime.elapsedMs() - this.#startedMs
+          this.#hasContent = true
+          break
+      }
+      batch.push(event)
+    }
+  }
+
+  /** The one place where it is decided what the end of the bytes means. */
+  #close(batch: ChatEvent[]): void {
+    if (this.#failure !== undefined) return
+    if (this.#end === undefined) {
+      this.#failure = { reason: 'agent_truncated' }
+    } else if (!this.#hasContent && this.#options.adapter.emptyReplyIsError) {
+      this.#failure = { reason: 'agent_empty_reply' }
+    } else {
+      batch.push({ type: 'end', reason: this.#end })
+      this.#isComplete = true
+    }
+  }
+
+  /** Before its end is told, the next turn must be able to see this one. */
+  async #complete({ session, reply }: Exchange): Promise<void> {
+    reply.cancel(GRACE_OVER)
+    const cause = await session.complete().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (!this.#isOver) this.#conclude('done', { cause })
+  }
+
+  #problemOf(error: unknown): Problem {
+    if (error instanceof UpstreamFault) return this.#fail(error.failure)
+    if (error instanceof OpeningFailed) return this.#fail(error.failure)
+    if (error instanceof Problem) return this.#isOver ? error : this.#fail({ reason: error.reason })
+    return this.#fail({ reason: isConnectionError(error) ? 'unavailable' : 'internal_error' }, error)
+  }
+
+  #fail(failure: Failure, cause?: unknown): Problem {
+    this.#problem ??= toProblem(failure, cause)
+    if (!this.#isOver) {
+      this.#conclude(outcomeOf(failure), { failure, cause })
+      this.#exchange?.reply.cancel(this.#problem)
+    }
+    return this.#problem
+  }
+
+  #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
+    this.#isOver = true
+    this.#exchange?.watch.stop()
+    if (outcome !== 'done' && this.#exchange !== undefined)
+      this.#released = this.#exchange.session.failed(failure).catch(() => undefined)
+    this.#options.onEnd({
+      outcome,
+      durationMs: this.#options.runtime.elapsedMs() - this.#startedMs,
+      ...(failure !== undefined && { failure }),
+      ...(cause !== undefined && { cause }),
+      ...(this.#usage !== undefined && { usage: this.#usage }),
+      ...(this.#model !== undefined && { model: this.#model }),
+      ...(this.#firstChunkMs !== undefined && { firstChunkMs: this.#firstChunkMs }),
+    })
+  }
+
+  /** The platform's own stop call where it has one, then the end of the connection. */
+  async #stopAtPlatform({ session: { call }, state, reply }: Exchange): Promise<void> {
+    const { adapter, upstream, agent } = this.#options
+    const gone = new UpstreamFault('agent_truncated')
+    const timer = setTimeout(() => reply.cancel(gone), STOP_WITHIN_MS)
+    let stopping: Promise<unknown> | undefined
+    try {
+      while (adapter.stop !== undefined) {
+        const stop = adapter.stop(call, state)
+        if (stop !== undefined) {
+          stopping = upstream.help(agent, stop, STOP_WITHIN_MS)
+          break
+        }
+        const part = await reply.next()
+        if (part.kind !== 'events') break
+        for (const event of part.events) adapter.translate(event, state)
+      }
+    } catch {
+      // The reply ended by itself: nothing is left to stop.
+    } finally {
+      clearTimeout(timer)
+      reply.cancel(gone)
+    }
+    await stopping?.catch(() => undefined)
+  }
+
+  /** Work that nobody waits for, and whose failure changes nothing for this call: a lease ends by itself. */
+  #let(work: Promise<unknown>): void {
+    work.catch(() => undefined)
+  }
+}
+
+/** 4xx reasons are the caller's own; the rest is the platform's failure. */
+function outcomeOf({ reason }: Failure): CallOutcome {
+  if (reason === 'agent_timeout') return 'timeout'
+  return ERRORS[reason].status < 500 ? 'rejected' : 'upstream_error'
+}
+
+function toProblem(failure: Failure, cause: unknown): Problem {
+  return new Problem(failure.reason, {
+    ...(failure.message !== undefined && { detail: failure.message }),
+    ...(failure.retryAfterSeconds !== undefined && { retryAfterSeconds: failure.retryAfterSeconds }),
+    ...(cause !== undefined && { cause }),
+  })
+}

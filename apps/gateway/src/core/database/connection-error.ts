@@ -1,0 +1,31 @@
+import { DeadlineError } from '#core/deadline.ts'
+
+/**
+ * The database could not be asked, as against: it said no. SQLSTATE classes 08 (connection), 53 (resources) and
+ * 57 (operator), the socket's own codes, Prisma's words for the same, and pg's errors, some of which have no code.
+ */
+export function isConnectionError(error: unknown): boolean {
+  if (error instanceof DeadlineError) return true
+  const { code, message, cause, meta } = error as Partial<Told>
+  if (typeof code === 'string') {
+    if (/^(08|53|57)/.test(code) || /^P(1001|1002|1008|1017|2024)$/.test(code)) return true
+    if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOST|ENET|EAI_)/.test(code)) return true
+  }
+  if (
+    /connection terminated|timeout exceeded|read timeout|connection error|DatabaseNotReachable/i.test(
+      message ?? '',
+    )
+  ) {
+    return true
+  }
+  // Prisma hides what it has no word for, such as a statement that took too long.
+  const inner = cause ?? meta?.driverAdapterError
+  return typeof inner === 'object' && inner !== null && isConnectionError(inner)
+}
+
+interface Told {
+  readonly code: unknown
+  readonly message: string
+  readonly cause: unknown
+  readonly meta: { readonly driverAdapterError?: unknown }
+}

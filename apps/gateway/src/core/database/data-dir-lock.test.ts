@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { DataDirBusyError, lockDataDir } from './data-dir-lock.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+let dataDir: string
+const children: ChildProcess[] = []
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'trunkline-lock-'))
+})
+
+afterEach(async () => {
+  await Promise.all(children.splice(0).map(kill))
+  await rm(dataDir, { recursive: true })
+})
+
+test('the second process is refused, told of the directory and the owner, and takes nothing from the first', async () => {
+  const owner = await starter()
+  expect(await owner.start()).toBe('owner')
+  for (const attempt of [1, 2]) {
+    const error = await lockDataDir(dataDir).catch((reason: unknown) => reason)
+    expect(error, `attempt ${attempt}`).toBeInstanceOf(DataDirBusyError)
+    expect(error).toMatchObject({ dataDir, pid: owner.child.pid })
+    expect((error as Error).message).toContain(dataDir)
+    expect((error as Error).message).toContain(String(owner.child.pid))
+  }
+})
+
+test('the lock of a process that was killed is free at once', async () => {
+  const owner = await starter()
+  await owner.start()
+  await kill(owner.child)
+  const lock = await lockDataDir(dataDir)
+  await lock.release()
+})
+
+test('of several that start on what a killed process left, exactly one wins', async () => {
+  const killed = await starter()
+  await killed.start()
+  const starters = await Promise.all([starter(), starter(), starter()])
+  await kill(killed.child)
+  const outcomes = await Promise.all(starters.map(({ start }) => start()))
+  expect(outcomes.sort()).toEqual(['DataDirBusyError', 'DataDirBusyError', 'owner'])
+})
+
+test('one process is held to it too, until it releases', async () => {
+  const lock = await lockDataDir(dataDir)
+  await expect(lockDataDir(dataDir)).rejects.toMatchObject({ pid: process.pid })
+  await lock.release()
+  await (await lockDataDir(dataDir)).release()
+})
+
+const program = `
+  const { lockDataDir } = await import(${JSON.stringify(new URL('data-dir-lock.ts', import.meta.url).href)})
+  console.log('ready')
+  process.stdin.once('data', () => lockDataDir(process.argv[1]).then(
+    () => console.log('owner'),
+    (error) => console.log(error.name),
+  ))
+`
+
+/** A process that is ready to take the lock, and keeps it. */
+async function starter(): Promise<{ child: ChildProcess; start(): Promise<string> }> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, dataDir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const lines = createInterface(child.stdout)
+  await once(lines, 'line')
+  return {
+    child,
+    async start() {
+      child.stdin.write('go\n')
+      const [line] = (await once(lines, 'line')) as [string]
+      return line
+    },
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}

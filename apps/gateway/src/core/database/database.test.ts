@@ -1,0 +1,223 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Database } from './database.ts'
+import { openDatabase } from './open.ts'
+import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const serverUrl = process.env.TEST_DATABASE_URL
+
+const uuid = '01890a5d-ac96-774b-bcce-b302099a8057'
+const instant = new Date('2026-02-28T23:59:59.123Z')
+
+describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+  let database: Database
+  let scratch: ScratchDatabase | undefined
+
+  beforeAll(async () => {
+    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
+    database = await openDatabase(
+      scratch === undefined ? { kind: 'embedded-memory' } : { kind: 'server', url: scratch.url },
+    )
+    await database.migrate()
+  })
+
+  afterAll(async () => {
+    await database?.close()
+    await scratch?.drop()
+  })
+
+  test('raw SQL reads each type as the same JavaScript value', async () => {
+    const rows = await database.sql.query(`SELECT
+      9007199254740991::int8 AS int8, ARRAY[1, NULL, -2]::int8[] AS int8s, 7::int4 AS int4, 1.5::float8 AS float8,
+      12.50::numeric(8, 2) AS numeric, true AS yes, NULL::text AS nothing, 'admin'::"Role" AS enumerated,
+      '2026-02-28 23:59:59.123456+00'::timestamptz AS at, '2026-02-28 12:00'::timestamp AS local, '2026-02-28'::date AS day,
+      '${uuid}'::uuid AS uuid, '\\x00ff'::bytea AS bytes, '{"a": [1, null]}'::jsonb AS doc,
+      ARRAY['a', NULL, 'c"\\,']::text[] AS texts, ARRAY['${uuid}']::uuid[] AS uuids`)
+    expect(rows).toStrictEqual([
+      {
+        int8: 9007199254740991,
+        int8s: [1, null, -2],
+        int4: 7,
+        float8: 1.5,
+        numeric: '12.50',
+        yes: true,
+        nothing: null,
+        enumerated: 'admin',
+        at: instant,
+        local: '2026-02-28 12:00:00',
+        day: '2026-02-28',
+        uuid,
+        bytes: Buffer.from([0, 255]),
+        doc: { a: [1, null] },
+        texts: ['a', null, 'c"\\,'],
+        uuids: [uuid],
+      },
+    ])
+  })
+
+  test('raw SQL takes the same JavaScript values, alone and in arrays', async () => {
+    const values = [5, instant, uuid, new Uint8Array([0, 255]), '{"a":"\\u00e9"}', true, null]
+    const [row] = await database.sql.query(
+      `SELECT $1::int8 = 5 AS int8, $2::timestamptz = '2026-02-28T23:59:59.123Z' AS at, $3::uuid = '${uuid}' AS uuid,
+       $4::bytea = '\\x00ff' AS bytes, $5::jsonb = '{"a": "é"}' AS doc, $6::boolean AS yes, $7::text IS NULL AS nothing`,
+      values,
+    )
+    expect(row).toEqual({
+      int8: true,
+      at: true,
+      uuid: true,
+      bytes: true,
+      doc: true,
+      yes: true,
+      nothing: true,
+    })
+
+    const rows = await database.sql.query(
+      'SELECT * FROM unnest($1::uuid[], $2::text[], $3::int8[], $4::timestamptz[], $5::bytea[]) AS t(u, t, i, a, b)',
+      [
+        [uuid, null],
+        ['say "\\{}", NULL', ''],
+        [1, null],
+        [instant, null],
+        [Buffer.from([1]), null],
+      ],
+    )
+    expect(rows).toStrictEqual([
+      { u: uuid, t: 'say "\\{}", NULL', i: 1, a: instant, b: Buffer.from([1]) },
+      { u: null, t: '', i: null, a: null, b: null },
+    ])
+  })
+
+  test('Prisma and raw SQL mean the same instant, whatever the zone of the server', async () => {
+    await database.prisma.instance.create({ data: { id: uuid, startedAt: instant } })
+    expect(await database.sql.query('SELECT started_at FROM instances')).toEqual([{ started_at: instant }])
+    expect((await database.prisma.instance.findMany()).map((row) => row.startedAt)).toEqual([instant])
+  })
+
+  test('Prisma reports a value that is taken by its own code', async () => {
+    const create = () => database.prisma.setting.create({ data: { name: 'taken', value: '' } })
+    await create()
+    await expect(create()).rejects.toMatchObject({ code: 'P2002' })
+  })
+
+  test('an error of raw SQL carries its SQLSTATE and none of the values', async () => {
+    const error = await database.sql
+      .query('SELECT $1::text::int4', ['hush'])
+      .catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: '22P02' })
+    expect(JSON.stringify({ ...(error as Error) })).not.toContain('hush')
+  })
+})
+
+describe.runIf(serverUrl)('server', () => {
+  const open = (options: { url?: string; statementTimeoutMs?: number; poolMax?: number }) =>
+    openDatabase({ kind: 'server', url: serverUrl ?? '', ...options })
+
+  test('a server with a zone of its own changes no instant', async () => {
+    const scratch = await createScratchDatabase(serverUrl ?? '')
+    const admin = await open({ url: scratch.url })
+    await admin.sql.query(
+      `ALTER DATABASE ${new URL(scratch.url).pathname.slice(1)} SET TimeZone = 'Asia/Shanghai'`,
+    )
+    await admin.close()
+    const database = await open({ url: scratch.url })
+    await database.migrate()
+    await database.prisma.instance.create({ data: { id: uuid, startedAt: instant } })
+    expect(await database.sql.query('SELECT started_at FROM instances')).toEqual([{ started_at: instant }])
+    await database.close()
+    await scratch.drop()
+  })
+
+  test('a connection that is lost fails its query, and the next query works', async () => {
+    const database = await open({ poolMax: 1 })
+    const [session] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const killer = await open({})
+    const lost = expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toThrow()
+    await vi.waitUntil(async () => {
+      const sql =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND query LIKE '%pg_sleep%'"
+      return (await killer.sql.query(sql, [session?.pid])).length === 1
+    })
+    await lost
+    expect(await database.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await killer.close()
+    await database.close()
+  })
+
+  test('an idle connection that is lost harms nothing', async () => {
+    const database = await open({ poolMax: 1 })
+    const [session] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const killer = await open({})
+    await killer.sql.query('SELECT pg_terminate_backend($1)', [session?.pid])
+    await vi.waitUntil(async () => {
+      const sql = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1'
+      return (await killer.sql.query(sql, [session?.pid])).length === 0
+    })
+    await killer.close()
+    // Where this process hears of it only now, the query that told it fails, as above.
+    await vi.waitUntil(() =>
+      database.sql.query('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+    )
+    await database.close()
+  })
+
+  test('a statement ends at its timeout', async () => {
+    const database = await open({ statementTimeoutMs: 50 })
+    await expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' })
+    await database.close()
+  })
+})
+
+test('an embedded database keeps what was written when its process is killed', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-database-'))
+  const program = `
+    const { openDatabase } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)})
+    const database = await openDatabase({ kind: 'embedded', dataDir: process.argv[1] })
+    await database.migrate()
+    await database.prisma.setting.create({ data: { name: 'written', value: 'yes' } })
+    console.log('written')
+    setInterval(() => {}, 1000)
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+
+  const database = await openDatabase({ kind: 'embedded', dataDir })
+  expect(await database.migrate()).toEqual([])
+  expect(await database.sql.query('SELECT * FROM settings')).toEqual([{ name: 'written', value: 'yes' }])
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+test('a server that is down fails the queries and the migration, not the opening', async () => {
+  const database = await openDatabase({
+    kind: 'server',
+    url: `postgres://nobody@127.0.0.1:${await closedPort()}/none`,
+  })
+  await expect(database.sql.query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  await expect(database.prisma.setting.count()).rejects.toMatchObject({ code: 'P1001' })
+  await expect(database.pendingMigrations()).rejects.toThrow()
+  await expect(database.migrate()).rejects.toThrow()
+  await database.close()
+})
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await vi.waitUntil(() => server.listening)
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 1
+}

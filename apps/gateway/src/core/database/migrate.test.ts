@@ -1,0 +1,90 @@
+import { PGlite } from '@electric-sql/pglite'
+import { PrismaPGlite } from 'pglite-prisma-adapter'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { Database, Sql } from './database.ts'
+import { applyMigrations, pendingMigrations } from './migrate.ts'
+import { migrationNames } from './migration-files.ts'
+import { openDatabase } from './open.ts'
+import { schemaDrift } from './schema-drift.ts'
+import { createScratchDatabase } from './scratch-database.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const serverUrl = process.env.TEST_DATABASE_URL
+const all = await migrationNames()
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+test('the migrations make the schema that prisma/schema.prisma describes', async () => {
+  expect(await schemaDrift()).toBe('')
+})
+
+describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+  const openNew = () => (kind === 'server' ? openScratch(1).then(([only]) => only as Database) : openMemory())
+
+  test('an empty database gets every migration once', async () => {
+    const database = await openNew()
+    expect(await database.pendingMigrations()).toEqual(all)
+    expect(await database.migrate()).toEqual(all)
+    expect(await database.pendingMigrations()).toEqual([])
+    expect(await database.migrate()).toEqual([])
+    expect(await database.prisma.user.count()).toBe(0)
+  })
+
+  test('a migration that fails says which and why, leaves nothing of it, and is tried again', async () => {
+    const database = await openNew()
+    await database.sql.query("CREATE TYPE user_status AS ENUM ('in the way')")
+    await expect(database.migrate()).rejects.toThrow(
+      new RegExp(`could not be migrated[\\s\\S]*${all[0]}[\\s\\S]*type "user_status" already exists`),
+    )
+    expect(await database.pendingMigrations()).toEqual(all)
+    expect(await database.sql.query(`SELECT to_regtype('"Role"') AS role`)).toEqual([{ role: null }])
+
+    await database.sql.query('DROP TYPE user_status')
+    expect(await database.migrate()).toEqual(all)
+  })
+})
+
+test('a process that is killed as a migration commits leaves it applied and recorded', async () => {
+  const pglite = await PGlite.create()
+  closers.push(() => pglite.close())
+  const sql: Sql = { query: async <Row>(text: string) => (await pglite.query<Row>(text)).rows }
+  const dying = applyMigrations({
+    sql,
+    adapter: () => new PrismaPGlite(pglite).connect(),
+    async runScript(script) {
+      await pglite.exec(script)
+      throw new Error('killed')
+    },
+  })
+  await expect(dying).rejects.toThrow('killed')
+  expect(await pendingMigrations(sql)).toEqual(all.slice(1))
+})
+
+test.runIf(serverUrl)(
+  'of two processes that migrate one database at once, one does it and both succeed',
+  async () => {
+    const databases = await openScratch(2)
+    const applied = await Promise.all(databases.map((database) => database.migrate()))
+    expect(applied.flat()).toEqual(all)
+  },
+)
+
+async function openMemory(): Promise<Database> {
+  const database = await openDatabase({ kind: 'embedded-memory' })
+  closers.push(() => database.close())
+  return database
+}
+
+async function openScratch(count: number): Promise<Database[]> {
+  const scratch = await createScratchDatabase(serverUrl ?? '')
+  closers.push(() => scratch.drop())
+  const databases = await Promise.all(
+    Array.from({ length: count }, () => openDatabase({ kind: 'server', url: scratch.url })),
+  )
+  closers.push(...databases.map((database) => () => database.close()))
+  return databases
+}

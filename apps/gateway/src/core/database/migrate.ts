@@ -1,0 +1,69 @@
+import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils'
+import type { Sql } from './database.ts'
+import { migrationNames, readMigrations } from './migration-files.ts'
+
+/** One connection, on which nobody else migrates at the same time. */
+export interface MigrationConnection {
+  readonly sql: Sql
+  /** Runs several statements as one transaction. */
+  runScript(script: string): Promise<unknown>
+  adapter(): Promise<SqlDriverAdapter>
+}
+
+/** Names of the migrations of this build that the database does not have yet. */
+export async function pendingMigrations(sql: Sql): Promise<string[]> {
+  const names = await migrationNames()
+  if (!(await hasHistory(sql))) return names
+  const applied = await sql.query<{ name: string }>(
+    'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  )
+  const have = new Set(applied.map(({ name }) => name))
+  return names.filter((name) => !have.has(name))
+}
+
+/** Applies what is missing. A migration is one transaction: it holds whole or not at all, and the next call tries it again. */
+export async function applyMigrations(connection: MigrationConnection): Promise<string[]> {
+  const { sql } = connection
+  const pending = await pendingMigrations(sql)
+  if (pending.length === 0) return []
+  if (await hasHistory(sql)) {
+    await sql.query(`UPDATE _prisma_migrations SET rolled_back_at = now() ${UNFINISHED}`)
+  }
+
+  // Loaded late: megabytes of WebAssembly that most starts do not need.
+  const { NO_FILTERS, openSchemaEngine, runScriptsWith } = await import('./schema-engine.ts')
+  const engine = await openSchemaEngine(async () =>
+    runScriptsWith(await connection.adapter(), (script) => connection.runScript(`${script}\n;${FINISH}`)),
+  )
+  try {
+    const result = await engine.applyMigrations({
+      migrationsList: await readMigrations(),
+      filters: NO_FILTERS,
+    })
+    return result.appliedMigrationNames
+  } catch (error) {
+    throw new Error(`The database could not be migrated. ${engineMessage(error)}`, { cause: error })
+  } finally {
+    engine.free()
+  }
+}
+
+const UNFINISHED = 'WHERE finished_at IS NULL AND rolled_back_at IS NULL'
+
+/** In the migration's transaction, so that a process killed in between leaves none applied and not recorded. */
+const FINISH = `UPDATE _prisma_migrations SET finished_at = now() ${UNFINISHED}`
+
+async function hasHistory(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ exists: boolean }>(
+    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists",
+  )
+  return row?.exists ?? false
+}
+
+/** The engine's words without the trace of its own source, of which the migration's name alone is worth keeping. */
+function engineMessage(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const [text = '', trace = ''] = message.split(/\n\s+0: /, 2)
+  const name = /migration_name="([^"]+)"/.exec(trace)?.[1]
+  return [name, text.replace('external connector error\n', '')].filter(Boolean).join(': ')
+}

@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { MigrationList } from '@prisma/schema-engine-wasm'
+
+const MIGRATIONS = new URL('../../../../../prisma/migrations/', import.meta.url)
+const SCHEMA = new URL('../schema.prisma', MIGRATIONS)
+const LOCKFILE = 'migration_lock.toml'
+
+export const MIGRATIONS_DIR: string = fileURLToPath(MIGRATIONS)
+
+/** The migrations of this build, oldest first. */
+export async function migrationNames(): Promise<string[]> {
+  const entries = await readdir(MIGRATIONS, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+}
+
+export async function readMigrations(): Promise<MigrationList> {
+  const migrationDirectories = (await migrationNames()).map(async (name) => ({
+    path: name,
+    migrationFile: {
+      path: 'migration.sql',
+      content: {
+        tag: 'ok' as const,
+        value: await readFile(new URL(`${name}/migration.sql`, MIGRATIONS), 'utf8'),
+      },
+    },
+  }))
+  return {
+    baseDir: MIGRATIONS_DIR,
+    lockfile: { path: LOCKFILE, content: await readFile(new URL(LOCKFILE, MIGRATIONS), 'utf8') },
+    shadowDbInitScript: '',
+    migrationDirectories: await Promise.all(migrationDirectories),
+  }
+}
+
+export function readSchema(): Promise<string> {
+  return readFile(SCHEMA, 'utf8')
+}

@@ -1,0 +1,8 @@
+/** No connection was to be had: the server has not seen the statement. Told by the socket's codes and by pg's words. */
+export function wasNeverSent(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: string }
+  // 53300: too many connections; 57P03: the server is starting or stopping.
+  if (typeof code === 'string' && /^(ECONNREFUSED|ENOTFOUND|EHOST|ENET|EAI_|53300|57P03)/.test(code))
+    return true
+  return /trying to connect|connection timeout/i.test(message ?? '')
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { PrismaPGlite } from 'pglite-prisma-adapter'
+import { PrismaClient } from '#generated/prisma/client.ts'
+import type { Database, Sql } from './database.ts'
+import { applyMigrations, pendingMigrations } from './migrate.ts'
+import { ROW_PARSERS } from './row-parsers.ts'
+
+/** PGlite in `<dataDir>/db`. The caller holds the directory's lock: two processes in one destroy it. */
+export async function openEmbedded(dataDir: string): Promise<Database> {
+  return fromPglite(await PGlite.create({ dataDir: join(dataDir, 'db') }))
+}
+
+/** PGlite without a directory, for tests. */
+export async function openEmbeddedMemory(): Promise<Database> {
+  return fromPglite(await PGlite.create())
+}
+
+function fromPglite(pglite: PGlite): Database {
+  const sql = pgliteSql(pglite)
+  const factory = new PrismaPGlite(pglite)
+  const prisma = new PrismaClient({ adapter: factory })
+  return {
+    kind: 'embedded',
+    sql,
+    prisma,
+    pendingMigrations: () => pendingMigrations(sql),
+    migrate: () =>
+      applyMigrations({ sql, runScript: (script) => pglite.exec(script), adapter: () => factory.connect() }),
+    async close() {
+      await prisma.$disconnect()
+      await pglite.close()
+    },
+  }
+}
+
+function pgliteSql(pglite: PGlite): Sql {
+  return {
+    async query<Row>(text: string, values: readonly unknown[] = []) {
+      try {
+        const { rows } = await pglite.query<Row>(text, values as unknown[], { parsers: ROW_PARSERS })
+        return rows
+      } catch (error) {
+        // PGlite hangs the values on its errors, and those are logged whole.
+        if (error instanceof Error && 'params' in error) error.params = undefined
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { PrismaClient } from '#generated/prisma/client.ts'
+import type { Database, Sql } from './database.ts'
+import { applyMigrations, pendingMigrations } from './migrate.ts'
+import { ROW_PARSERS } from './row-parsers.ts'
+
+export interface ServerOptions {
+  readonly url: string
+  readonly poolMax?: number
+  readonly connectTimeoutMs?: number
+  readonly statementTimeoutMs?: number
+}
+
+/** Connects with the first query, not before: a gateway starts, and stays, without its server. */
+export function openServer(options: ServerOptions): Database {
+  const { url, poolMax = 10, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000 } = options
+  const pool = openPool({
+    connectionString: url,
+    max: poolMax,
+    connectionTimeoutMillis: connectTimeoutMs,
+    // The server ends a slow statement first; this is for a server that has gone silent.
+    query_timeout: statementTimeoutMs + 5_000,
+    // Prisma writes times without a zone and reads them as UTC. By SET, since poolers refuse it as a start-up parameter.
+    onConnect: (client) =>
+      client.query(`SET TimeZone = 'UTC'; SET statement_timeout = ${statementTimeoutMs}`),
+  })
+  const sql = poolSql(pool)
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+  return {
+    kind: 'server',
+    sql,
+    prisma,
+    pendingMigrations: () => pendingMigrations(sql),
+    migrate: async () =>
+      (await pendingMigrations(sql)).length === 0 ? [] : migrateLocked(url, connectTimeoutMs),
+    async close() {
+      await prisma.$disconnect()
+      await pool.end()
+    },
+  }
+}
+
+/** Prisma's own number, so that its command line waits for us and we for it. */
+const MIGRATION_LOCK = 72707369
+const LOCK_TIMEOUT_SECONDS = 60
+const LOCK_NOT_AVAILABLE = '55P03'
+
+async function migrateLocked(url: string, connectTimeoutMs: number): Promise<string[]> {
+  const pool = openPool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 0,
+    // The lock belongs to the connection. Taken here, no reconnect can go on without it.
+    async onConnect(client) {
+      await client.query(`SET TimeZone = 'UTC'; SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s'`)
+      await client.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`)
+    },
+  })
+  try {
+    return await applyMigrations({
+      sql: poolSql(pool),
+      runScript: (script) => pool.query(script),
+      adapter: () => new PrismaPg(pool).connect(),
+    })
+  } catch (error) {
+    if (!hasCode(error, LOCK_NOT_AVAILABLE)) throw error
+    throw new Error(`Another process has been migrating the database for ${LOCK_TIMEOUT_SECONDS} s.`, {
+      cause: error,
+    })
+  } finally {
+    await pool.end()
+  }
+}
+
+function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
+    ...config,
+    application_name: 'trunkline',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: { getTypeParser: (oid, format) => ROW_PARSERS[oid] ?? pg.types.getTypeParser(oid, format) },
+  })
+  // An idle connection that broke has left the pool already; unheard, the event would end the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+/** Statements beyond these are not prepared: a server keeps the plan of each for every connection. */
+const STATEMENTS_MAX = 256
+
+function poolSql(pool: pg.Pool): Sql {
+  const names = new Map<string, string>()
+  return {
+    async query<Row>(text: string, values: readonly unknown[] = []) {
+      let name = names.get(text)
+      if (name === undefined && names.size < STATEMENTS_MAX) {
+        name = createHash('sha256').update(text).digest('base64url')
+        names.set(text, name)
+      }
+      const result = await pool.query({ name, text, values: values as unknown[] })
+      return result.rows as Row[]
+    },
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,25 @@
+import { PGlite } from '@electric-sql/pglite'
+import { PrismaPGlite } from 'pglite-prisma-adapter'
+import { readMigrations, readSchema } from './migration-files.ts'
+import { NO_FILTERS, openSchemaEngine, runScriptsWith } from './schema-engine.ts'
+
+/** The SQL that is missing between the migrations and `prisma/schema.prisma`; empty where they agree. */
+export async function schemaDrift(): Promise<string> {
+  const pglite = await PGlite.create()
+  const connect = async () =>
+    runScriptsWith(await new PrismaPGlite(pglite).connect(), (script) => pglite.exec(script))
+  try {
+    const engine = await openSchemaEngine(connect)
+    const { exitCode, stdout } = await engine.diff({
+      from: { tag: 'migrations', ...(await readMigrations()) },
+      to: { tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content: await readSchema() }] },
+      script: true,
+      exitCode: true,
+      filters: NO_FILTERS,
+    })
+    engine.free()
+    return exitCode === 0 ? '' : (stdout ?? '')
+  } finally {
+    await pglite.close()
+  }
+}

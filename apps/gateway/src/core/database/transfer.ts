@@ -1,0 +1,52 @@
+import type { Sql } from './database.ts'
+
+/** The first line of an export. Each line after it is `{"table", "row"}`, a row in PostgreSQL's own words; the last is an {@link ExportEnd}. */
+export interface ExportStart {
+  readonly trunklineExport: typeof EXPORT_FORMAT
+  readonly migrations: readonly string[]
+}
+
+export interface ExportEnd {
+  /** Rows of each table. */
+  readonly end: Readonly<Record<string, number>>
+  /** SHA-256 of all lines before, each with its line feed. */
+  readonly sha256: string
+}
+
+export const EXPORT_FORMAT = 1
+
+/** The move was refused for a reason that the operator can mend; nothing was changed. */
+export class TransferError extends Error {}
+
+/** Every table of the schema but Prisma's own, those that are referred to before those that refer to them. */
+export async function tablesToMove(sql: Sql): Promise<string[]> {
+  const tables = await sql.query<{ name: string }>(TABLES)
+  return tables.map(({ name }) => name)
+}
+
+const TABLES = `
+WITH RECURSIVE place AS (
+  SELECT oid, relname, 0 AS depth FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+    AND relname <> '_prisma_migrations'
+  UNION
+  SELECT f.conrelid, c.relname, p.depth + 1
+  FROM place p
+  JOIN pg_constraint f ON f.contype = 'f' AND f.confrelid = p.oid AND f.conrelid <> p.oid
+  JOIN pg_class c ON c.oid = f.conrelid
+)
+SELECT relname::text AS name FROM place GROUP BY relname ORDER BY max(depth), relname`
+
+export async function appliedMigrations(sql: Sql): Promise<string[]> {
+  const [history] = await sql.query<{ exists: boolean }>(
+    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists",
+  )
+  if (history?.exists !== true) return []
+  const applied = await sql.query<{ name: string }>(APPLIED)
+  return applied.map(({ name }) => name)
+}
+
+const APPLIED = `
+SELECT migration_name AS name FROM _prisma_migrations
+WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
+ORDER BY migration_name`

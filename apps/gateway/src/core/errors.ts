@@ -1,0 +1,126 @@
+/**
+ * The one error table. REST, the OpenAI-compatible face, GraphQL, the SDK's classes and the documentation derive from it:
+ * reason → HTTP status, whether repeating the same call can help, and the public text (`msg`).
+ */
+interface ErrorSpec {
+  readonly status: number
+  /** Whether the same request may succeed later without being changed. */
+  readonly retryable: boolean
+  /** Shown to every client; names nothing of the installation. */
+  readonly text: string
+}
+
+export const ERRORS = {
+  invalid_request: { status: 400, retryable: false, text: 'The request is not valid.' },
+  invalid_json: { status: 400, retryable: false, text: 'The body is not valid JSON.' },
+  invalid_host: { status: 400, retryable: false, text: 'The Host header is not valid.' },
+  unknown_agent: { status: 400, retryable: false, text: 'The Agent header names no configured agent.' },
+  app_id_required: { status: 400, retryable: false, text: 'This agent needs a real value in app_id.' },
+  conversation_id_required: {
+    status: 400,
+    retryable: false,
+    text: 'This agent needs a real value in conversation_id.',
+  },
+  agent_rejected_input: { status: 400, retryable: false, text: 'The agent platform refused the input.' },
+  content_filtered: { status: 400, retryable: false, text: 'The agent platform refused the content.' },
+
+  credential_missing: { status: 401, retryable: false, text: 'A credential is required.' },
+  credential_malformed: { status: 401, retryable: false, text: 'The credential is malformed.' },
+  api_key_required: { status: 401, retryable: false, text: 'This operation takes an API key.' },
+  access_token_required: { status: 401, retryable: false, text: 'This operation takes an access token.' },
+  key_unknown: { status: 401, retryable: false, text: 'This API key does not exist.' },
+  key_expired: { status: 401, retryable: false, text: 'This API key has expired.' },
+  key_revoked: { status: 401, retryable: false, text: 'This API key was revoked.' },
+  owner_suspended: { status: 401, retryable: false, text: 'The owner of this credential is suspended.' },
+  token_invalid: { status: 401, retryable: false, text: 'The access token is not valid.' },
+  token_expired: { status: 401, retryable: false, text: 'The access token has expired.' },
+  token_revoked: { status: 401, retryable: false, text: 'The access token is no longer valid.' },
+  login_failed: { status: 401, retryable: false, text: 'The username or the password is wrong.' },
+
+  permission_denied: { status: 403, retryable: false, text: 'The API key lacks the permission for this.' },
+  role_denied: { status: 403, retryable: false, text: "The user's role does not allow this." },
+  agent_denied: { status: 403, retryable: false, text: 'The API key may not use this agent.' },
+
+  route_not_found: { status: 404, retryable: false, text: 'There is nothing at this path and method.' },
+  user_not_found: { status: 404, retryable: false, text: 'This user does not exist.' },
+  key_not_found: { status: 404, retryable: false, text: 'This API key does not exist.' },
+  model_not_found: { status: 404, retryable: false, text: 'This model does not exist.' },
+  app_not_found: { status: 404, retryable: false, text: 'This app does not exist.' },
+  conversation_not_found: { status: 404, retryable: false, text: 'This conversation does not exist.' },
+
+  username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
+  last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },
+  conversation_busy: { status: 409, retryable: true, text: 'Another call is running in this conversation.' },
+
+  body_too_large: { status: 413, retryable: false, text: 'The body is too large.' },
+  unsupported_media_type: {
+    status: 415,
+    retryable: false,
+    text: 'This content type or charset is not accepted.',
+  },
+  headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
+
+  rate_limited: { status: 429, retryable: true, text: 'The rate limit is exceeded.' },
+  quota_exceeded: { status: 429, retryable: false, text: 'The call quota of this user is used up.' },
+  agent_rate_limited: { status: 429, retryable: true, text: 'The agent platform is busy.' },
+
+  internal_error: { status: 500, retryable: false, text: 'An internal error happened.' },
+
+  agent_credentials: {
+    status: 502,
+    retryable: false,
+    text: "The agent platform refused the gateway's credentials.",
+  },
+  agent_quota: {
+    status: 502,
+    retryable: false,
+    text: "The gateway's quota at the agent platform is used up.",
+  },
+  agent_misconfigured: { status: 502, retryable: false, text: 'The agent is not set up correctly.' },
+  agent_error: { status: 502, retryable: false, text: 'The agent platform failed.' },
+  agent_malformed: { status: 502, retryable: false, text: 'The agent platform sent an unreadable reply.' },
+  agent_truncated: { status: 502, retryable: false, text: "The agent platform's reply broke off." },
+  agent_empty_reply: { status: 502, retryable: false, text: 'The agent platform sent an empty reply.' },
+  agent_requires_action: {
+    status: 502,
+    retryable: false,
+    text: 'The agent waits for the output of a tool that no client can give.',
+  },
+  agent_unreachable: { status: 502, retryable: true, text: 'The agent platform did not answer.' },
+  agent_timeout: { status: 504, retryable: false, text: 'The agent platform took too long.' },
+
+  draining: { status: 503, retryable: true, text: 'The gateway is shutting down.' },
+  unavailable: { status: 503, retryable: true, text: 'A part that this call needs is not available.' },
+} as const satisfies Record<string, ErrorSpec>
+
+export type ErrorReason = keyof typeof ERRORS
+
+export interface ProblemOptions {
+  /** For the client: which field, what was expected. Never a secret, never a platform's raw body. */
+  readonly detail?: string | undefined
+  /** Sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number | undefined
+  readonly cause?: unknown
+}
+
+/** The only error that faces translate; whatever else is thrown is answered as a bare `internal_error`. */
+export class Problem extends Error {
+  readonly reason: ErrorReason
+  readonly status: number
+  readonly detail: string
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(reason: ErrorReason, options: ProblemOptions = {}) {
+    super(ERRORS[reason].text, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Problem'
+    this.reason = reason
+    this.status = ERRORS[reason].status
+    this.detail = options.detail ?? ERRORS[reason].text
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** Throws the {@link Problem} of this reason. */
+export function fail(reason: ErrorReason, options?: ProblemOptions | string): never {
+  throw new Problem(reason, typeof options === 'string' ? { detail: options } : options)
+}

@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE = ALPHABET.length
+const SECRET_BYTES = 32
+const PREFIX = 'tl_'
+/** 62^43 is the first power above 2^256, 62^6 the first above 2^32. */
+const SECRET_DIGITS = 43
+const CHECK_DIGITS = 6
+const CHECKED_LENGTH = PREFIX.length + SECRET_DIGITS
+const KEY_LENGTH = CHECKED_LENGTH + CHECK_DIGITS
+
+/** How much of a key its record shows. */
+export const KEY_PREFIX_LENGTH = 12
+
+/** `tl_`, 256 random bits and the CRC-32 of both, in base 62: secret scanners can match and check it. */
+export function makeApiKey(randomBytes: (size: number) => Buffer): string {
+  const secret = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`)
+  const checked = PREFIX + base62(secret, SECRET_DIGITS)
+  return checked + base62(BigInt(crc32(checked)), CHECK_DIGITS)
+}
+
+/** Refuses a mistyped or invented key before anything is looked up. On the path of every call. */
+export function isWellFormedKey(text: string): boolean {
+  if (text.length !== KEY_LENGTH || !text.startsWith(PREFIX)) return false
+  let check = 0
+  for (let index = PREFIX.length; index < KEY_LENGTH; index += 1) {
+    const digit = digitOf(text.charCodeAt(index))
+    if (digit < 0) return false
+    if (index >= CHECKED_LENGTH) check = check * BASE + digit
+  }
+  return check === crc32(text.slice(0, CHECKED_LENGTH))
+}
+
+/** All that is stored of a key. A fast hash will do: 256 random bits cannot be guessed. */
+export function hashKey(key: string): Buffer<ArrayBuffer> {
+  return hash('sha256', key, 'buffer')
+}
+
+function base62(number: bigint, digits: number): string {
+  let text = ''
+  for (let rest = number; text.length < digits; rest /= BigInt(BASE)) {
+    text = ALPHABET.charAt(Number(rest % BigInt(BASE))) + text
+  }
+  return text
+}
+
+/** The digit of a character code, by the order of ASCII in which the alphabet stands; -1 for what is none. */
+function digitOf(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48
+  if (code >= 65 && code <= 90) return code - 55
+  if (code >= 97 && code <= 122) return code - 61
+  return -1
+}

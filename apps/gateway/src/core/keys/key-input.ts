@@ -1,0 +1,141 @@
+import { fail } from '#core/errors.ts'
+import type { LimitRules } from '#core/limits/limits.ts'
+import type { Permission } from '#core/principal.ts'
+import { parseInstant } from './instant.ts'
+
+/** The part of a key that may be changed later. Null clears. */
+export interface KeyChange {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly allowedAgents?: readonly string[] | null | undefined
+  readonly limits?: KeyLimitsChange | null | undefined
+}
+
+export interface KeyLimitsChange {
+  readonly chatPerMinute?: number | null | undefined
+  readonly uploadPerMinute?: number | null | undefined
+}
+
+export interface NewKey extends KeyChange {
+  readonly name: string
+  readonly description: string
+  /** ISO 8601 with a zone. */
+  readonly expiresAt: string
+  readonly permissions: readonly Permission[]
+  /** Absent: the caller. */
+  readonly ownerId?: string | undefined
+}
+
+/** What the installation's configuration allows. */
+export interface KeyRules {
+  readonly agentIds: ReadonlySet<string>
+  readonly limits: Pick<LimitRules, 'chat' | 'upload'>
+  readonly maxLifetimeDays: number
+}
+
+export const NAME_LENGTH_MAX = 100
+export const DESCRIPTION_LENGTH_MAX = 500
+export const ALLOWED_AGENTS_MAX = 50
+const APP_LENGTH_MAX = 256
+
+const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
+const DAY_MS = 86_400_000
+
+/** Checks a change and says which columns it sets. */
+export function changedColumns(change: KeyChange, rules: KeyRules) {
+  const { name, description, allowedAgents, limits } = change
+  return {
+    ...(name !== undefined && { name: checkedName(name) }),
+    ...(description !== undefined && { description: checkedDescription(description) }),
+    ...(allowedAgents !== undefined && { allowedAgents: checkedAgents(allowedAgents, rules.agentIds) }),
+    ...(limits !== undefined && limitColumns(limits, rules)),
+  }
+}
+
+export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
+  if (input.permissions.length === 0) refuse('permissions', 'expected at least one permission')
+  return {
+    ...changedColumns(input, rules),
+    name: checkedName(input.name),
+    description: checkedDescription(input.description),
+    permissions: [...new Set(input.permissions)],
+    expiresAt: checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
+  }
+}
+
+function checkedName(name: string): string {
+  if (name.trim() === '') refuse('name', 'must not be blank')
+  return checkedText('name', name, NAME_LENGTH_MAX, name)
+}
+
+function checkedDescription(description: string): string {
+  return checkedText('description', description, DESCRIPTION_LENGTH_MAX, description.replace(/[\n\r\t]/g, ''))
+}
+
+function checkedText(field: string, text: string, lengthMax: number, line: string): string {
+  if ([...text].length > lengthMax) refuse(field, `expected at most ${lengthMax} characters`)
+  if (CONTROL_OR_SURROGATE.test(line)) refuse(field, 'must not contain control characters')
+  return text
+}
+
+function checkedExpiry(text: string, daysMax: number, now: Date): Date {
+  const expiresAt = parseInstant(text)
+  if (expiresAt === undefined) {
+    refuse('expires_at', 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z')
+  }
+  if (expiresAt <= now) refuse('expires_at', 'expected a time in the future')
+  if (expiresAt.getTime() > now.getTime() + daysMax * DAY_MS) {
+    refuse('expires_at', `expected a time at most ${daysMax} days ahead`)
+  }
+  return expiresAt
+}
+
+function checkedAgents(agents: readonly string[] | null, agentIds: ReadonlySet<string>): string[] {
+  if (agents === null) return []
+  // Stored, an empty list means every agent: nobody may get there by naming none.
+  if (agents.length === 0 || agents.length > ALLOWED_AGENTS_MAX) {
+    refuse('allowed_agents', `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries`)
+  }
+  agents.forEach((entry, index) => {
+    if (!isAgentEntry(entry, agentIds)) {
+      const known = [...agentIds].join(', ')
+      refuse(`allowed_agents[${index}]`, `expected agent or agent/app, where agent is one of ${known}`)
+    }
+  })
+  return [...new Set(agents)]
+}
+
+function isAgentEntry(entry: string, agentIds: ReadonlySet<string>): boolean {
+  const slash = entry.indexOf('/')
+  if (slash < 0) return agentIds.has(entry)
+  const app = entry.slice(slash + 1)
+  return (
+    agentIds.has(entry.slice(0, slash)) &&
+    app.length > 0 &&
+    app.length <= APP_LENGTH_MAX &&
+    !CONTROL_OR_SURROGATE.test(app)
+  )
+}
+
+function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
+  const { chatPerMinute, uploadPerMinute } = limits ?? { chatPerMinute: null, uploadPerMinute: null }
+  return {
+    ...(chatPerMinute !== undefined && {
+      chatPerMinute: checkedLimit('chat_per_minute', chatPerMinute, rules.limits.chat.points),
+    }),
+    ...(uploadPerMinute !== undefined && {
+      uploadPerMinute: checkedLimit('upload_per_minute', uploadPerMinute, rules.limits.upload.points),
+    }),
+  }
+}
+
+function checkedLimit(field: string, limit: number | null, most: number): number | null {
+  if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > most)) {
+    refuse(`limits.${field}`, `expected null or an integer of 1 to ${most}`)
+  }
+  return limit
+}
+
+function refuse(field: string, problem: string): never {
+  fail('invalid_request', `body.${field}: ${problem}.`)
+}

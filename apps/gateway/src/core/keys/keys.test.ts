@@ -1,0 +1,265 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Accounts, OPENING_MS, openAccounts } from '#core/auth/accounts-fixture.ts'
+import type { Permission, Principal } from '#core/principal.ts'
+import { periodStart } from '#core/users/quota-period.ts'
+import { hashKey, isWellFormedKey } from './key-form.ts'
+import type { NewKey } from './key-input.ts'
+import type { Keys } from './keys.ts'
+
+let accounts: Accounts
+let keys: Keys
+let admin: Principal
+let premium: Principal
+
+beforeAll(async () => {
+  accounts = await openAccounts()
+  keys = accounts.keys
+}, OPENING_MS)
+beforeEach(async () => {
+  await accounts.clear()
+  admin = await accounts.join('admin')
+  premium = await accounts.join('premium')
+})
+afterAll(() => accounts.database.close())
+
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: { reason: string }) => error.reason,
+  )
+
+const inDays = (days: number) => new Date(accounts.runtime.now().getTime() + days * 86_400_000).toISOString()
+
+const input = (change: Partial<NewKey> = {}): NewKey => ({
+  name: 'support bot',
+  description: 'Answers.\nOn the help page.',
+  expiresAt: inDays(30),
+  permissions: ['chat'],
+  ...change,
+})
+
+test('a created key is shown once and stored as its hash', async () => {
+  const expiresAt = inDays(30)
+  const { record, fullKey } = await keys.create(premium, input({ expiresAt }))
+  expect(isWellFormedKey(fullKey)).toBe(true)
+  expect(record).toEqual({
+    id: expect.any(String),
+    name: 'support bot',
+    description: 'Answers.\nOn the help page.',
+    keyPrefix: fullKey.slice(0, 12),
+    createdAt: expect.any(Date),
+    expiresAt: new Date(expiresAt),
+    revokedAt: null,
+    permissions: ['chat'],
+    isActive: true,
+    createdBy: premium.userId,
+    ownerId: premium.userId,
+    allowedAgents: null,
+    limits: { chatPerMinute: null, uploadPerMinute: null },
+    usage: { totalCalls: 0, callsToday: 0, callsThisMonth: 0, lastUsedAt: null },
+  })
+  const row = await accounts.database.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } })
+  expect(Buffer.from(row.hash)).toEqual(hashKey(fullKey))
+  expect(Object.values(row).map(String)).not.toContain(fullKey)
+})
+
+test('only admin and premium users create keys, by token, and only admins grant admin or name another owner', async () => {
+  const user = await accounts.join('user')
+  const key = await accounts.keyOf(admin, { permissions: ['admin'] })
+  const create = (caller: Principal, change?: Partial<NewKey>) => reasonOf(keys.create(caller, input(change)))
+  expect(await create(user)).toBe('role_denied')
+  expect(await create(key.caller)).toBe('access_token_required')
+  expect(await create(premium, { permissions: ['chat', 'admin'] })).toBe('role_denied')
+  expect(await create(premium, { ownerId: user.userId })).toBe('role_denied')
+  expect(await create(premium, { ownerId: premium.userId })).toBe('done')
+  expect(await create(admin, { ownerId: user.userId, permissions: ['admin'] })).toBe('done')
+})
+
+test('an owner must exist and be active', async () => {
+  const gone = await accounts.join('user')
+  await accounts.users.update(admin, gone.userId, { status: 'suspended' })
+  for (const ownerId of [gone.userId, v7(), 'nobody']) {
+    await expect(keys.create(admin, input({ ownerId }))).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: 'body.owner_id: expected the id of an active user.',
+    })
+  }
+})
+
+test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
+  ['body.name', { name: '  ' }],
+  ['body.name', { name: 'x'.repeat(101) }],
+  ['body.name', { name: 'a\nb' }],
+  ['body.name', { name: 'a\ud800' }],
+  ['body.description', { description: 'x'.repeat(501) }],
+  ['body.description', { description: 'a\0b' }],
+  ['body.permissions', { permissions: [] }],
+  ['body.expires_at', { expiresAt: '2040-01-01T00:00:00' }],
+  ['body.expires_at', () => ({ expiresAt: inDays(0) })],
+  ['body.expires_at', () => ({ expiresAt: inDays(3651) })],
+  ['body.allowed_agents', { allowedAgents: [] }],
+  ['body.allowed_agents', { allowedAgents: Array.from({ length: 51 }, (_, app) => `dify/${app}`) }],
+  ['body.allowed_agents[1]', { allowedAgents: ['dify', 'nobody'] }],
+  ['body.allowed_agents[0]', { allowedAgents: ['dify/'] }],
+  ['body.allowed_agents[0]', { allowedAgents: ['Dify'] }],
+  ['body.limits.chat_per_minute', { limits: { chatPerMinute: 61 } }],
+  ['body.limits.chat_per_minute', { limits: { chatPerMinute: 0 } }],
+  ['body.limits.upload_per_minute', { limits: { uploadPerMinute: 11 } }],
+])('%s is named where it is wrong (case %#)', async (field, change) => {
+  const wrong = typeof change === 'function' ? change() : change
+  await expect(keys.create(admin, input(wrong))).rejects.toMatchObject({
+    reason: 'invalid_request',
+    detail: expect.stringContaining(`${field}: `),
+  })
+})
+
+describe('who may do what with a key that somebody created for somebody else', () => {
+  const operations = {
+    get: (caller: Principal, id: string) => keys.get(caller, id),
+    update: (caller: Principal, id: string) => keys.update(caller, id, { name: 'renamed' }),
+    revoke: (caller: Principal, id: string) => keys.revoke(caller, id),
+  }
+  const expected = {
+    admin: { get: 'done', update: 'done', revoke: 'done', listed: true },
+    creator: { get: 'done', update: 'done', revoke: 'done', listed: true },
+    owner: { get: 'done', update: 'role_denied', revoke: 'role_denied', listed: true },
+    stranger: { get: 'key_not_found', update: 'key_not_found', revoke: 'key_not_found', listed: false },
+  }
+
+  test.each(Object.keys(expected) as (keyof typeof expected)[])('%s', async (who) => {
+    const owner = await accounts.join('user')
+    const creator = await accounts.join('admin')
+    const { id } = await accounts.keyOf(creator, { ownerId: owner.userId })
+    // No longer an admin: from here on the creation alone counts.
+    await accounts.users.update(admin, creator.userId, { role: 'premium' })
+    const callers = { admin, creator: { ...creator, role: 'premium' as const }, owner, stranger: premium }
+    const caller = callers[who]
+
+    const { listed, ...answers } = expected[who]
+    for (const [name, answer] of Object.entries(answers)) {
+      expect(await reasonOf(operations[name as keyof typeof operations](caller, id)), name).toBe(answer)
+    }
+    const { items } = await keys.list(caller, { limit: 10 })
+    expect(items.some((key) => key.id === id)).toBe(listed)
+  })
+})
+
+test("a neighbour's key, an unknown id and no id at all fail alike", async () => {
+  const { id } = await accounts.keyOf(admin)
+  for (const unknown of [id, v7(), 'nonsense', '\0']) {
+    for (const work of [
+      keys.get(premium, unknown),
+      keys.update(premium, unknown, {}),
+      keys.revoke(premium, unknown),
+    ]) {
+      await expect(work).rejects.toMatchObject({
+        reason: 'key_not_found',
+        detail: 'This API key does not exist.',
+      })
+    }
+  }
+})
+
+test('an API key with admin manages for its owner, as that owner', async () => {
+  const plain = await accounts.join('user')
+  const acting = await accounts.keyOf(admin, { ownerId: plain.userId, permissions: ['admin'] })
+  const foreign = await accounts.keyOf(premium)
+  expect(await reasonOf(keys.get(acting.caller, acting.id))).toBe('done')
+  expect(await reasonOf(keys.get(acting.caller, foreign.id))).toBe('key_not_found')
+})
+
+test('a change sets what is named, null clears, and nothing else moves', async () => {
+  const { id } = await accounts.keyOf(premium)
+  const before = await keys.get(premium, id)
+  const limited = await keys.update(premium, id, {
+    name: 'renamed',
+    allowedAgents: ['dify', 'fastgpt/app 1', 'dify'],
+    limits: { chatPerMinute: 5, uploadPerMinute: 2 },
+  })
+  expect(limited).toEqual({
+    ...before,
+    name: 'renamed',
+    allowedAgents: ['dify', 'fastgpt/app 1'],
+    limits: { chatPerMinute: 5, uploadPerMinute: 2 },
+  })
+  const partly = await keys.update(premium, id, { limits: { chatPerMinute: null } })
+  expect(partly.limits).toEqual({ chatPerMinute: null, uploadPerMinute: 2 })
+  expect(await keys.update(premium, id, {})).toEqual(partly)
+  const cleared = await keys.update(premium, id, { name: before.name, allowedAgents: null, limits: null })
+  expect(cleared).toEqual(before)
+})
+
+test('a revocation holds at once, and repeated keeps its first time', async () => {
+  const { id, fullKey } = await accounts.keyOf(premium)
+  const first = await keys.revoke(premium, id)
+  expect(first.isActive).toBe(false)
+  accounts.clock.passSeconds(60)
+  expect(await keys.revoke(admin, id)).toEqual(first)
+  expect(await reasonOf(accounts.authentication.authenticate(fullKey, '10.0.0.1'))).toBe('key_revoked')
+})
+
+test('a key is no longer active once it has expired', async () => {
+  const { record } = await keys.create(premium, input({ expiresAt: inDays(1) }))
+  accounts.clock.passSeconds(86_400)
+  expect((await keys.get(premium, record.id)).isActive).toBe(false)
+})
+
+test('pages run from the newest to the oldest over the own keys alone', async () => {
+  const ids: string[] = []
+  for (let count = 0; count < 5; count += 1) {
+    ids.unshift((await accounts.keyOf(premium)).id)
+    await accounts.keyOf(admin)
+  }
+  const first = await keys.list(premium, { limit: 3 })
+  const second = await keys.list(premium, { limit: 3, cursor: first.nextCursor ?? undefined })
+  expect([...first.items, ...second.items].map((key) => key.id)).toEqual(ids)
+  expect(second.nextCursor).toBeNull()
+})
+
+test('counters of a day and a month that are over read as zero', async () => {
+  const { id } = await accounts.keyOf(premium)
+  const now = accounts.runtime.now()
+  const counted = { totalCalls: 9, dayCalls: 2, monthCalls: 5, lastUsedAt: now }
+  const starts = { dayStart: periodStart('day', now), monthStart: periodStart('month', now) }
+  const usageWith = async (data: object) => {
+    await accounts.database.prisma.apiKey.update({ where: { id }, data: { ...counted, ...data } })
+    return (await keys.get(premium, id)).usage
+  }
+  const usage = { totalCalls: 9, callsToday: 2, callsThisMonth: 5, lastUsedAt: now }
+  expect(await usageWith(starts)).toEqual(usage)
+  const yesterday = new Date(starts.dayStart.getTime() - 1)
+  expect(await usageWith({ ...starts, dayStart: yesterday })).toEqual({ ...usage, callsToday: 0 })
+  const before = new Date(starts.monthStart.getTime() - 1)
+  expect(await usageWith({ dayStart: before, monthStart: before })).toMatchObject({
+    callsToday: 0,
+    callsThisMonth: 0,
+  })
+})
+
+test('a key reads itself, with the limits in force and what its owner has left', async () => {
+  const key = await accounts.keyOf(premium)
+  await keys.update(premium, key.id, { limits: { chatPerMinute: 5 } })
+  await accounts.users.update(admin, premium.userId, { quotaPeriod: 'day', maxApiCalls: 10 })
+  await accounts.database.prisma.user.update({ where: { id: premium.userId }, data: { apiCallsCount: 4 } })
+  expect(await keys.current(key.caller)).toMatchObject({
+    id: key.id,
+    limits: { chatPerMinute: 5, uploadPerMinute: null },
+    rateLimits: { chatPerMinute: 5, uploadPerMinute: 10 },
+    quota: {
+      maxApiCalls: 10,
+      apiCallsCount: 4,
+      remaining: 6,
+      quotaPeriod: 'day',
+      resetsAt: expect.any(Date),
+    },
+  })
+  await accounts.users.update(admin, premium.userId, { maxApiCalls: 3 })
+  expect((await keys.current(key.caller)).quota.remaining).toBe(0)
+  expect(await reasonOf(keys.current(premium))).toBe('api_key_required')
+})
+
+test('permissions are a set', async () => {
+  const permissions: Permission[] = ['chat', 'upload', 'chat']
+  expect((await keys.create(premium, input({ permissions }))).record.permissions).toEqual(['chat', 'upload'])
+})

@@ -1,0 +1,176 @@
+import { validate } from 'uuid'
+import { fail } from '#core/errors.ts'
+import { isAdmin, type Principal } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { type Account, toAccount } from '#core/users/account.ts'
+import { type Page, type PageRequest, readPage } from '#core/users/page.ts'
+import { periodEnd } from '#core/users/quota-period.ts'
+import { type ApiKey, Prisma, type PrismaClient } from '#generated/prisma/client.ts'
+import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-form.ts'
+import { changedColumns, type KeyChange, type KeyRules, type NewKey, newColumns } from './key-input.ts'
+import { type KeyRecord, toKeyRecord } from './key-record.ts'
+
+export type ResetPeriod = 'day' | 'month' | 'total'
+
+export interface KeysDeps {
+  readonly prisma: PrismaClient
+  readonly runtime: Runtime
+  readonly rules: KeyRules
+}
+
+/** What a key may still do. */
+export interface KeyAllowance {
+  readonly rateLimits: { readonly chatPerMinute: number; readonly uploadPerMinute: number }
+  /** The owner's, which all its keys share. */
+  readonly quota: Pick<Account, 'maxApiCalls' | 'apiCallsCount' | 'quotaPeriod'> & {
+    readonly remaining: number
+    readonly resetsAt: Date | null
+  }
+}
+
+/** Users manage the keys they created and see those they own as well; administrators manage all. */
+export interface Keys {
+  /** The only time that the whole key is seen. Takes an access token of an admin or premium user. */
+  create(caller: Principal, input: NewKey): Promise<{ record: KeyRecord; fullKey: string }>
+  list(caller: Principal, page: PageRequest): Promise<Page<KeyRecord>>
+  get(caller: Principal, id: string): Promise<KeyRecord>
+  /** The key that the caller presented. */
+  current(caller: Principal): Promise<KeyRecord & KeyAllowance>
+  update(caller: Principal, id: string, change: KeyChange): Promise<KeyRecord>
+  /** Counts from zero again for what is left of the period; the history stays. */
+  resetUsage(caller: Principal, id: string, period: ResetPeriod): Promise<KeyRecord>
+  /** Idempotent: the first time stands, and the record is kept. */
+  revoke(caller: Principal, id: string): Promise<KeyRecord>
+}
+
+export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
+  const shown = (key: ApiKey) => toKeyRecord(key, runtime.now())
+
+  async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
+    if (ownerId === caller.userId) return ownerId
+    if (!isAdmin(caller)) fail('role_denied', 'Only an admin may create keys for another user.')
+    const owner = validate(ownerId) ? await prisma.user.findUnique({ where: { id: ownerId } }) : null
+    return owner?.status === 'active'
+      ? owner.id
+      : fail('invalid_request', 'body.owner_id: expected the id of an active user.')
+  }
+
+  async function see(caller: Principal, id: string): Promise<ApiKey> {
+    // 404 rather than 403 for a neighbour's key: a 403 would confirm that it exists.
+    if (!validate(id)) fail('key_not_found')
+    const key = await prisma.apiKey.findFirst({ where: { id, ...seenBy(caller) } })
+    return key ?? fail('key_not_found')
+  }
+
+  async function refuseManaging(caller: Principal, id: string): Promise<never> {
+    await see(caller, id)
+    fail('role_denied', 'Only the creator of the key or an admin may change it.')
+  }
+
+  return {
+    async create(caller, input) {
+      requireKeyCreator(caller, input)
+      const now = runtime.now()
+      const columns = newColumns(input, rules, now)
+      const ownerId = await ownerOf(caller, input.ownerId ?? caller.userId)
+      const fullKey = makeApiKey(runtime.randomBytes)
+      const key = await prisma.apiKey.create({
+        data: {
+          ...columns,
+          id: runtime.newId(),
+          hash: hashKey(fullKey),
+          prefix: fullKey.slice(0, KEY_PREFIX_LENGTH),
+          ownerId,
+          createdById: caller.userId,
+          createdAt: now,
+        },
+      })
+      return { record: shown(key), fullKey }
+    },
+    async list(caller, request) {
+      const { items, nextCursor } = await readPage(request, ({ where, ...query }) =>
+        prisma.apiKey.findMany({ ...query, where: { ...where, ...seenBy(caller) } }),
+      )
+      return { items: items.map(shown), nextCursor }
+    },
+    async get(caller, id) {
+      return shown(await see(caller, id))
+    },
+    async current({ via }) {
+      if (via.kind !== 'key') fail('api_key_required')
+      const { owner, ...key } = await prisma.apiKey.findUniqueOrThrow({
+        where: { id: via.keyId },
+        include: { owner: true },
+      })
+      const now = runtime.now()
+      return { ...toKeyRecord(key, now), ...allowance(key, toAccount(owner, now), rules, now) }
+    },
+    async update(caller, id, change) {
+      const data = changedColumns(change, rules)
+      if (!validate(id)) fail('key_not_found')
+      const where = { id, ...managedBy(caller) }
+      const [key] = await prisma.apiKey.updateManyAndReturn({ where, data })
+      return key === undefined ? refuseManaging(caller, id) : shown(key)
+    },
+    async resetUsage(caller, id, period) {
+      if (!validate(id)) fail('key_not_found')
+      if ((await prisma.apiKey.count({ where: { id, ...managedBy(caller) } })) === 0) {
+        return refuseManaging(caller, id)
+      }
+      await prisma.$executeRaw(RESETS[period](id))
+      return shown(await see(caller, id))
+    },
+    async revoke(caller, id) {
+      if (!validate(id)) fail('key_not_found')
+      const where = { id, ...managedBy(caller) }
+      await prisma.apiKey.updateMany({
+        where: { ...where, revokedAt: null },
+        data: { revokedAt: runtime.now() },
+      })
+      const key = await prisma.apiKey.findFirst({ where })
+      return key === null ? refuseManaging(caller, id) : shown(key)
+    },
+  }
+}
+
+/** A baseline moves up to the counter, in one statement: calls that are counted meanwhile are not lost. */
+const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
+  total: (id) => Prisma.sql`UPDATE api_keys SET total_baseline = total_calls WHERE id = ${id}::uuid`,
+  day: (id) => Prisma.sql`
+    UPDATE api_keys SET day_baseline = day_calls, day_reset_start = day_start WHERE id = ${id}::uuid`,
+  month: (id) => Prisma.sql`
+    UPDATE api_keys SET month_baseline = month_calls, month_reset_start = month_start WHERE id = ${id}::uuid`,
+}
+
+function requireKeyCreator(caller: Principal, { permissions }: NewKey): void {
+  if (caller.via.kind !== 'token') fail('access_token_required', 'No API key creates keys.')
+  if (caller.role === 'user') fail('role_denied', 'This needs the role admin or premium.')
+  if (permissions.includes('admin') && !isAdmin(caller)) {
+    fail('role_denied', 'Only an admin may grant the permission admin.')
+  }
+}
+
+function managedBy(caller: Principal): Prisma.ApiKeyWhereInput {
+  return isAdmin(caller) ? {} : { createdById: caller.userId }
+}
+
+function seenBy(caller: Principal): Prisma.ApiKeyWhereInput {
+  return isAdmin(caller) ? {} : { OR: [{ createdById: caller.userId }, { ownerId: caller.userId }] }
+}
+
+function allowance(key: ApiKey, owner: Account, { limits }: KeyRules, now: Date): KeyAllowance {
+  const { maxApiCalls, apiCallsCount, quotaPeriod } = owner
+  return {
+    rateLimits: {
+      chatPerMinute: Math.min(key.chatPerMinute ?? Infinity, limits.chat.points),
+      uploadPerMinute: Math.min(key.uploadPerMinute ?? Infinity, limits.upload.points),
+    },
+    quota: {
+      maxApiCalls,
+      apiCallsCount,
+      remaining: Math.max(0, maxApiCalls - apiCallsCount),
+      quotaPeriod,
+      resetsAt: periodEnd(quotaPeriod, now),
+    },
+  }
+}

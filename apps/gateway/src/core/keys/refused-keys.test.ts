@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { Problem } from '#core/errors.ts'
+import { createLimits } from '#core/limits/limits.ts'
+import { refuseKey } from './refused-keys.ts'
+
+const rule = { points: 2, windowSeconds: 60 }
+const rules = { chat: rule, upload: rule, agents: rule, login: rule, loginAddress: rule, refusedKeys: rule }
+
+test('an address that presents too many refused keys is told to wait, and only that address', async () => {
+  const limits = createLimits(rules)
+  const refuse = (address: string) => refuseKey(limits, address, new Problem('key_unknown'))
+  await expect(refuse('10.0.0.1')).rejects.toMatchObject({ reason: 'key_unknown' })
+  await expect(refuse('10.0.0.1')).rejects.toMatchObject({ reason: 'key_unknown' })
+  await expect(refuse('10.0.0.1')).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSeconds: 60 })
+  await expect(refuse('10.0.0.2')).rejects.toMatchObject({ reason: 'key_unknown' })
+})

@@ -1,0 +1,16 @@
+import { fail, type Problem } from '#core/errors.ts'
+import type { Limits } from '#core/limits/limits.ts'
+
+/** Throws the problem of a refused key, or `rate_limited` once an address has had too many refused: valid keys never come here. */
+export async function refuseKey(
+  limits: Pick<Limits, 'refusedKeys'>,
+  address: string,
+  problem: Problem,
+): Promise<never> {
+  const verdict = await limits.refusedKeys.take(address)
+  if (verdict.allowed) throw problem
+  fail('rate_limited', {
+    detail: `At most ${verdict.points} refused keys in ${verdict.windowSeconds} s from one address.`,
+    retryAfterSeconds: verdict.resetSeconds,
+  })
+}

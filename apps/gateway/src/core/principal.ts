@@ -1,0 +1,33 @@
+import { fail } from './errors.ts'
+
+export type Role = 'admin' | 'premium' | 'user'
+export type Permission = 'chat' | 'upload' | 'admin'
+
+/** Who calls a management route: a user by access token, or a user by an API key that acts for its owner. */
+export interface Principal {
+  readonly userId: string
+  readonly role: Role
+  readonly via: TokenCredential | KeyCredential
+}
+
+export interface TokenCredential {
+  readonly kind: 'token'
+  readonly tokenId: string
+  readonly expiresAt: Date
+}
+
+export interface KeyCredential {
+  readonly kind: 'key'
+  readonly keyId: string
+  readonly permissions: readonly Permission[]
+  /** `agent` or `agent/app`; empty allows all. */
+  readonly allowedAgents: readonly string[]
+}
+
+export function isAdmin(caller: Principal): boolean {
+  return caller.role === 'admin'
+}
+
+export function requireAdmin(caller: Principal): void {
+  if (!isAdmin(caller)) fail('role_denied', 'This needs the role admin.')
+}

@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto'
+import { v7 } from 'uuid'
+
+/** Clock and randomness, injected so that tests can hold them. */
+export interface Runtime {
+  now(): Date
+  /** Milliseconds on a clock that never jumps. */
+  elapsedMs(): number
+  /** A fresh UUIDv7. */
+  newId(): string
+  randomBytes(size: number): Buffer
+}
+
+export const systemRuntime: Runtime = {
+  now: () => new Date(),
+  elapsedMs: () => performance.now(),
+  newId: () => v7(),
+  randomBytes,
+}

@@ -1,0 +1,98 @@
+import { v7 } from 'uuid'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Sql } from '#core/database/database.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createInstances, type Instances } from './instances.ts'
+
+const LEASE_MS = 15_000
+const BEAT_MS = LEASE_MS / 3
+
+let instances: Instances
+let database: 'up' | 'down' | 'hanging'
+let live: number
+let wakes: (() => void)[]
+const reap = vi.fn(async () => 0)
+const observer = { reaped: vi.fn(), failed: vi.fn() }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.clearAllMocks()
+  database = 'up'
+  live = 1
+  wakes = []
+  const sql: Sql = {
+    async query<Row>() {
+      if (database === 'down') throw new Error('no database')
+      if (database === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
+      return [{ live }] as Row[]
+    },
+  }
+  const runtime = { ...systemRuntime, elapsedMs: () => Date.now() }
+  instances = createInstances({ sql, runtime, instanceId: v7(), leaseMs: LEASE_MS, reap, observer })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('a process reaps after it has been connected for a whole lease, and at every beat from then on', async () => {
+  await instances.join()
+  await vi.advanceTimersByTimeAsync(LEASE_MS - 1)
+  expect(reap).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(reap).toHaveBeenCalledTimes(1)
+  await vi.advanceTimersByTimeAsync(2 * BEAT_MS)
+  expect(reap).toHaveBeenCalledTimes(3)
+})
+
+test('after an outage nobody is reaped for a whole lease: the living must renew theirs first', async () => {
+  await instances.join()
+  await vi.advanceTimersByTimeAsync(LEASE_MS)
+  database = 'down'
+  await vi.advanceTimersByTimeAsync(4 * BEAT_MS)
+  expect(observer.failed).toHaveBeenCalledTimes(4)
+  reap.mockClear()
+  database = 'up'
+  await vi.advanceTimersByTimeAsync(LEASE_MS)
+  expect(reap).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(BEAT_MS)
+  expect(reap).toHaveBeenCalledTimes(1)
+})
+
+test('the same holds where the database hung and answered in the end: no beat has failed', async () => {
+  await instances.join()
+  await vi.advanceTimersByTimeAsync(LEASE_MS)
+  reap.mockClear()
+  database = 'hanging'
+  await vi.advanceTimersByTimeAsync(LEASE_MS)
+  database = 'up'
+  for (const wake of wakes) wake()
+  await vi.advanceTimersByTimeAsync(LEASE_MS - 1)
+  expect(observer.failed).not.toHaveBeenCalled()
+  expect(reap).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(reap).toHaveBeenCalledTimes(1)
+})
+
+test('what was reaped is told', async () => {
+  reap.mockResolvedValueOnce(7)
+  await instances.join()
+  await vi.advanceTimersByTimeAsync(LEASE_MS + BEAT_MS)
+  expect(observer.reaped.mock.calls).toEqual([[7]])
+})
+
+test('the last beat tells how many processes share the limits, and never less than this one', async () => {
+  live = 4
+  await instances.join()
+  expect(instances.live).toBe(4)
+  live = 0
+  await vi.advanceTimersByTimeAsync(BEAT_MS)
+  expect(instances.live).toBe(1)
+})
+
+test('after it has left, a process beats no more', async () => {
+  await instances.join()
+  await instances.leave()
+  await vi.advanceTimersByTimeAsync(3 * LEASE_MS)
+  expect(reap).not.toHaveBeenCalled()
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,220 @@
+/**
+ * Admission: authentication, permission, agent, expiry, revocation, quota and count in one statement.
+ *
+ * - `$1`: a JSON array of admissions, numbered by `n`; `$2`: the instance that asks.
+ * - Call ids that are already in the ledger are left out first, so that a retry counts once.
+ * - Every writer locks users, then keys, each by id: without one order, concurrent batches deadlock.
+ *   The scalar subqueries over the locking CTEs make each lock step wait for the whole step before it.
+ * - The clock is read after the locks; a period never moves back, whatever order batches came in.
+ * - What the counters' updates returned decides which ledger rows are inserted.
+ */
+export const ADMIT = `
+WITH input AS MATERIALIZED (
+  SELECT i.*, k.id AS key_id, k.owner_id
+  FROM json_to_recordset($1::json) AS i(
+    n int, id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
+    agent text, app text, end_user text, conversation text)
+  LEFT JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
+), repeated AS MATERIALIZED (
+  SELECT i.id FROM input i CROSS JOIN LATERAL (SELECT FROM calls c WHERE c.id = i.id LIMIT 1) AS known
+), locked_users AS MATERIALIZED (
+  SELECT u.id, u.status, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start
+  FROM users u
+  WHERE u.id IN (SELECT owner_id FROM input)
+  ORDER BY u.id
+  FOR NO KEY UPDATE
+), locked_keys AS MATERIALIZED (
+  SELECT k.id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start
+  FROM api_keys k
+  WHERE (SELECT count(*) FROM locked_users) > 0 AND k.id IN (SELECT key_id FROM input)
+  ORDER BY k.id
+  FOR NO KEY UPDATE
+), moment AS MATERIALIZED (
+  SELECT at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
+  FROM (SELECT greatest(clock_timestamp(),
+    (SELECT max(day_start) FROM locked_keys), (SELECT max(quota_start) FROM locked_users)) AS at) AS read
+), judged AS MATERIALIZED (
+  SELECT i.*, m.at, u.max_api_calls, p.start AS quota_start,
+    CASE WHEN u.quota_start >= p.start THEN u.api_calls_count ELSE 0 END AS used,
+    i.id IN (SELECT id FROM repeated) AS is_repeat,
+    CASE
+      WHEN k.id IS NULL THEN 'key_unknown'
+      WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
+      WHEN k.expires_at <= m.at THEN 'key_expired'
+      WHEN u.status <> 'active' THEN 'owner_suspended'
+      WHEN NOT (i.permission = ANY (k.permissions) OR 'admin' = ANY (k.permissions)) THEN 'permission_denied'
+      WHEN cardinality(k.allowed_agents) > 0
+        AND NOT (i.agent = ANY (k.allowed_agents) OR i.agent || '/' || i.app = ANY (k.allowed_agents)) THEN 'agent_denied'
+    END AS refusal
+  FROM input i
+  CROSS JOIN moment m
+  LEFT JOIN locked_keys k ON k.id = i.key_id
+  LEFT JOIN locked_users u ON u.id = i.owner_id
+  LEFT JOIN LATERAL (
+    SELECT CASE u.quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
+      ELSE '1970-01-01 00:00:00+00'::timestamptz END AS start) p ON true
+), ranked AS MATERIALIZED (
+  SELECT j.*, j.refusal IS NULL AND NOT j.is_repeat AS is_candidate,
+    count(*) FILTER (WHERE j.refusal IS NULL AND NOT j.is_repeat AND j.kind = 'chat')
+      OVER (PARTITION BY j.owner_id ORDER BY j.n) AS chat_rank
+  FROM judged j
+), admitted AS MATERIALIZED (
+  SELECT * FROM ranked WHERE is_candidate AND (kind <> 'chat' OR used + chat_rank <= max_api_calls)
+), counted_users AS (
+  UPDATE users u
+  SET api_calls_count = CASE WHEN u.quota_start >= a.quota_start THEN u.api_calls_count ELSE 0 END + a.chats,
+      quota_start = greatest(u.quota_start, a.quota_start)
+  FROM (SELECT owner_id, quota_start, count(*) FILTER (WHERE kind = 'chat') AS chats
+        FROM admitted GROUP BY owner_id, quota_start) a
+  WHERE u.id = a.owner_id
+  RETURNING u.id
+), counted_keys AS (
+  UPDATE api_keys k
+  SET total_calls = k.total_calls + a.calls,
+      day_calls = CASE WHEN k.day_start >= m.day THEN k.day_calls ELSE 0 END + a.calls,
+      day_start = greatest(k.day_start, m.day),
+      month_calls = CASE WHEN k.month_start >= m.month THEN k.month_calls ELSE 0 END + a.calls,
+      month_start = greatest(k.month_start, m.month),
+      last_used_at = greatest(k.last_used_at, m.at)
+  FROM (SELECT key_id, count(*) AS calls FROM admitted GROUP BY key_id) a, moment m
+  WHERE k.id = a.key_id
+  RETURNING k.id
+), written AS (
+  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at)
+  SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at
+  FROM admitted
+  WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
+  RETURNING id
+)
+SELECT
+  CASE
+    WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
+    ELSE coalesce(r.refusal, 'quota_exceeded')
+  END AS refusal,
+  r.key_id, r.owner_id, r.max_api_calls
+FROM ranked r
+ORDER BY r.n`
+
+/**
+ * The rest of a statement whose CTE `settled` gives the calls that it ended: their sums go into the rollups of the hour,
+ * day and month of their admission, at the grain of everything, of the owner, of the key and of the end user.
+ *
+ * - `was_interrupted`: the owner's own word replaces an end that another process had written, which is taken off.
+ * - Rows are written in the order of their keys: concurrent settlements meet at the same ones.
+ */
+const ROLL_UP = `
+, told AS (
+  SELECT 1 AS sign, kind, agent, app, coalesce(model, '') AS model, outcome, key_id, owner_id, end_user, admitted_at,
+    prompt_tokens, completion_tokens, total_tokens,
+    ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(1.1::float8))::int AS first_chunk,
+    ceil(ln(greatest(duration_ms, 1)::float8) / ln(1.1::float8))::int AS duration,
+    first_chunk_ms IS NOT NULL AS has_first_chunk, duration_ms IS NOT NULL AS has_duration
+  FROM settled
+  UNION ALL
+  SELECT -1, kind, agent, app, '', 'interrupted', key_id, owner_id, end_user, admitted_at,
+    NULL, NULL, NULL, NULL, NULL, false, false
+  FROM settled WHERE was_interrupted
+), facts AS MATERIALIZED (
+  SELECT s.span, g.grain, g.subject, s.bucket, g.end_user, t.kind, t.agent, t.app, t.model, t.outcome,
+    t.sign, t.prompt_tokens, t.completion_tokens, t.total_tokens,
+    CASE WHEN t.has_first_chunk THEN t.first_chunk END AS first_chunk,
+    CASE WHEN t.has_duration THEN t.duration END AS duration,
+    dense_rank() OVER (ORDER BY s.span, g.grain, g.subject, s.bucket, g.end_user,
+      t.kind, t.agent, t.app, t.model, t.outcome) AS place
+  FROM told t
+  CROSS JOIN LATERAL (VALUES
+    ('hour'::rollup_span, date_trunc('hour', t.admitted_at, 'UTC')),
+    ('day', date_trunc('day', t.admitted_at, 'UTC')),
+    ('month', date_trunc('month', t.admitted_at, 'UTC'))) AS s(span, bucket)
+  CROSS JOIN LATERAL (VALUES
+    ('all'::rollup_grain, '', ''),
+    ('owner', t.owner_id::text, ''),
+    ('key', t.key_id::text, ''),
+    ('end_user', t.owner_id::text, t.end_user)) AS g(grain, subject, end_user)
+), first_chunks AS (
+  SELECT place, jsonb_object_agg(first_chunk, n) AS histogram
+  FROM (SELECT place, first_chunk, count(*) AS n FROM facts WHERE first_chunk IS NOT NULL GROUP BY 1, 2) c
+  GROUP BY place
+), durations AS (
+  SELECT place, jsonb_object_agg(duration, n) AS histogram
+  FROM (SELECT place, duration, count(*) AS n FROM facts WHERE duration IS NOT NULL GROUP BY 1, 2) c
+  GROUP BY place
+), sums AS (
+  SELECT place, span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
+    sum(sign) AS calls,
+    count(total_tokens) AS token_calls,
+    coalesce(sum(prompt_tokens), 0) AS prompt_tokens,
+    coalesce(sum(completion_tokens), 0) AS completion_tokens,
+    coalesce(sum(total_tokens), 0) AS total_tokens
+  FROM facts
+  GROUP BY place, span, grain, subject, bucket, end_user, kind, agent, app, model, outcome
+), rolled AS (
+  INSERT INTO rollups AS r (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+  SELECT span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens,
+    coalesce(f.histogram, '{}'), coalesce(d.histogram, '{}')
+  FROM sums LEFT JOIN first_chunks f USING (place) LEFT JOIN durations d USING (place)
+  ORDER BY place
+  ON CONFLICT (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome) DO UPDATE SET
+    calls = r.calls + excluded.calls,
+    token_calls = r.token_calls + excluded.token_calls,
+    prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = r.completion_tokens + excluded.completion_tokens,
+    total_tokens = r.total_tokens + excluded.total_tokens,
+    first_chunk = merge_histograms(r.first_chunk, excluded.first_chunk),
+    duration = merge_histograms(r.duration, excluded.duration)
+)`
+
+const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key_id, c.owner_id, c.end_user, c.admitted_at,
+    c.prompt_tokens, c.completion_tokens, c.total_tokens, c.first_chunk_ms, c.duration_ms`
+
+/**
+ * `$1`: a JSON array of settlements, `$2`: this instance. An end stands, but for `interrupted`, which the owner's own word
+ * replaces. The arrays keep the planner from reading the whole ledger: it takes 100 rows for any JSON, but 10 for an array.
+ */
+export const SETTLE = `
+WITH said AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS s(
+    id uuid, outcome call_outcome, reason text, model text,
+    platform_status int, platform_code text, platform_log_id text,
+    prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int)
+), open AS MATERIALIZED (
+  SELECT c.id, c.outcome IS NOT NULL AS was_interrupted
+  FROM calls c
+  WHERE c.id = ANY (ARRAY(SELECT id FROM said)) AND c.instance = $2::uuid AND (c.outcome IS NULL OR c.outcome = 'interrupted')
+  ORDER BY c.id
+  FOR UPDATE
+), settled AS (
+  UPDATE calls c
+  SET outcome = s.outcome, reason = s.reason, model = s.model,
+      platform_status = s.platform_status, platform_code = s.platform_code, platform_log_id = s.platform_log_id,
+      prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens, total_tokens = s.total_tokens,
+      first_chunk_ms = s.first_chunk_ms, duration_ms = s.duration_ms, ended_at = clock_timestamp()
+  FROM open o JOIN said s USING (id)
+  WHERE c.id = ANY (ARRAY(SELECT id FROM open)) AND c.id = o.id
+  RETURNING ${SETTLED_COLUMNS}, o.was_interrupted
+)${ROLL_UP}
+SELECT id FROM settled`
+
+/** Settles as `interrupted` what `open` names, a bounded number at a time. */
+const interrupt = (open: string) => `
+WITH open AS MATERIALIZED (
+  SELECT c.id FROM calls c
+  WHERE c.outcome IS NULL AND ${open}
+  ORDER BY c.id
+  LIMIT 500
+  FOR UPDATE SKIP LOCKED
+), settled AS (
+  UPDATE calls c SET outcome = 'interrupted', ended_at = clock_timestamp()
+  FROM open o WHERE c.id = o.id
+  RETURNING ${SETTLED_COLUMNS}, false AS was_interrupted
+)${ROLL_UP}
+SELECT id FROM settled`
+
+/** `$1`: this instance. What others left open in a database that only one process owns ended with them. */
+export const SETTLE_PREDECESSORS = interrupt('c.instance <> $1::uuid')
+
+/** Instances whose lease has passed are dead; their open calls ended with them. */
+export const SETTLE_DEAD = interrupt(`NOT EXISTS (
+    SELECT FROM instances i WHERE i.id = c.instance AND i.stopped_at IS NULL AND i.lease_until > now())`)

@@ -1,0 +1,569 @@
+import pg from 'pg'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import type { Database, Sql } from '#core/database/database.ts'
+import { openDatabase } from '#core/database/open.ts'
+import { createScratchDatabase, type ScratchDatabase } from '#core/database/scratch-database.ts'
+import { Problem } from '#core/errors.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import type { Prisma } from '#generated/prisma/client.ts'
+import { type Admission, createLedger, type Ledger, type LedgerDeps, type Settlement } from './ledger.ts'
+
+const serverUrl = process.env.TEST_DATABASE_URL
+const lost = Object.assign(new Error('the socket broke'), { code: 'ECONNRESET' })
+
+describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+  let scratch: ScratchDatabase | undefined
+  let database: Database
+  let ledger: Ledger
+
+  const open = () =>
+    openDatabase(scratch === undefined ? { kind: 'embedded-memory' } : { kind: 'server', url: scratch.url })
+
+  beforeAll(async () => {
+    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
+    database = await open()
+    await database.migrate()
+    ledger = ledgerOf()
+  }, OPENING_MS)
+  afterAll(async () => {
+    await database.close()
+    await scratch?.drop()
+  })
+
+  function ledgerOf(more: Partial<LedgerDeps> = {}): Ledger {
+    return createLedger({
+      sql: database.sql,
+      runtime: systemRuntime,
+      instanceId: v7(),
+      observer: { batch: () => undefined, settleFailed: () => undefined },
+      ...more,
+    })
+  }
+
+  async function userOf(more: Partial<Prisma.UserCreateInput> = {}): Promise<string> {
+    const id = v7()
+    const at = new Date()
+    const columns = {
+      username: id,
+      usernameKey: id,
+      passwordHash: '',
+      role: 'user',
+      maxApiCalls: 1_000,
+    } as const
+    await database.prisma.user.create({ data: { id, ...columns, createdAt: at, updatedAt: at, ...more } })
+    return id
+  }
+
+  interface Key {
+    readonly id: string
+    readonly hash: Buffer<ArrayBuffer>
+    readonly ownerId: string
+  }
+
+  async function keyOf(
+    ownerId?: string,
+    more: Partial<Prisma.ApiKeyUncheckedCreateInput> = {},
+  ): Promise<Key> {
+    const key = {
+      id: v7(),
+      hash: systemRuntime.randomBytes(32) as Buffer<ArrayBuffer>,
+      ownerId: ownerId ?? (await userOf()),
+    }
+    const at = new Date()
+    const columns = { prefix: '', name: '', description: '', permissions: ['chat'], expiresAt: inDays(1) }
+    await database.prisma.apiKey.create({
+      data: { ...key, ...columns, createdById: key.ownerId, createdAt: at, ...more },
+    })
+    return key
+  }
+
+  const usageOf = async ({ id, ownerId }: Key) => {
+    const user = await database.prisma.user.findUniqueOrThrow({ where: { id: ownerId } })
+    const key = await database.prisma.apiKey.findUniqueOrThrow({ where: { id } })
+    const rows = await database.prisma.call.count({ where: { keyId: id } })
+    return {
+      user: Number(user.apiCallsCount),
+      key: Number(key.totalCalls),
+      day: Number(key.dayCalls),
+      month: Number(key.monthCalls),
+      rows,
+    }
+  }
+
+  const rowOf = (id: string) => database.prisma.call.findUniqueOrThrow({ where: { id } })
+
+  test('an admitted call is counted and written before it goes on', async () => {
+    const key = await keyOf()
+    const asked = admissionOf(key, { app: 'app-1', endUser: '安娜', conversation: 'chat-1' })
+    expect(await ledger.admit(asked)).toEqual({ keyId: key.id, ownerId: key.ownerId })
+    expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
+    expect(await rowOf(asked.callId)).toMatchObject({
+      ...{ requestId: 'request-1', keyId: key.id, ownerId: key.ownerId, kind: 'chat', face: 'rest' },
+      ...{ agent: 'dify', app: 'app-1', endUser: '安娜', conversation: 'chat-1' },
+      ...{ outcome: null, endedAt: null, admittedAt: expect.any(Date) },
+    })
+    const { lastUsedAt } = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
+    expect(lastUsedAt).toEqual((await rowOf(asked.callId)).admittedAt)
+  })
+
+  test('of several reasons the first is told, and a refused call leaves no trace', async () => {
+    const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
+    const key = await keyOf(ownerId, {
+      ...{ revokedAt: new Date(), expiresAt: inDays(-1) },
+      ...{ permissions: ['upload'], allowedAgents: ['fastgpt'] },
+    })
+    const { apiKey, user } = database.prisma
+    const mend = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
+    const reasons: string[] = []
+    const ask = async (hash = key.hash) => reasons.push(await refusal(ledger.admit(admissionOf({ hash }))))
+
+    await ask(systemRuntime.randomBytes(32) as Buffer<ArrayBuffer>)
+    await ask()
+    await mend({ revokedAt: null })
+    await ask()
+    await mend({ expiresAt: inDays(1) })
+    await ask()
+    await user.update({ where: { id: ownerId }, data: { status: 'active' } })
+    await ask()
+    await mend({ permissions: ['chat'] })
+    await ask()
+    await mend({ allowedAgents: ['fastgpt', 'dify'] })
+    await ask()
+    expect(await usageOf(key)).toEqual({ user: 0, key: 0, day: 0, month: 0, rows: 0 })
+    await user.update({ where: { id: ownerId }, data: { maxApiCalls: 1 } })
+    await ask()
+    expect(reasons).toEqual([
+      'key_unknown',
+      'key_revoked',
+      'key_expired',
+      'owner_suspended',
+      'permission_denied',
+      'agent_denied',
+      'quota_exceeded',
+      'admitted',
+    ])
+  })
+
+  test('the refusal for the quota tells the limit', async () => {
+    const key = await keyOf(await userOf({ maxApiCalls: 0 }))
+    await expect(ledger.admit(admissionOf(key))).rejects.toMatchObject({
+      status: 429,
+      detail: 'max_api_calls of 0 is reached.',
+    })
+  })
+
+  test('an app of an allowed agent may be named, and an agent includes all its apps', async () => {
+    const key = await keyOf(undefined, { allowedAgents: ['dify/app-1', 'coze'] })
+    const ask = (agent: string, app: string) => refusal(ledger.admit(admissionOf(key, { agent, app })))
+    expect(await ask('dify', 'app-1')).toBe('admitted')
+    expect(await ask('dify', 'app-2')).toBe('agent_denied')
+    expect(await ask('dify', '')).toBe('agent_denied')
+    expect(await ask('coze', 'any')).toBe('admitted')
+    expect(await ask('fastgpt', 'app-1')).toBe('agent_denied')
+  })
+
+  test('the permission admin includes all, and uploads count for the key but not for the quota', async () => {
+    const key = await keyOf(await userOf({ maxApiCalls: 1 }), { permissions: ['admin'] })
+    const upload = { permission: 'upload', kind: 'upload' } as const
+    await ledger.admit(admissionOf(key, upload))
+    await ledger.admit(admissionOf(key))
+    await ledger.admit(admissionOf(key, upload))
+    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('quota_exceeded')
+    expect(await usageOf(key)).toMatchObject({ user: 1, key: 3, rows: 3 })
+  })
+
+  test('of 400 calls at once exactly the 100 that the quota leaves are admitted, over all keys of a user', async () => {
+    const ownerId = await userOf({ maxApiCalls: 103, apiCallsCount: 3 })
+    const keys = await Promise.all([keyOf(ownerId), keyOf(ownerId)])
+    const others = [await keyOf(), await keyOf()]
+    const asked = Array.from({ length: 400 }, (_, index) => keys[index % 2] as Key)
+    const told = await Promise.all(
+      asked.flatMap((key, index) =>
+        [key, others[index % 2] as Key].map((each) => refusal(ledger.admit(admissionOf(each)))),
+      ),
+    )
+    expect(told.filter((_, index) => index % 2 === 0).filter((reason) => reason === 'admitted')).toHaveLength(
+      100,
+    )
+    expect(told.filter((_, index) => index % 2 === 1)).toEqual(Array(400).fill('admitted'))
+    const usages = await Promise.all([...keys, ...others].map(usageOf))
+    expect(usages.map(({ user }) => user)).toEqual([103, 103, 200, 200])
+    for (const { key, rows } of usages) expect(rows).toBe(key)
+    expect((usages[0]?.key ?? 0) + (usages[1]?.key ?? 0)).toBe(100)
+  })
+
+  test.each([
+    ['day', 1],
+    ['month', 32],
+  ] as const)('a quota by the %s begins anew with the next one', async (quotaPeriod, daysAgo) => {
+    const full = { quotaPeriod, maxApiCalls: 5, apiCallsCount: 5 }
+    const past = await keyOf(await userOf({ ...full, quotaStart: inDays(-daysAgo) }))
+    expect(await refusal(ledger.admit(admissionOf(past)))).toBe('admitted')
+    expect(await usageOf(past)).toMatchObject({ user: 1 })
+    const { quotaStart } = await database.prisma.user.findUniqueOrThrow({ where: { id: past.ownerId } })
+    const [start] = await database.sql.query<{ at: Date }>(
+      `SELECT date_trunc('${quotaPeriod}', clock_timestamp(), 'UTC') AS at`,
+    )
+    expect(quotaStart).toEqual(start?.at)
+
+    const present = await keyOf(await userOf({ ...full, quotaStart }))
+    expect(await refusal(ledger.admit(admissionOf(present)))).toBe('quota_exceeded')
+  })
+
+  test('without a period the quota never begins anew', async () => {
+    const key = await keyOf(await userOf({ maxApiCalls: 5, apiCallsCount: 5 }))
+    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('quota_exceeded')
+  })
+
+  test('a period never goes back: a clock that lags counts into the later one', async () => {
+    const ahead = { quotaPeriod: 'day', maxApiCalls: 6, apiCallsCount: 5, quotaStart: dayStart(1) } as const
+    const key = await keyOf(await userOf(ahead), { dayStart: dayStart(1), dayCalls: 7 })
+    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('admitted')
+    expect(await usageOf(key)).toMatchObject({ user: 6, day: 8 })
+    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('quota_exceeded')
+  })
+
+  test("a key's day and month roll over by themselves; its total does not", async () => {
+    const counted = { totalCalls: 50, dayCalls: 20, monthCalls: 40 }
+    const month = dayStart(0)
+    month.setUTCDate(1)
+    const yesterday = await keyOf(undefined, { ...counted, dayStart: dayStart(-1), monthStart: month })
+    const earlier = await keyOf(undefined, { ...counted, dayStart: dayStart(-40), monthStart: dayStart(-40) })
+    const today = await keyOf(undefined, { ...counted, dayStart: dayStart(0), monthStart: month })
+    for (const key of [yesterday, earlier, today]) await ledger.admit(admissionOf(key))
+    expect(await usageOf(yesterday)).toMatchObject({ key: 51, day: 1, month: 41 })
+    expect(await usageOf(earlier)).toMatchObject({ key: 51, day: 1, month: 1 })
+    expect(await usageOf(today)).toMatchObject({ key: 51, day: 21, month: 41 })
+  })
+
+  test('a value that the database refuses fails its call alone', async () => {
+    const key = await keyOf()
+    const good = Array.from({ length: 9 }, () => admissionOf(key))
+    const bad = admissionOf(key, { app: 'a\u0000b' })
+    const results = await Promise.allSettled(good.toSpliced(4, 0, bad).map((each) => ledger.admit(each)))
+    expect(results.map(({ status }) => status)).toEqual(
+      Array(9).fill('fulfilled').toSpliced(4, 0, 'rejected'),
+    )
+    expect(await usageOf(key)).toMatchObject({ user: 9, key: 9, rows: 9 })
+  })
+
+  test('an admission whose answer was lost is asked again and counts once', async () => {
+    let losses = 2
+    const sql: Sql = {
+      async query<Row>(text: string, values?: readonly unknown[]) {
+        const rows = await database.sql.query<Row>(text, values)
+        losses -= 1
+        if (losses >= 0) throw lost
+        return rows
+      },
+    }
+    const key = await keyOf(await userOf({ maxApiCalls: 2 }))
+    const flaky = ledgerOf({ sql })
+    const asked = [admissionOf(key), admissionOf(key), admissionOf(key)]
+    expect(await Promise.all(asked.map((each) => refusal(flaky.admit(each))))).toEqual([
+      'admitted',
+      'admitted',
+      'quota_exceeded',
+    ])
+    expect(await usageOf(key)).toMatchObject({ user: 2, key: 2, rows: 2 })
+  })
+
+  test('an admission whose answer is lost for good was refused: what it counted has an end', async () => {
+    let isLosing = true
+    let elapsedMs = 0
+    const sql: Sql = {
+      async query<Row>(text: string, values?: readonly unknown[]) {
+        const rows = await database.sql.query<Row>(text, values)
+        if (isLosing) throw lost
+        return rows
+      },
+    }
+    const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
+    const flaky = ledgerOf({ sql, runtime })
+    const asked = admissionOf(await keyOf())
+    expect(await refusal(flaky.admit(asked))).toBe('unavailable')
+    isLosing = false
+    await vi.waitFor(async () =>
+      expect(await rowOf(asked.callId)).toMatchObject({ outcome: 'rejected', reason: 'unavailable' }),
+    )
+    await flaky.close(5_000)
+  })
+
+  test('what waits behind a statement that hangs is told within two seconds and not sent any more', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] })
+    try {
+      const hang = Promise.withResolvers<void>()
+      const sent: string[] = []
+      const sql: Sql = {
+        async query<Row>(text: string, values: readonly unknown[] = []) {
+          sent.push(String(values[0]))
+          await hang.promise
+          return database.sql.query<Row>(text, values)
+        },
+      }
+      const slow = ledgerOf({ sql })
+      const key = await keyOf()
+      const [first, behind] = [admissionOf(key), admissionOf(key)]
+      const told = [refusal(slow.admit(first))]
+      await vi.advanceTimersByTimeAsync(1)
+      told.push(refusal(slow.admit(behind)))
+      await vi.advanceTimersByTimeAsync(2_010)
+      expect(await Promise.all(told)).toEqual(['unavailable', 'unavailable'])
+      hang.resolve()
+      await vi.waitFor(async () => expect((await rowOf(first.callId)).outcome).toBe('rejected'))
+      expect(sent.join()).not.toContain(behind.callId)
+      expect(await usageOf(key)).toMatchObject({ key: 1, rows: 1 })
+      await slow.close(5_000)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test.runIf(kind === 'server')(
+    'an admission that is repeated while its first statement still runs counts once',
+    async () => {
+      const key = await keyOf()
+      const asked = admissionOf(key)
+      const started = Promise.withResolvers<void>()
+      let first: Promise<unknown> | undefined
+      const sql: Sql = {
+        query<Row>(text: string, values?: readonly unknown[]) {
+          const running = database.sql.query<Row>(text, values)
+          if (first !== undefined) {
+            started.resolve()
+            return running
+          }
+          first = running
+          return Promise.reject(lost)
+        },
+      }
+      const locker = new pg.Client({ connectionString: scratch?.url })
+      await locker.connect()
+      await locker.query('BEGIN')
+      await locker.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [key.ownerId])
+      const told = refusal(ledgerOf({ sql }).admit(asked))
+      await started.promise
+      // Both wait for the row, so that neither sees what the other writes.
+      await vi.waitFor(async () => {
+        const waiting = await locker.query(
+          "SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')",
+        )
+        expect(waiting.rowCount).toBe(2)
+      })
+      await locker.query('COMMIT')
+      await locker.end()
+      await first
+      expect(await told).toBe('admitted')
+      expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
+    },
+  )
+
+  test('while the database cannot be asked, a call is told so within two seconds', async () => {
+    let elapsedMs = 0
+    const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
+    const down = ledgerOf({ sql: { query: () => Promise.reject(lost) }, runtime })
+    await expect(down.admit(admissionOf(await keyOf()))).rejects.toMatchObject({
+      reason: 'unavailable',
+      retryAfterSeconds: 1,
+    })
+  })
+
+  test('an end is written once: the first one stands', async () => {
+    const { callId } = await admitted()
+    const tokens = { promptTokens: 7, completionTokens: 11, totalTokens: 18 }
+    const times = { firstChunkMs: 12.6, durationMs: 99.4 }
+    ledger.settle({ callId, outcome: 'done', model: 'm', ...tokens, ...times })
+    await ledger.close(5_000)
+    ledger.settle({ callId, outcome: 'client_gone', durationMs: 100 })
+    await ledger.close(5_000)
+    expect(await rowOf(callId)).toMatchObject({
+      ...{ outcome: 'done', reason: null, model: 'm', ...tokens, firstChunkMs: 13, durationMs: 99 },
+      ...{ platformStatus: null, platformCode: null, platformLogId: null, endedAt: expect.any(Date) },
+    })
+  })
+
+  test('what is not known stays null, and what no column holds becomes so', async () => {
+    const failed = await admitted()
+    const odd = await admitted()
+    const platform = { platformStatus: 503, platformCode: 'busy\u0000\ud83d', platformLogId: 'l'.repeat(300) }
+    ledger.settle({ ...failed, outcome: 'upstream_error', reason: 'agent_error', ...platform, durationMs: 5 })
+    const figures = { promptTokens: 2 ** 31, completionTokens: -1, totalTokens: Number.NaN }
+    ledger.settle({ ...odd, outcome: 'done', ...figures, durationMs: 5 })
+    await ledger.close(5_000)
+    const unknown = { promptTokens: null, completionTokens: null, totalTokens: null, firstChunkMs: null }
+    expect(await rowOf(failed.callId)).toMatchObject({
+      ...{ outcome: 'upstream_error', reason: 'agent_error', model: null, ...unknown },
+      ...{ platformStatus: 503, platformCode: 'busy\ufffd', platformLogId: 'l'.repeat(200) },
+    })
+    expect(await rowOf(odd.callId)).toMatchObject({ outcome: 'done', ...unknown })
+  })
+
+  test('an end that the database refuses is told, and the others of its batch are written', async () => {
+    const told: unknown[] = []
+    const observer = { batch: () => undefined, settleFailed: (error: unknown) => told.push(error) }
+    const instanceId = v7()
+    const own = ledgerOf({ instanceId, observer })
+    const calls = await Promise.all(
+      [0, 1, 2, 3].map(async () => {
+        const asked = admissionOf(await keyOf())
+        await own.admit(asked)
+        return asked
+      }),
+    )
+    for (const [index, { callId }] of calls.entries()) {
+      own.settle({ callId, outcome: 'done', durationMs: 1, ...(index === 2 && { platformStatus: 2 ** 40 }) })
+    }
+    await own.close(5_000)
+    const rows = await Promise.all(calls.map(({ callId }) => rowOf(callId)))
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['done', 'done', null, 'done'])
+    expect(told).toHaveLength(1)
+  })
+
+  test('an end is tried until the database takes it, and closing waits for that', async () => {
+    let losses = 2
+    const sql: Sql = {
+      query<Row>(text: string, values?: readonly unknown[]) {
+        const isLost = text.includes('UPDATE calls') && losses-- > 0
+        return isLost ? Promise.reject(lost) : database.sql.query<Row>(text, values)
+      },
+    }
+    const flaky = ledgerOf({ sql })
+    const asked = admissionOf(await keyOf())
+    await flaky.admit(asked)
+    flaky.settle({ ...asked, outcome: 'done', durationMs: 1 })
+    await flaky.close(5_000)
+    expect((await rowOf(asked.callId)).outcome).toBe('done')
+  })
+
+  test('closing gives up on a database that does not come back, and says so', async () => {
+    const told: unknown[] = []
+    const failed = Promise.withResolvers<void>()
+    const observer = {
+      batch: () => undefined,
+      settleFailed(error: unknown) {
+        told.push(error)
+        failed.resolve()
+      },
+    }
+    const down = ledgerOf({ sql: { query: () => Promise.reject(lost) }, observer })
+    down.settle({ callId: v7(), outcome: 'done', durationMs: 1 })
+    await down.close(10)
+    await failed.promise
+    expect(told).toEqual([lost])
+  })
+
+  test("a successor settles what was left open as interrupted; the owner's own word replaces that and nothing else", async () => {
+    const own = ledgerOf()
+    const [open, ended, late] = await Promise.all([admitted(own), admitted(own), admitted(own)])
+    own.settle({ ...ended, outcome: 'timeout', durationMs: 1 })
+    await own.close(5_000)
+    const successor = ledgerOf()
+    const running = await admitted(successor)
+
+    expect(await successor.settlePredecessors()).toBeGreaterThanOrEqual(2)
+    const outcomes = async () =>
+      (await Promise.all([open, ended, late, running].map(({ callId }) => rowOf(callId)))).map(
+        ({ outcome }) => outcome,
+      )
+    expect(await outcomes()).toEqual(['interrupted', 'timeout', 'interrupted', null])
+
+    own.settle({ ...late, outcome: 'done', durationMs: 1 })
+    own.settle({ ...ended, outcome: 'done', durationMs: 1 })
+    // Not its call.
+    successor.settle({ ...open, outcome: 'done', durationMs: 1 })
+    await Promise.all([own.close(5_000), successor.close(5_000)])
+    expect(await outcomes()).toEqual(['interrupted', 'timeout', 'done', null])
+  })
+
+  test.runIf(kind === 'server')(
+    'two processes over the same keys and users neither deadlock nor miscount',
+    async () => {
+      const other = await open()
+      // A deadlock would be hidden by the batch's second try.
+      const failures: unknown[] = []
+      const watched = (sql: Sql): Sql => ({
+        query: <Row>(text: string, values?: readonly unknown[]) =>
+          sql.query<Row>(text, values).catch((error: unknown) => {
+            failures.push(error)
+            throw error
+          }),
+      })
+      const ledgers = [database, other, database, other].map(({ sql }) => ledgerOf({ sql: watched(sql) }))
+      const quotas = [50, ...Array<number>(9).fill(1_000)]
+      const users = await Promise.all(quotas.map((maxApiCalls) => userOf({ maxApiCalls })))
+      const keys = await Promise.all(users.flatMap((user) => [keyOf(user), keyOf(user)]))
+      const told = await Promise.all(
+        Array.from({ length: 2_400 }, async (_, index) => {
+          const key = keys[index % keys.length] as Key
+          const asked = admissionOf(key)
+          // Every key meets every process.
+          const process = ledgers[(index + Math.floor(index / keys.length)) % ledgers.length] as Ledger
+          const reason = await refusal(process.admit(asked))
+          if (reason === 'admitted') process.settle({ ...asked, outcome: 'done', durationMs: 1 })
+          return { key, reason }
+        }),
+      )
+      await Promise.all(ledgers.map((each) => each.close(10_000)))
+      expect(failures).toEqual([])
+      expect(new Set(told.map(({ reason }) => reason))).toEqual(new Set(['admitted', 'quota_exceeded']))
+      const admittedOf = (match: (key: Key) => boolean) =>
+        told.filter(({ key, reason }) => reason === 'admitted' && match(key)).length
+      for (const key of keys) {
+        const usage = await usageOf(key)
+        const expected = admittedOf(({ id }) => id === key.id)
+        expect(usage).toMatchObject({
+          key: expected,
+          rows: expected,
+          user: admittedOf((each) => each.ownerId === key.ownerId),
+        })
+      }
+      expect(admittedOf(({ ownerId }) => ownerId === users[0])).toBe(50)
+      expect(
+        await database.prisma.call.count({
+          where: { keyId: { in: keys.map(({ id }) => id) }, outcome: null },
+        }),
+      ).toBe(0)
+      await other.close()
+    },
+  )
+
+  async function admitted(by = ledger): Promise<Pick<Settlement, 'callId'>> {
+    const asked = admissionOf(await keyOf())
+    await by.admit(asked)
+    return { callId: asked.callId }
+  }
+})
+
+function admissionOf({ hash }: { hash: Buffer }, more: Partial<Admission> = {}): Admission {
+  return {
+    ...{
+      callId: v7(),
+      requestId: 'request-1',
+      keyHash: hash,
+      permission: 'chat',
+      kind: 'chat',
+      face: 'rest',
+    },
+    ...{ agent: 'dify', app: '', endUser: '', conversation: '', ...more },
+  }
+}
+
+function refusal(admission: Promise<unknown>): Promise<string> {
+  return admission.then(
+    () => 'admitted',
+    (error: unknown) => (error instanceof Problem ? error.reason : String(error)),
+  )
+}
+
+function inDays(days: number): Date {
+  return new Date(Date.now() + days * 86_400_000)
+}
+
+/** Midnight in UTC, so many days from now. */
+function dayStart(days: number): Date {
+  const day = inDays(days)
+  day.setUTCHours(0, 0, 0, 0)
+  return day
+}

@@ -1,0 +1,278 @@
+import { setImmediate as turnOver } from 'node:timers/promises'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import type { Sql } from '#core/database/database.ts'
+import { wasNeverSent } from '#core/database/never-sent.ts'
+import { withDeadline } from '#core/deadline.ts'
+import { type ErrorReason, Problem } from '#core/errors.ts'
+import type { Permission } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { type Coalescer, coalesce } from './coalesce.ts'
+import { ADMIT, SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } from './ledger-sql.ts'
+
+export type CallKind = 'chat' | 'upload'
+export type CallFace = 'rest' | 'openai' | 'graphql'
+export type CallOutcome =
+  | 'done'
+  | 'client_gone'
+  | 'upstream_error'
+  | 'timeout'
+  | 'drained'
+  | 'interrupted'
+  | 'rejected'
+
+/** What is asked when a call wants in. All texts are free of control characters: they were checked at the face. */
+export interface Admission {
+  readonly callId: string
+  readonly requestId: string
+  readonly keyHash: Buffer
+  readonly permission: Permission
+  readonly kind: CallKind
+  readonly face: CallFace
+  readonly agent: string
+  readonly app: string
+  readonly endUser: string
+  readonly conversation: string
+}
+
+export interface Admitted {
+  readonly keyId: string
+  readonly ownerId: string
+}
+
+/** How a call ended; written exactly once. Unknown tokens are absent. */
+export interface Settlement {
+  readonly callId: string
+  readonly outcome: CallOutcome
+  readonly reason?: ErrorReason
+  readonly model?: string
+  readonly platformStatus?: number
+  readonly platformCode?: string
+  readonly platformLogId?: string
+  readonly promptTokens?: number
+  readonly completionTokens?: number
+  readonly totalTokens?: number
+  readonly firstChunkMs?: number
+  readonly durationMs: number
+}
+
+export interface LedgerObserver {
+  batch(statement: 'admit' | 'settle', size: number, ms: number): void
+  settleFailed(error: unknown): void
+}
+
+export interface LedgerDeps {
+  readonly sql: Sql
+  readonly runtime: Runtime
+  readonly instanceId: string
+  readonly observer: LedgerObserver
+}
+
+/** Admission and settlement: the database decides, and nothing reaches a platform before its admission is committed. */
+export interface Ledger {
+  /** Refuses with the reason (401, 403, 429) or counts the call and writes its row. */
+  admit(admission: Admission): Promise<Admitted>
+  /** Writes the end. Never rejects: it tries until the database takes it or {@link Ledger.close} gives up. */
+  settle(settlement: Settlement): void
+  /** Settles as `interrupted` what the processes before this one left open. Only the sole owner of a database may. */
+  settlePredecessors(): Promise<number>
+  /** Settles as `interrupted` the open calls of instances whose lease has passed. */
+  settleDead(): Promise<number>
+  /** Waits until every settlement is written, at most so long. */
+  close(timeoutMs: number): Promise<void>
+}
+
+const ADMIT_WITHIN_MS = 2_000
+const RETRY_AFTER_MS = 100
+/** Nobody waits for a settlement, and the statement and its rollups cost the same for one call as for fifty. */
+const SETTLE_EVERY_MS = 20
+
+export function createLedger(deps: LedgerDeps): Ledger {
+  const { sql, runtime, instanceId, observer } = deps
+  let closing = false
+
+  const timed = async <Row>(statement: 'admit' | 'settle', text: string, rows: readonly unknown[]) => {
+    const startedMs = runtime.elapsedMs()
+    const result = await sql.query<Row>(text, [JSON.stringify(rows), instanceId])
+    observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
+    return result
+  }
+
+  const admitAll = coalesce<Asked, AdmissionRow | undefined>(
+    async (batch) => {
+      const asked = batch.filter(({ isRefused }) => !isRefused)
+      const rows = asked.map(({ admission }, index) => admissionRow(admission, index))
+      // A repeat after a lost answer carries the same call ids, which the statement leaves out: it counts once.
+      const answers = await retryLost(() => timed<AdmissionRow>('admit', ADMIT, rows), runtime)
+      const answerOf = new Map(asked.map((each, index) => [each, answers[index]]))
+      return batch.map((each) => answerOf.get(each))
+    },
+    // Requests that the event loop reads in one turn go into one statement.
+    { sizeMax: 256, isShared: isConnectionError, gather: () => turnOver() },
+  )
+
+  const settleAll: Coalescer<Settlement, void> = coalesce<Settlement, void>(
+    async (settlements) => {
+      await timed('settle', SETTLE, settlements.map(settlementRow))
+      return settlements.map(() => undefined)
+    },
+    { sizeMax: 256, isShared: isConnectionError, gather: () => pause(SETTLE_EVERY_MS) },
+  )
+
+  async function settleUntilTaken(settlement: Settlement): Promise<void> {
+    for (;;) {
+      try {
+        return await settleAll(settlement)
+      } catch (error) {
+        if (!isConnectionError(error) || closing) return observer.settleFailed(error)
+        await pause(RETRY_AFTER_MS)
+      }
+    }
+  }
+
+  // Counted, not kept in a Set: see Roster for what that costs.
+  let unwritten = 0
+  let whenWritten: (() => void) | undefined
+
+  function settle(settlement: Settlement): void {
+    unwritten += 1
+    void settleUntilTaken(settlement).finally(() => {
+      unwritten -= 1
+      if (unwritten === 0) whenWritten?.()
+    })
+  }
+
+  return {
+    async admit(admission) {
+      const asked = { admission, isRefused: false }
+      const answer = admitAll(asked)
+      const row = await withDeadline(ADMIT_WITHIN_MS, answer).catch((cause: unknown) => {
+        if (!isConnectionError(cause)) throw cause
+        asked.isRefused = true
+        // Its answer may be late or lost: what was counted all the same has an end.
+        void answer
+          .then(
+            (late) => late?.refusal === null,
+            (error: unknown) => !wasNeverSent(error),
+          )
+          .then((mayCount) => {
+            if (!mayCount) return
+            settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
+          })
+        throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
+      })
+      if (row === undefined) throw new Error('an admission was left out of its batch')
+      if (row.refusal !== null) throw new Problem(row.refusal, { detail: refusalDetail(row) })
+      return { keyId: row.key_id, ownerId: row.owner_id }
+    },
+    settle,
+    settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
+    settleDead: () => untilNone(() => sql.query(SETTLE_DEAD)),
+    async close(timeoutMs) {
+      const written = new Promise<void>((resolve) => {
+        if (unwritten === 0) resolve()
+        else whenWritten = resolve
+      })
+      await Promise.race([written, pause(timeoutMs)])
+      closing = true
+    },
+  }
+}
+
+/** Repeats a statement that does a bounded part of the work; returns how much it was. */
+async function untilNone(work: () => Promise<readonly unknown[]>): Promise<number> {
+  let done = 0
+  for (;;) {
+    const { length } = await work()
+    if (length === 0) return done
+    done += length
+  }
+}
+
+interface Asked {
+  readonly admission: Admission
+  /** Its caller was told that it is not admitted: if it has not been sent, it is not sent any more. */
+  isRefused: boolean
+}
+
+interface AdmissionRow {
+  readonly refusal: ErrorReason | null
+  readonly key_id: string
+  readonly owner_id: string
+  readonly max_api_calls: number
+}
+
+function admissionRow(admission: Admission, index: number): unknown {
+  return {
+    n: index,
+    id: admission.callId,
+    request_id: admission.requestId,
+    key_hash: admission.keyHash.toString('hex'),
+    permission: admission.permission,
+    kind: admission.kind,
+    face: admission.face,
+    agent: admission.agent,
+    app: admission.app,
+    end_user: admission.endUser,
+    conversation: admission.conversation,
+  }
+}
+
+function settlementRow(settlement: Settlement): unknown {
+  return {
+    id: settlement.callId,
+    outcome: settlement.outcome,
+    reason: settlement.reason,
+    // Part of the rollups' key, which has its size from PostgreSQL's pages.
+    model: plain(settlement.model, 100),
+    platform_status: settlement.platformStatus,
+    platform_code: plain(settlement.platformCode),
+    platform_log_id: plain(settlement.platformLogId),
+    prompt_tokens: storable(settlement.promptTokens),
+    completion_tokens: storable(settlement.completionTokens),
+    total_tokens: storable(settlement.totalTokens),
+    first_chunk_ms: storable(settlement.firstChunkMs),
+    duration_ms: storable(settlement.durationMs),
+  }
+}
+
+/** A platform's text may hold what PostgreSQL cannot: NUL and lone surrogates. */
+function plain(text: string | undefined, charactersMax = 200): string | undefined {
+  return text?.slice(0, charactersMax).replaceAll('\0', '').toWellFormed()
+}
+
+/** Platforms report the tokens: a figure that no int4 holds is no figure. */
+function storable(figure: number | undefined): number | undefined {
+  return figure !== undefined && figure >= 0 && figure <= 0x7fffffff ? Math.round(figure) : undefined
+}
+
+function refusalDetail(row: AdmissionRow): string | undefined {
+  if (row.refusal !== 'quota_exceeded') return undefined
+  return `max_api_calls of ${row.max_api_calls} is reached.`
+}
+
+async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
+  const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
+  let lost: unknown
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      // The statement whose answer was lost may have ended beside its repetition, which then meets its rows.
+      const isRetryable = isConnectionError(error) || (lost !== undefined && isDuplicate(error))
+      if (!wasNeverSent(error)) lost ??= error
+      if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
+      await pause(RETRY_AFTER_MS)
+    }
+  }
+}
+
+/** By pg's code; PGlite loses no answers. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
+}

@@ -1,0 +1,155 @@
+import { assert, constantFrom, date, integer, property, tuple } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { BUCKETS_MAX, type Granularity, reportRange } from './report-range.ts'
+
+const HOUR_MS = 3_600_000
+const LENGTH_MAX_HOURS = { hour: 100, day: 60 * 24, month: 900 * 24 }
+
+const ZONES = [
+  'UTC',
+  'Asia/Shanghai',
+  'Europe/Berlin',
+  'America/New_York',
+  'Pacific/Kiritimati',
+  'Pacific/Pago_Pago',
+  // Clocks change at midnight, which some days do not have and others have twice.
+  'America/Havana',
+  'America/Santiago',
+  'Africa/Cairo',
+  'Asia/Beirut',
+  'America/Asuncion',
+  // Skipped a whole day in 2011.
+  'Pacific/Apia',
+]
+
+const MOMENTS = {
+  min: new Date('2005-01-01T00:00:00Z'),
+  max: new Date('2035-01-01T00:00:00Z'),
+  noInvalidDate: true,
+}
+const rangesBy = (granularity: Granularity) =>
+  tuple(
+    date(MOMENTS),
+    integer({ min: 1, max: LENGTH_MAX_HOURS[granularity] * HOUR_MS }),
+    constantFrom(...ZONES),
+  )
+
+describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
+  test('buckets follow each other without a gap, touch the asked range, and begin where the zone begins them', () => {
+    assert(
+      property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
+        const to = new Date(from.getTime() + lengthMs)
+        const range = reportRange(from, to, timezone, granularity)
+        expect(range.starts[0]).toEqual(range.from)
+        expect(range.from <= from && range.to >= to).toBe(true)
+        expect(range.starts.every((start) => start < to)).toBe(true)
+        // Asked for what was answered, it answers the same.
+        expect(reportRange(range.from, range.to, timezone, granularity)).toEqual(range)
+        const labels = [...range.starts, range.to].map((start) => labelOf(start, timezone, granularity))
+        if (granularity !== 'hour') expect(new Set(labels).size).toBe(labels.length)
+        for (const [index, start] of range.starts.entries()) {
+          const end = range.starts[index + 1] ?? range.to
+          expect(labelOf(new Date(end.getTime() - 1), timezone, granularity)).toBe(labels[index])
+          expect(end > start).toBe(true)
+        }
+      }),
+    )
+  })
+
+  test('rollups cover each bucket exactly, once, and by the largest spans that fit', () => {
+    assert(
+      property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
+        const to = new Date(from.getTime() + lengthMs)
+        const { segments, starts, to: end } = reportRange(from, to, timezone, granularity)
+        let at = starts[0]
+        for (const { start, span, from: begins, to: ends } of segments) {
+          expect(begins).toEqual(at)
+          expect(isWhole(begins, span) && isWhole(ends, span)).toBe(true)
+          expect(starts.findLast((each) => each <= begins)).toEqual(start)
+          at = ends
+        }
+        expect(at).toEqual(end)
+      }),
+    )
+  })
+})
+
+test('a month of a zone is whole UTC days with hours at its edges', () => {
+  const { segments } = reportRange(at('2026-03-01'), at('2026-03-02'), 'Asia/Shanghai', 'month')
+  expect(segments.map(({ span, from, to }) => [span, from.toISOString(), to.toISOString()])).toEqual([
+    ['hour', '2026-02-28T16:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+    ['day', '2026-03-01T00:00:00.000Z', '2026-03-31T00:00:00.000Z'],
+    ['hour', '2026-03-31T00:00:00.000Z', '2026-03-31T16:00:00.000Z'],
+  ])
+})
+
+test.each([
+  ['Europe/Berlin', '2026-03-29', 23],
+  ['Europe/Berlin', '2026-10-25', 25],
+  ['America/Santiago', '2026-09-06', 23],
+  ['America/Havana', '2026-11-01', 25],
+  ['UTC', '2026-03-29', 24],
+])('in %s the day %s has %i hours', (timezone, day, hours) => {
+  const noon = new Date(`${day}T15:00:00Z`)
+  const { from, to } = reportRange(noon, new Date(noon.getTime() + 1), timezone, 'day')
+  expect((to.getTime() - from.getTime()) / HOUR_MS).toBe(hours)
+})
+
+test('months have their own lengths, and a year has twelve', () => {
+  const { starts } = reportRange(at('2027-12-15'), at('2028-12-01'), 'UTC', 'month')
+  expect(starts).toHaveLength(12)
+  const lengths = starts
+    .slice(1)
+    .map((start, index) => (start.getTime() - (starts[index]?.getTime() ?? 0)) / 86_400_000)
+  expect(lengths).toEqual([31, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31])
+})
+
+describe('is refused', () => {
+  const refused = (detail: RegExp) =>
+    expect.objectContaining({ reason: 'invalid_request', detail: expect.stringMatching(detail) })
+
+  test.each(['hour', 'day', 'month'] as const)('a zone between the hours, by the %s', (granularity) => {
+    const ask = () => reportRange(at('2026-01-01'), at('2026-01-02'), 'Asia/Kolkata', granularity)
+    expect(ask).toThrow(refused(/^query\.timezone: expected one whose offset is a whole number of hours/))
+  })
+
+  test.each(['Mars/Olympus', '', 'UTC; DROP'])('the zone %j, which does not exist', (timezone) => {
+    expect(() => reportRange(at('2026-01-01'), at('2026-01-02'), timezone, 'day')).toThrow(
+      refused(/^query\.timezone: expected an IANA/),
+    )
+  })
+
+  test.each(['2026-01-01', '2025-12-31'])('a range that ends at %s, before it begins', (to) => {
+    expect(() => reportRange(at('2026-01-01'), at(to), 'UTC', 'day')).toThrow(refused(/^query\.from/))
+  })
+
+  test('more buckets than a report holds', () => {
+    const end = new Date(at('2026-01-01').getTime() + BUCKETS_MAX * HOUR_MS)
+    expect(reportRange(at('2026-01-01'), end, 'UTC', 'hour').starts).toHaveLength(BUCKETS_MAX)
+    const later = new Date(end.getTime() + 1)
+    expect(() => reportRange(at('2026-01-01'), later, 'UTC', 'hour')).toThrow(refused(/^query\.granularity/))
+  })
+})
+
+function at(day: string): Date {
+  return new Date(`${day}T00:00:00Z`)
+}
+
+const calendars = new Map(
+  ZONES.map((timeZone) => [
+    timeZone,
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }),
+  ]),
+)
+
+/** What a calendar on the wall of the zone shows. */
+function labelOf(moment: Date, timezone: string, granularity: Granularity): string {
+  return calendars.get(timezone)?.format(moment).slice(0, { hour: 13, day: 10, month: 7 }[granularity]) ?? ''
+}
+
+function isWhole(moment: Date, span: Granularity): boolean {
+  return (
+    /:00:00\.000Z$/.test(moment.toISOString()) &&
+    moment.toISOString().endsWith({ hour: 'Z', day: 'T00:00:00.000Z', month: '-01T00:00:00.000Z' }[span])
+  )
+}

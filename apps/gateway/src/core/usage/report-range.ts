@@ -1,0 +1,121 @@
+import { fail } from '#core/errors.ts'
+
+export type Granularity = 'hour' | 'day' | 'month'
+
+/** A piece of a report's bucket that rollups of one span cover exactly. */
+export interface Segment {
+  /** Start of the report's bucket. */
+  readonly start: Date
+  readonly span: Granularity
+  readonly from: Date
+  readonly to: Date
+}
+
+export interface ReportRange {
+  readonly from: Date
+  readonly to: Date
+  /** Starts of the report's buckets, in order, without gaps. */
+  readonly starts: readonly Date[]
+  readonly segments: readonly Segment[]
+}
+
+export const BUCKETS_MAX = 2_000
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const ZONE_MINUTES = /^GMT(?:([+-])(\d{2}):(\d{2}))?/
+
+/**
+ * The buckets of a report in a time zone, and the rollups that make them up. Rollups are kept in UTC, so a zone whose
+ * offset is no whole number of hours cannot be answered.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function reportRange(from: Date, to: Date, timezone: string, granularity: Granularity): ReportRange {
+  if (from >= to) fail('invalid_request', 'query.from: expected a time before query.to.')
+  const zone = zoneOf(timezone)
+  const starts: Date[] = []
+  const segments: Segment[] = []
+  for (let start = floor(from, granularity, zone); start < to; ) {
+    if (starts.length === BUCKETS_MAX) {
+      fail('invalid_request', `query.granularity: expected one that gives at most ${BUCKETS_MAX} buckets.`)
+    }
+    // Hours are UTC's own: without a look, a zone that lies between them would pass.
+    if (granularity === 'hour') zone(start)
+    const end = next(start, granularity, zone)
+    starts.push(start)
+    segments.push(...cover(start, end).map((piece) => ({ start, ...piece })))
+    start = end
+  }
+  const [first = from] = starts
+  return { from: first, to: segments.at(-1)?.to ?? to, starts, segments }
+}
+
+/** Whole UTC months and days where they fit, hours at the edges. */
+function cover(from: Date, to: Date): Omit<Segment, 'start'>[] {
+  const pieces: Omit<Segment, 'start'>[] = []
+  for (let at = from; at < to; ) {
+    const span = widest(at, to)
+    const end = next(at, span, UTC)
+    const last = pieces.at(-1)
+    if (last?.span === span) pieces[pieces.length - 1] = { ...last, to: end }
+    else pieces.push({ span, from: at, to: end })
+    at = end
+  }
+  return pieces
+}
+
+function widest(at: Date, to: Date): Granularity {
+  for (const span of ['month', 'day'] as const) {
+    if (floor(at, span, UTC).getTime() === at.getTime() && next(at, span, UTC) <= to) return span
+  }
+  return 'hour'
+}
+
+/** Milliseconds by which a zone is ahead of UTC at a moment. */
+type Zone = (at: Date) => number
+
+const UTC: Zone = () => 0
+
+function zoneOf(timezone: string): Zone {
+  if (timezone === 'UTC') return UTC
+  let format: Intl.DateTimeFormat
+  try {
+    format = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' })
+  } catch (cause) {
+    return fail('invalid_request', { detail: 'query.timezone: expected an IANA time zone.', cause })
+  }
+  return (at) => {
+    const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    const [, sign, hours = '0', minutes = '0'] = ZONE_MINUTES.exec(name) ?? []
+    if (minutes !== '00' && minutes !== '0') {
+      fail('invalid_request', 'query.timezone: expected one whose offset is a whole number of hours.')
+    }
+    return (sign === '-' ? -1 : 1) * Number(hours) * HOUR_MS
+  }
+}
+
+function floor(at: Date, granularity: Granularity, zone: Zone): Date {
+  if (granularity === 'hour') return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)
+  const local = new Date(at.getTime() + zone(at))
+  const day = granularity === 'day' ? local.getUTCDate() : 1
+  return fromLocal(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), day), zone)
+}
+
+function next(start: Date, granularity: Granularity, zone: Zone): Date {
+  if (granularity === 'hour') return new Date(start.getTime() + HOUR_MS)
+  const local = new Date(start.getTime() + zone(start))
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
+  return fromLocal(granularity === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1), zone)
+}
+
+/**
+ * The first moment at which clocks of the zone show a time. Where they skip it, as at midnight in Havana and Santiago, the
+ * offset before the change names the moment of the change.
+ */
+function fromLocal(localMs: number, zone: Zone): Date {
+  const before = zone(new Date(localMs - DAY_MS))
+  const after = zone(new Date(localMs + DAY_MS))
+  const [early, late] = [new Date(localMs - before), new Date(localMs - after)]
+  return zone(early) !== before && zone(late) === after ? late : early
+}

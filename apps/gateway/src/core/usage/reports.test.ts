@@ -1,0 +1,238 @@
+import { type Arbitrary, array, assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Call } from '#generated/prisma/client.ts'
+import type { Settlement } from './ledger.ts'
+import { GROUPS, type Metrics, type ReportQuery, type Series } from './reports.ts'
+import { createUsage, type Usage } from './usage.ts'
+import { openUsage, type TestKey, type UsageStage } from './usage-fixture.ts'
+
+const HOUR_MS = 3_600_000
+/** Clocks go forward in Berlin in its middle. */
+const [FROM, TO] = [new Date('2026-03-25T00:00:00Z'), new Date('2026-04-03T00:00:00Z')]
+
+let stage: UsageStage
+let usage: Usage
+let admin: Principal
+let owners: readonly [Principal, Principal]
+let keys: readonly TestKey[]
+let calls: readonly Call[]
+
+interface Past {
+  readonly key: number
+  readonly hour: number
+  readonly agent: string
+  readonly endUser: string
+  readonly end: Omit<Settlement, 'callId'>
+}
+
+const past: Arbitrary<Past> = record({
+  key: nat({ max: 2 }),
+  hour: nat({ max: 9 * 24 - 1 }),
+  agent: constantFrom('dify', 'coze'),
+  endUser: constantFrom('', 'anna', '安'),
+  end: record(
+    {
+      outcome: constantFrom('done', 'timeout', 'client_gone', 'upstream_error'),
+      durationMs: integer({ min: 1, max: 300_000 }),
+      firstChunkMs: integer({ min: 1, max: 9_000 }),
+      model: constantFrom('m-1', 'm-2'),
+      promptTokens: nat({ max: 1_000 }),
+      completionTokens: nat({ max: 1_000 }),
+      totalTokens: nat({ max: 2_000 }),
+    },
+    { requiredKeys: ['outcome', 'durationMs'] },
+  ),
+})
+
+beforeAll(async () => {
+  stage = await openUsage()
+  usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
+  admin = await stage.join('admin')
+  owners = [await stage.join('premium'), await stage.join('premium')]
+  keys = [await stage.ownKey(owners[0]), await stage.ownKey(owners[0]), await stage.ownKey(owners[1])]
+  const instanceId = v7()
+  const process = stage.processOf(instanceId)
+  await assert(
+    asyncProperty(array(past, { minLength: 300, maxLength: 300 }), async (batch) => {
+      for (const { key, hour, agent, endUser, end } of batch) {
+        const at = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
+        const callId = await stage.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
+        process.settle({ callId, ...end })
+      }
+    }),
+    { seed: 4, numRuns: 1, endOnFailure: true },
+  )
+  await process.close(20_000)
+  // Still running: no report has it.
+  await stage.admitAt(keys[0] as TestKey, instanceId, FROM)
+  calls = await stage.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
+}, OPENING_MS)
+afterAll(() => stage.database.close())
+
+const ask = (caller: Principal, more: Partial<ReportQuery> = {}) =>
+  usage.report(caller, {
+    ...{ from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] },
+    ...more,
+  })
+
+test('every figure is what the ledger says, for everybody, a user, a key and an agent', async () => {
+  const [owner] = owners
+  const [key] = keys as [TestKey]
+  expectTruth((await ask(admin)).totals, calls)
+  expectTruth(
+    (await ask(owner)).totals,
+    calls.filter(({ ownerId }) => ownerId === owner.userId),
+  )
+  expectTruth(
+    (await ask(admin, { userId: owner.userId })).totals,
+    calls.filter(({ ownerId }) => ownerId === owner.userId),
+  )
+  expectTruth(
+    (await ask(owner, { keyId: key.id })).totals,
+    calls.filter(({ keyId }) => keyId === key.id),
+  )
+  expectTruth(
+    (await ask(key.caller)).totals,
+    calls.filter(({ keyId }) => keyId === key.id),
+  )
+  expectTruth(
+    (await ask(admin, { agent: 'coze' })).totals,
+    calls.filter(({ agent }) => agent === 'coze'),
+  )
+})
+
+const VALUES: Record<(typeof GROUPS)[number], (call: Call) => string> = {
+  key: (call) => call.keyId,
+  agent: (call) => call.agent,
+  app: (call) => call.app,
+  model: (call) => call.model ?? '',
+  user: (call) => call.ownerId,
+  end_user: (call) => call.endUser,
+  outcome: (call) => call.outcome ?? '',
+}
+
+test.each(GROUPS)('grouped by %s, each series has its own calls, the most used first', async (group) => {
+  const { series } = await ask(admin, { groupBy: [group] })
+  const truth = Map.groupBy(calls, VALUES[group])
+  expect(new Set(series.map((each) => each.group[group]))).toEqual(new Set(truth.keys()))
+  for (const each of series) expectTruth(each.totals, truth.get(each.group[group] ?? '') ?? [])
+  const counts = series.map(({ totals }) => totals.calls)
+  expect(counts).toEqual(counts.toSorted((one, other) => other - one))
+})
+
+test('two groups at once cross', async () => {
+  const { series } = await ask(owners[0], { groupBy: ['key', 'outcome'] })
+  const own = calls.filter(({ ownerId }) => ownerId === owners[0].userId)
+  const truth = Map.groupBy(own, ({ keyId, outcome }) => `${keyId} ${outcome}`)
+  expect(series).toHaveLength(truth.size)
+  for (const { group, totals } of series)
+    expectTruth(totals, truth.get(`${group.key} ${group.outcome}`) ?? [])
+})
+
+test.each([
+  ['UTC', 'hour', 216],
+  ['UTC', 'day', 9],
+  ['UTC', 'month', 2],
+  ['Europe/Berlin', 'day', 10],
+  ['Asia/Shanghai', 'day', 10],
+  ['America/New_York', 'month', 2],
+] as const)(
+  'in %s by the %s the series is free of gaps and its points are the calls of their time',
+  async (timezone, granularity, length) => {
+    const { from, to, series, totals } = await ask(admin, { timezone, granularity })
+    const [only] = series as [Series]
+    expect(only.points).toHaveLength(length)
+    expect(only.points[0]?.start).toEqual(from)
+    for (const [index, { start, ...metrics }] of only.points.entries()) {
+      const end = only.points[index + 1]?.start ?? to
+      expectTruth(
+        metrics,
+        calls.filter(({ admittedAt }) => admittedAt >= start && admittedAt < end),
+      )
+    }
+    expectTruth(totals, calls)
+  },
+)
+
+test('where nothing was called, there are points all the same', async () => {
+  const nobody = await stage.join('user')
+  const { totals, series } = await ask(nobody)
+  expectTruth(totals, [])
+  expect(series).toHaveLength(1)
+  expect(series[0]?.points).toHaveLength(9)
+  expect((await ask(nobody, { groupBy: ['agent'] })).series).toEqual([])
+})
+
+test("nobody reads a neighbour's usage, whatever it groups by", async () => {
+  const [owner, other] = owners
+  for (const group of GROUPS) {
+    expect((await ask(owner, { groupBy: [group] })).totals.calls).toBe(
+      calls.filter(({ ownerId }) => ownerId === owner.userId).length,
+    )
+  }
+  await expect(ask(owner, { userId: other.userId })).rejects.toMatchObject({ reason: 'user_not_found' })
+  await expect(ask(owner, { keyId: keys[2]?.id })).rejects.toMatchObject({ reason: 'key_not_found' })
+})
+
+test('what no rollup knows is refused', async () => {
+  const refusal = { reason: 'invalid_request', detail: expect.stringMatching(/^query\.group_by/) }
+  await expect(ask(admin, { groupBy: ['key', 'end_user'] })).rejects.toMatchObject(refusal)
+  await expect(ask(admin, { groupBy: ['end_user'], keyId: keys[0]?.id })).rejects.toMatchObject(refusal)
+})
+
+test('calls past their retention leave the ledger, and the reports keep them', async () => {
+  const [row] = await stage.database.sql.query<{ days: number }>(
+    "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
+  )
+  const pruning = createUsage({ database: stage.database, config: { retentionDays: row?.days ?? 0 } })
+  // The ids of these calls say today; a row is looked for by the time in its id.
+  await stage.database.sql.query(
+    `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
+  )
+  const kept = calls.filter(({ admittedAt }) => admittedAt >= new Date('2026-03-29T00:00:00Z')).length
+  expect(await pruning.prune()).toBe(calls.length - kept)
+  expect(await pruning.prune()).toBe(0)
+  expect(await stage.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
+  expectTruth((await ask(admin)).totals, calls)
+  expect(await pruning.verify()).not.toContainEqual(expect.objectContaining({ equation: 'ledger = rollups' }))
+})
+
+function expectTruth(told: Metrics, truth: readonly Call[]): void {
+  const reported = truth.filter(({ totalTokens }) => totalTokens !== null)
+  const sum = (read: (call: Call) => number | null) =>
+    reported.length === 0 ? null : truth.reduce((total, call) => total + (read(call) ?? 0), 0)
+  const failures = ['upstream_error', 'timeout', 'drained', 'interrupted']
+  expect(told).toMatchObject({
+    calls: truth.length,
+    failedCalls: truth.filter(({ outcome }) => failures.includes(outcome ?? '')).length,
+    promptTokens: sum((call) => call.promptTokens),
+    completionTokens: sum((call) => call.completionTokens),
+    totalTokens: sum((call) => call.totalTokens),
+    tokenCoverage: truth.length === 0 ? null : Math.round((reported.length / truth.length) * 1e4) / 1e4,
+  })
+  expectQuantiles(
+    told.durationMs,
+    truth.map(({ durationMs }) => durationMs),
+  )
+  expectQuantiles(
+    told.firstChunkMs,
+    truth.map(({ firstChunkMs }) => firstChunkMs),
+  )
+}
+
+function expectQuantiles(told: Metrics['durationMs'], truth: readonly (number | null)[]): void {
+  const sorted = truth.filter((value) => value !== null).sort((one, other) => one - other)
+  expect(told === null).toBe(sorted.length === 0)
+  if (told === null) return
+  for (const [name, share] of [
+    ['p50', 0.5],
+    ['p95', 0.95],
+    ['p99', 0.99],
+  ] as const) {
+    const value = sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+    expect(Math.abs(told[name] - value) / value).toBeLessThan(0.05)
+  }
+}

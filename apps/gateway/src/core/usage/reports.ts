@@ -1,0 +1,224 @@
+import type { Sql } from '#core/database/database.ts'
+import { fail } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import { type Histogram, merge, type Quantiles, quantiles, readHistograms } from './histogram.ts'
+import { type Granularity, type ReportRange, reportRange } from './report-range.ts'
+import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
+
+export const GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
+export type Group = (typeof GROUPS)[number]
+
+export interface ReportQuery extends ScopeFilter {
+  readonly from: Date
+  readonly to: Date
+  /** IANA name; its offset must be whole hours. */
+  readonly timezone: string
+  readonly granularity: Granularity
+  readonly groupBy: readonly Group[]
+  readonly agent?: string | undefined
+}
+
+/** Settled calls of a stretch of time. Tokens are sums over the calls that reported them; null where none did. */
+export interface Metrics {
+  readonly calls: number
+  readonly failedCalls: number
+  readonly promptTokens: number | null
+  readonly completionTokens: number | null
+  readonly totalTokens: number | null
+  /** Share of the calls that reported their tokens; null without calls. */
+  readonly tokenCoverage: number | null
+  /** Milliseconds, at most 4.8 % off. */
+  readonly firstChunkMs: Quantiles | null
+  readonly durationMs: Quantiles | null
+}
+
+export interface Series {
+  readonly group: Readonly<Partial<Record<Group, string>>>
+  readonly totals: Metrics
+  /** One a bucket, also where nothing was called. */
+  readonly points: readonly (Metrics & { readonly start: Date })[]
+}
+
+export interface Report {
+  /** What was answered: the whole buckets that the asked range touches. */
+  readonly from: Date
+  readonly to: Date
+  readonly totals: Metrics
+  readonly series: readonly Series[]
+}
+
+/** A report is read by people: more points than this are no report. */
+const POINTS_MAX = 50_000
+/** Rollups of several spans may make up a point. */
+const ROWS_MAX = 2 * POINTS_MAX
+
+/** Answers from the rollups alone: no row of the ledger is touched. */
+export async function readReport(sql: Sql, caller: Principal, query: ReportQuery): Promise<Report> {
+  const range = reportRange(query.from, query.to, query.timezone, query.granularity)
+  const scope = await scopeOf(sql, caller, query)
+  const source = sourceOf(scope, query.groupBy)
+  const rows = await sql.query<ReportRow>(statementOf(source, query.groupBy), [
+    JSON.stringify(range.segments),
+    source.grain,
+    source.owner ?? null,
+    source.subject ?? null,
+    query.agent ?? null,
+  ])
+  return toReport(rows, range, query.groupBy)
+}
+
+interface ReportRow extends Readonly<Partial<Record<Group, string>>> {
+  readonly start: Date
+  readonly calls: number
+  readonly failed: number
+  readonly token_calls: number
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  /** JSON arrays of histograms, as text. */
+  readonly first_chunk: string | null
+  readonly duration: string | null
+}
+
+interface Source {
+  readonly grain: 'all' | 'owner' | 'key' | 'end_user'
+  readonly subject?: string
+  /** Keys of this owner alone. */
+  readonly owner?: string
+}
+
+/** The coarsest grain that knows what is asked: the fewer rows, the faster the report. */
+function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
+  if (groupBy.includes('end_user')) {
+    if (groupBy.includes('key') || scope.kind === 'key') {
+      return fail('invalid_request', 'query.group_by: end_user cannot be combined with a key.')
+    }
+    return scope.kind === 'owner' ? { grain: 'end_user', subject: scope.ownerId } : { grain: 'end_user' }
+  }
+  if (scope.kind === 'key') return { grain: 'key', subject: scope.keyId }
+  if (groupBy.includes('key')) {
+    return scope.kind === 'owner' ? { grain: 'key', owner: scope.ownerId } : { grain: 'key' }
+  }
+  if (scope.kind === 'owner') return { grain: 'owner', subject: scope.ownerId }
+  return groupBy.includes('user') ? { grain: 'owner' } : { grain: 'all', subject: '' }
+}
+
+/** The rows of a segment stand together in an index: each is read and summed by itself, which a plain join leaves to chance. */
+function statementOf({ grain, subject, owner }: Source, groupBy: readonly Group[]): string {
+  const column: Record<Group, string> = {
+    key: 'r.subject',
+    user: grain === 'key' ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
+    end_user: 'r.end_user',
+    agent: 'r.agent',
+    app: 'r.app',
+    model: 'r.model',
+    outcome: 'r.outcome::text',
+  }
+  const columns = groupBy.map((group) => `${column[group]} AS "${group}", `).join('')
+  const subjects =
+    owner !== undefined
+      ? 'r.subject IN (SELECT id::text FROM api_keys WHERE owner_id = $3::uuid) AND $4::text IS NULL'
+      : subject !== undefined
+        ? '$3::text IS NULL AND r.subject = $4'
+        : '$3::text IS NULL AND $4::text IS NULL'
+  return `
+SELECT s.start, sums.*
+FROM json_to_recordset($1::json) AS s(start timestamptz, span rollup_span, "from" timestamptz, "to" timestamptz)
+CROSS JOIN LATERAL (
+  SELECT ${columns}sum(r.calls)::int8 AS calls,
+    coalesce(sum(r.calls) FILTER (WHERE r.outcome IN ('upstream_error', 'timeout', 'drained', 'interrupted')), 0)::int8 AS failed,
+    sum(r.token_calls)::int8 AS token_calls, sum(r.prompt_tokens)::int8 AS prompt_tokens,
+    sum(r.completion_tokens)::int8 AS completion_tokens, sum(r.total_tokens)::int8 AS total_tokens,
+    jsonb_agg(r.first_chunk)::text AS first_chunk,
+    jsonb_agg(r.duration)::text AS duration
+  FROM rollups r
+  WHERE r.span = s.span AND r.grain = $2::rollup_grain AND r.bucket >= s."from" AND r.bucket < s."to"
+    AND ${subjects} AND ($5::text IS NULL OR r.agent = $5) AND r.calls > 0
+  GROUP BY ${groupBy.map((_group, index) => String(index + 1)).join(', ') || '()'}
+  HAVING count(*) > 0
+) AS sums
+LIMIT ${ROWS_MAX + 1}`
+}
+
+function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: readonly Group[]): Report {
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(groupBy.map((group) => row[group])))
+  // Without a grouping there is one series, also where nothing was called.
+  if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
+  if (groups.size * range.starts.length > POINTS_MAX || rows.length > ROWS_MAX) {
+    fail(
+      'invalid_request',
+      'query.group_by: gives too many points; expected a shorter range or fewer groups.',
+    )
+  }
+  const series = [...groups.values()].map((own) => sumSeries(own, range.starts, groupBy))
+  return {
+    from: range.from,
+    to: range.to,
+    totals: metricsOf(sumOf(series.map(({ totals }) => totals))),
+    series: series
+      .map(({ group, totals, points }) => ({
+        group,
+        totals: metricsOf(totals),
+        points: points.map(({ start, sums }) => ({ start, ...metricsOf(sums) })),
+      }))
+      .sort((one, other) => other.totals.calls - one.totals.calls),
+  }
+}
+
+/** Totals are summed from points, and those of the report from series: every row is merged once. */
+function sumSeries(rows: readonly ReportRow[], starts: readonly Date[], groupBy: readonly Group[]) {
+  const byStart = Map.groupBy(rows, (row) => row.start.getTime())
+  const points = starts.map((start) => ({
+    start,
+    sums: sumOf((byStart.get(start.getTime()) ?? []).map(sumsOf)),
+  }))
+  return {
+    group: Object.fromEntries(groupBy.map((group) => [group, rows[0]?.[group] ?? ''])),
+    totals: sumOf(points.map(({ sums }) => sums)),
+    points,
+  }
+}
+
+interface Sums extends Omit<ReportRow, Group | 'start' | 'first_chunk' | 'duration'> {
+  readonly first_chunk: Histogram
+  readonly duration: Histogram
+}
+
+function sumsOf(row: ReportRow): Sums {
+  return {
+    ...row,
+    first_chunk: readHistograms(row.first_chunk ?? ''),
+    duration: readHistograms(row.duration ?? ''),
+  }
+}
+
+function sumOf(parts: readonly Sums[]): Sums {
+  const [only] = parts
+  if (only !== undefined && parts.length === 1) return only
+  const sum = (read: (part: Sums) => number) => parts.reduce((total, part) => total + read(part), 0)
+  return {
+    calls: sum((part) => part.calls),
+    failed: sum((part) => part.failed),
+    token_calls: sum((part) => part.token_calls),
+    prompt_tokens: sum((part) => part.prompt_tokens),
+    completion_tokens: sum((part) => part.completion_tokens),
+    total_tokens: sum((part) => part.total_tokens),
+    first_chunk: merge(parts.map((part) => part.first_chunk)),
+    duration: merge(parts.map((part) => part.duration)),
+  }
+}
+
+function metricsOf(sums: Sums): Metrics {
+  const { calls, token_calls: tokenCalls } = sums
+  const tokens = (count: number) => (tokenCalls === 0 ? null : count)
+  return {
+    calls,
+    failedCalls: sums.failed,
+    promptTokens: tokens(sums.prompt_tokens),
+    completionTokens: tokens(sums.completion_tokens),
+    totalTokens: tokens(sums.total_tokens),
+    tokenCoverage: calls === 0 ? null : Math.round((tokenCalls / calls) * 10_000) / 10_000,
+    firstChunkMs: quantiles([sums.first_chunk]),
+    durationMs: quantiles([sums.duration]),
+  }
+}

@@ -1,0 +1,91 @@
+import { v7 } from 'uuid'
+import { describe, expect, test } from 'vitest'
+import type { Sql } from '#core/database/database.ts'
+import type { Principal } from '#core/principal.ts'
+import { type Scope, scopeOf } from './scope.ts'
+
+const [me, other, nobody] = [v7(), v7(), v7()]
+const [myKey, myOtherKey, othersKey] = [v7(), v7(), v7()]
+const owners = new Map([
+  [myKey, me],
+  [myOtherKey, me],
+  [othersKey, other],
+])
+
+const sql: Sql = {
+  async query<Row>(_text: string, [id]: readonly unknown[] = []) {
+    const owner = owners.get(id as string)
+    return (owner === undefined ? [] : [{ owner_id: owner }]) as Row[]
+  },
+}
+
+const byToken = { kind: 'token', tokenId: v7(), expiresAt: new Date() } as const
+const byKey = (...permissions: ('chat' | 'upload' | 'admin')[]) =>
+  ({ kind: 'key', keyId: myKey, permissions, allowedAgents: [] }) as const
+
+const CALLERS: Record<string, Principal> = {
+  'an admin': { userId: me, role: 'admin', via: byToken },
+  'an admin by a key with admin': { userId: me, role: 'admin', via: byKey('admin') },
+  'an admin by a key with chat': { userId: me, role: 'admin', via: byKey('chat') },
+  'a user': { userId: me, role: 'user', via: byToken },
+  'a premium user': { userId: me, role: 'premium', via: byToken },
+  'a user by a key with admin': { userId: me, role: 'user', via: byKey('admin') },
+  'a user by a key with upload': { userId: me, role: 'user', via: byKey('upload') },
+}
+
+const all = { kind: 'all' }
+const mine = { kind: 'owner', ownerId: me }
+const others = { kind: 'owner', ownerId: other }
+const key = { kind: 'key', keyId: myKey, ownerId: me }
+const otherKey = { kind: 'key', keyId: myOtherKey, ownerId: me }
+const foreignKey = { kind: 'key', keyId: othersKey, ownerId: other }
+
+/** What each may see: unasked, of itself, of a neighbour, by its key, by its other key, by a neighbour's key. */
+const MATRIX: Record<string, readonly (object | 'user_not_found' | 'key_not_found')[]> = {
+  'an admin': [all, mine, others, key, otherKey, foreignKey],
+  'an admin by a key with admin': [all, mine, others, key, otherKey, foreignKey],
+  'an admin by a key with chat': [key, key, 'user_not_found', key, 'key_not_found', 'key_not_found'],
+  'a user': [mine, mine, 'user_not_found', key, otherKey, 'key_not_found'],
+  'a premium user': [mine, mine, 'user_not_found', key, otherKey, 'key_not_found'],
+  'a user by a key with admin': [mine, mine, 'user_not_found', key, otherKey, 'key_not_found'],
+  'a user by a key with upload': [key, key, 'user_not_found', key, 'key_not_found', 'key_not_found'],
+}
+
+const FILTERS = [
+  {},
+  { userId: me },
+  { userId: other },
+  { keyId: myKey },
+  { keyId: myOtherKey },
+  { keyId: othersKey },
+]
+
+describe.each(Object.entries(MATRIX))('%s', (name, row) => {
+  test.each(FILTERS.map((filter, index) => ({ filter, expected: row[index] })))(
+    'asking for $filter',
+    async ({ filter, expected }) => {
+      expect(await seen(name, filter)).toEqual(expected)
+    },
+  )
+
+  test("a key of one user asked for together with another user's id is not found", async () => {
+    expect(await seen(name, { userId: me, keyId: othersKey })).toBe('key_not_found')
+  })
+
+  test.each(['key', 'user'])('an id of a %s that is none fails like one that nobody has', async (kind) => {
+    const filters = [nobody, 'no id', "' OR 1=1"].map((id) =>
+      kind === 'key' ? { keyId: id } : { userId: id },
+    )
+    const told = await Promise.all(filters.map((filter) => seen(name, filter)))
+    // An admin may ask for any user: one that does not exist has used nothing.
+    if (kind === 'user' && MATRIX[name]?.[0] === all)
+      expect(told.slice(1)).toEqual(Array(2).fill('user_not_found'))
+    else expect(told).toEqual(Array(3).fill(`${kind}_not_found`))
+  })
+})
+
+async function seen(name: string, filter: object): Promise<Scope | string> {
+  const caller = CALLERS[name]
+  if (caller === undefined) throw new Error(`${name} is nobody`)
+  return scopeOf(sql, caller, filter).catch((error: { reason: string }) => error.reason)
+}

@@ -1,0 +1,49 @@
+import { validate } from 'uuid'
+import type { Sql } from '#core/database/database.ts'
+import { fail } from '#core/errors.ts'
+import { isAdmin, type Principal } from '#core/principal.ts'
+
+/** Whose calls a caller may read: an admin everybody's, a user its own, a key without `admin` only those it made. */
+export type Scope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'owner'; readonly ownerId: string }
+  | { readonly kind: 'key'; readonly keyId: string; readonly ownerId: string }
+
+export interface ScopeFilter {
+  readonly keyId?: string | undefined
+  readonly userId?: string | undefined
+}
+
+/**
+ * The caller's scope, narrowed by what it asks for.
+ *
+ * @throws Problem `key_not_found`, `user_not_found`: for a neighbour's id as for one that does not exist
+ */
+export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: ScopeFilter): Promise<Scope> {
+  const { via } = caller
+  const own: Scope =
+    via.kind === 'key' && !via.permissions.includes('admin')
+      ? { kind: 'key', keyId: via.keyId, ownerId: caller.userId }
+      : isAdmin(caller)
+        ? { kind: 'all' }
+        : { kind: 'owner', ownerId: caller.userId }
+  const narrowed = userId === undefined ? own : ofUser(own, userId)
+  return keyId === undefined ? narrowed : ofKey(sql, narrowed, keyId)
+}
+
+function ofUser(scope: Scope, userId: string): Scope {
+  if (!validate(userId)) return fail('user_not_found')
+  if (scope.kind === 'all') return { kind: 'owner', ownerId: userId }
+  return scope.ownerId === userId ? scope : fail('user_not_found')
+}
+
+async function ofKey(sql: Sql, scope: Scope, keyId: string): Promise<Scope> {
+  if (!validate(keyId)) return fail('key_not_found')
+  const [key] = await sql.query<{ owner_id: string }>('SELECT owner_id FROM api_keys WHERE id = $1::uuid', [
+    keyId,
+  ])
+  if (key === undefined) return fail('key_not_found')
+  const isVisible =
+    scope.kind === 'all' || (scope.kind === 'owner' ? scope.ownerId === key.owner_id : scope.keyId === keyId)
+  return isVisible ? { kind: 'key', keyId, ownerId: key.owner_id } : fail('key_not_found')
+}

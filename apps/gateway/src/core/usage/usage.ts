@@ -1,0 +1,47 @@
+import type { Database } from '#core/database/database.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Page, PageRequest } from '#core/users/page.ts'
+import { type CallRecord, type CallsQuery, readCalls } from './calls.ts'
+import { type Report, type ReportQuery, readReport } from './reports.ts'
+import { type Drift, verifyUsage } from './verify.ts'
+
+/** What was used, for every face. A user reads its own, an administrator all, a key without `admin` its own calls. */
+export interface Usage {
+  report(caller: Principal, query: ReportQuery): Promise<Report>
+  calls(caller: Principal, query: CallsQuery, page: PageRequest): Promise<Page<CallRecord>>
+  /** The equations between counters, rollups and ledger that do not hold. */
+  verify(): Promise<Drift[]>
+  /** Deletes ledger rows past their retention, a bounded number at a time; rollups stay. */
+  prune(): Promise<number>
+}
+
+export interface UsageDeps {
+  readonly database: Pick<Database, 'sql' | 'prisma'>
+  readonly config: { readonly retentionDays: number }
+}
+
+const PRUNED_AT_ONCE = 5_000
+
+export function createUsage({ database, config }: UsageDeps): Usage {
+  const { sql } = database
+  return {
+    report: (caller, query) => readReport(sql, caller, query),
+    calls: (caller, query, page) => readCalls(database, caller, query, page),
+    verify: () => verifyUsage(sql, config),
+    async prune() {
+      const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
+      return rows.length
+    },
+  }
+}
+
+/** By id, in which the time comes first: the oldest rows stand together on their pages, which are filled anew. */
+const PRUNE = `
+DELETE FROM calls
+WHERE id IN (
+  SELECT id FROM calls
+  WHERE admitted_at < date_trunc('day', now(), 'UTC') - $1::int8 * interval '1 day' AND outcome IS NOT NULL
+    AND id < (lpad(to_hex((extract(epoch FROM now()) * 1000)::int8 - ($1::int8 - 1) * 86400000), 12, '0') || repeat('0', 20))::uuid
+  ORDER BY id
+  LIMIT $2)
+RETURNING id`

@@ -1,0 +1,243 @@
+import {
+  type Arbitrary,
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  option,
+  record,
+} from 'fast-check'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import type { Principal } from '#core/principal.ts'
+import type { CallKind, CallOutcome, Ledger, Settlement } from './ledger.ts'
+import { admissionOf, openUsage, type TestKey, type UsageStage } from './usage-fixture.ts'
+import { verifyUsage } from './verify.ts'
+
+let stage: UsageStage
+let admin: Principal
+
+beforeAll(async () => {
+  stage = await openUsage()
+}, OPENING_MS)
+afterAll(() => stage.database.close())
+beforeEach(async () => {
+  await stage.database.sql.query('TRUNCATE users, api_keys, calls, rollups')
+  admin = await stage.join('admin')
+})
+
+const verify = () => verifyUsage(stage.database.sql, { retentionDays: 400 })
+
+type Step =
+  | {
+      readonly do: 'admit'
+      readonly key: number
+      readonly kind: CallKind
+      readonly agent: string
+      readonly endUser: string
+    }
+  | { readonly do: 'settle'; readonly call: number; readonly end: Omit<Settlement, 'callId'> }
+  | { readonly do: 'interrupt' }
+  | { readonly do: 'reset'; readonly key: number; readonly period: 'day' | 'month' | 'total' }
+  | { readonly do: 'quota'; readonly user: number; readonly quotaPeriod: 'none' | 'day' | 'month' }
+
+const OUTCOMES: CallOutcome[] = ['done', 'client_gone', 'upstream_error', 'timeout', 'drained', 'rejected']
+const small = nat({ max: 100_000 })
+
+const ends: Arbitrary<Omit<Settlement, 'callId'>> = record(
+  {
+    outcome: constantFrom(...OUTCOMES),
+    durationMs: small,
+    model: constantFrom('m-1', 'm-2'),
+    promptTokens: small,
+    completionTokens: small,
+    totalTokens: small,
+    firstChunkMs: small,
+  },
+  { requiredKeys: ['outcome', 'durationMs'] },
+)
+
+const steps: Arbitrary<Step> = oneof(
+  {
+    weight: 6,
+    arbitrary: record({
+      do: constant('admit'),
+      key: integer({ min: 0, max: 3 }),
+      kind: constantFrom('chat', 'upload'),
+      agent: constantFrom('dify', 'coze'),
+      endUser: option(constant('anna'), { nil: '' }),
+    }),
+  },
+  { weight: 5, arbitrary: record({ do: constant('settle'), call: nat({ max: 40 }), end: ends }) },
+  { weight: 1, arbitrary: record({ do: constant('interrupt') }) },
+  {
+    weight: 1,
+    arbitrary: record({
+      do: constant('reset'),
+      key: integer({ min: 0, max: 3 }),
+      period: constantFrom('day', 'month', 'total'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({
+      do: constant('quota'),
+      user: integer({ min: 0, max: 1 }),
+      quotaPeriod: constantFrom('none', 'day', 'month'),
+    }),
+  },
+)
+
+test('whatever is admitted, settled, interrupted, settled late and reset: everything adds up', {
+  timeout: 120_000,
+}, async () => {
+  await assert(
+    asyncProperty(array(steps, { minLength: 10, maxLength: 40 }), async (sequence) => {
+      const owners = [await stage.join('premium'), await stage.join('premium')] as const
+      const keys = await Promise.all([owners[0], owners[0], owners[1], owners[1]].map(stage.ownKey))
+      await play(sequence, owners, keys)
+      expect(await verify()).toEqual([])
+      expect(await sumsOf('rollups')).toEqual(await sumsOf('ledger'))
+    }),
+    { seed: 20261120, numRuns: 15, endOnFailure: true },
+  )
+})
+
+async function play(
+  sequence: readonly Step[],
+  owners: readonly Principal[],
+  keys: readonly TestKey[],
+): Promise<void> {
+  const process = stage.processOf()
+  const calls: string[] = []
+  for (const step of sequence) {
+    switch (step.do) {
+      case 'admit': {
+        const asked = admissionOf(keys[step.key] as TestKey, { ...step, permission: step.kind })
+        // The user's limit may be reached.
+        const isIn = await process.admit(asked).then(
+          () => true,
+          () => false,
+        )
+        if (isIn) calls.push(asked.callId)
+        break
+      }
+      case 'settle': {
+        const callId = calls[step.call % Math.max(1, calls.length)]
+        // Some are settled twice, some after they were interrupted.
+        if (callId !== undefined) process.settle({ callId, ...step.end })
+        break
+      }
+      case 'interrupt':
+        await stage.processOf().settlePredecessors()
+        break
+      case 'reset':
+        await stage.keys.resetUsage(admin, (keys[step.key] as TestKey).id, step.period)
+        break
+      case 'quota':
+        await stage.users.update(admin, (owners[step.user] as Principal).userId, {
+          quotaPeriod: step.quotaPeriod,
+        })
+    }
+  }
+  await process.close(10_000)
+}
+
+/** What the reports would say, from the rollups or from the truth. */
+async function sumsOf(source: 'ledger' | 'rollups') {
+  const text =
+    source === 'ledger'
+      ? `SELECT key_id::text AS key, kind, agent, coalesce(model, '') AS model, outcome, count(*) AS calls,
+           count(total_tokens) AS token_calls, coalesce(sum(prompt_tokens), 0) AS prompt,
+           coalesce(sum(completion_tokens), 0) AS completion, coalesce(sum(total_tokens), 0) AS total
+         FROM calls WHERE outcome IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`
+      : `SELECT subject AS key, kind, agent, model, outcome, sum(calls) AS calls,
+           sum(token_calls) AS token_calls, sum(prompt_tokens) AS prompt,
+           sum(completion_tokens) AS completion, sum(total_tokens) AS total
+         FROM rollups WHERE span = 'hour' AND grain = 'key' AND calls > 0 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`
+  const rows = await stage.database.sql.query<Record<string, unknown>>(text)
+  return rows.map((row) => Object.values(row).map(String))
+}
+
+test("the owner's late word moves a call from interrupted to its own outcome, in every rollup", async () => {
+  const owner = await stage.join('premium')
+  const asked = admissionOf(await stage.ownKey(owner))
+  const process = stage.processOf()
+  await process.admit(asked)
+  await stage.processOf().settlePredecessors()
+  expect(await outcomes()).toEqual({ interrupted: 12 })
+  process.settle({ callId: asked.callId, outcome: 'done', totalTokens: 7, durationMs: 5 })
+  await process.close(5_000)
+  // Three spans of four grains.
+  expect(await outcomes()).toEqual({ interrupted: 0, done: 12 })
+  expect(await verify()).toEqual([])
+})
+
+async function outcomes(): Promise<Record<string, number>> {
+  const rows = await stage.database.sql.query<{ outcome: string; calls: number }>(
+    'SELECT outcome, sum(calls)::int8 AS calls FROM rollups GROUP BY outcome',
+  )
+  return Object.fromEntries(rows.map(({ outcome, calls }) => [outcome, calls]))
+}
+
+const SPANS = ['hour', 'day', 'month']
+const GRAINS = ['all', 'owner', 'key', 'end_user']
+/** Against this one the others are held. */
+const REFERENCE = 'month, all'
+
+const DAMAGES: [equation: string, damage: string][] = [
+  ['key total = rollups + unsettled', 'UPDATE api_keys SET total_calls = total_calls + 1'],
+  ['key day = rollups + unsettled', 'UPDATE api_keys SET day_calls = day_calls - 1'],
+  ['key month = rollups + unsettled', 'UPDATE api_keys SET month_calls = month_calls + 1'],
+  ['user count = rollups + unsettled', 'UPDATE users SET api_calls_count = api_calls_count + 1'],
+  ['ledger = rollups', "UPDATE calls SET outcome = 'timeout' WHERE outcome = 'done'"],
+  ['key total = rollups + unsettled', 'DELETE FROM calls WHERE outcome IS NULL'],
+  ...SPANS.flatMap((span) =>
+    GRAINS.filter((grain) => `${span}, ${grain}` !== REFERENCE).flatMap((grain): [string, string][] => [
+      [
+        `rollups agree: ${span}, ${grain}`,
+        `UPDATE rollups SET calls = calls + 1 WHERE span = '${span}' AND grain = '${grain}'`,
+      ],
+      [
+        `rollups agree: ${span}, ${grain}`,
+        `DELETE FROM rollups WHERE span = '${span}' AND grain = '${grain}'`,
+      ],
+    ]),
+  ),
+  ['rollups agree: hour, all', "UPDATE rollups SET calls = calls + 1 WHERE span = 'month' AND grain = 'all'"],
+]
+
+test.each(DAMAGES)('a drift of "%s" is found after %s', async (equation, damage) => {
+  const key = await stage.ownKey(await stage.join('premium'))
+  const process = stage.processOf()
+  const [settled, open] = [admissionOf(key), admissionOf(key)]
+  await Promise.all([process.admit(settled), process.admit(open)])
+  process.settle({ callId: settled.callId, outcome: 'done', durationMs: 1 })
+  await process.close(5_000)
+  expect(await verify()).toEqual([])
+
+  await stage.database.sql.query(damage)
+  const found = (await verify()).map((drift) => drift.equation)
+  expect(found).toContain(equation)
+})
+
+test('what is older than the retention is not missed in the ledger', async () => {
+  const key = await stage.ownKey(await stage.join('premium'))
+  const instanceId = v7()
+  const process: Ledger = stage.processOf(instanceId)
+  const callId = await stage.admitAt(key, instanceId, new Date(Date.now() - 10 * 86_400_000))
+  process.settle({ callId, outcome: 'done', durationMs: 1 })
+  await process.close(5_000)
+  await stage.database.sql.query('DELETE FROM calls')
+  const ledgerDrifts = async (retentionDays: number) =>
+    (await verifyUsage(stage.database.sql, { retentionDays })).filter(({ equation }) =>
+      equation.startsWith('ledger'),
+    )
+  expect(await ledgerDrifts(5)).toEqual([])
+  expect(await ledgerDrifts(20)).toMatchObject([{ expected: 0, found: 1 }])
+})

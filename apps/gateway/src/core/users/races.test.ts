@@ -1,0 +1,131 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type Accounts,
+  OPENING_MS,
+  openAccounts,
+  PASSWORD,
+  TOKEN_CONFIG,
+} from '#core/auth/accounts-fixture.ts'
+import { createTokens } from '#core/auth/tokens.ts'
+import { createScratchDatabase, type ScratchDatabase } from '#core/database/scratch-database.ts'
+import { hashKey } from '#core/keys/key-form.ts'
+import type { Principal } from '#core/principal.ts'
+import { createLedger } from '#core/usage/ledger.ts'
+import { createUsers } from './users.ts'
+
+const serverUrl = process.env.TEST_DATABASE_URL
+
+/** An embedded database runs one statement after another: only a server shows what locks are for. */
+describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+  let scratch: ScratchDatabase | undefined
+  let accounts: Accounts
+  let admin: Principal
+
+  beforeAll(async () => {
+    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
+    accounts = await openAccounts(scratch && { kind: 'server', url: scratch.url })
+  }, OPENING_MS)
+  beforeEach(async () => {
+    await accounts.clear()
+    admin = await accounts.join('admin')
+  })
+  afterAll(async () => {
+    await accounts?.database.close()
+    await scratch?.drop()
+  })
+
+  test('of users who ask for one name at once, one gets it', async () => {
+    const names = ['alice', 'ALICE', 'Alice']
+    const answers = names.map((username) =>
+      reasonOf(accounts.users.create(admin, { username, password: PASSWORD })),
+    )
+    expect((await Promise.all(answers)).sort()).toEqual(['done', 'username_taken', 'username_taken'])
+  })
+
+  test('admins who demote each other at once leave one', async () => {
+    const { users } = accounts
+    for (let round = 0; round < 10; round += 1) {
+      const [one, two] = [await accounts.join('admin'), await accounts.join('admin')]
+      await accounts.database.prisma.user.updateMany({
+        where: { id: { notIn: [one.userId, two.userId] } },
+        data: { role: 'user' },
+      })
+      const answers = await Promise.all([
+        reasonOf(users.update(one, two.userId, { role: 'user' })),
+        reasonOf(users.update(two, one.userId, { status: 'suspended' })),
+      ])
+      expect(answers.sort()).toEqual(['done', 'last_admin'])
+    }
+  })
+
+  test('of two changes of one password at once, one is over an old password', async () => {
+    const user = await accounts.join('user')
+    const answers = ['new password 1', 'new password 2'].map((next) =>
+      reasonOf(accounts.users.changeOwnPassword(user, { current: PASSWORD, next })),
+    )
+    expect((await Promise.all(answers)).sort()).toEqual(['done', 'invalid_request'])
+  })
+
+  test('processes that start at once make one first admin', async () => {
+    const { prisma } = accounts.database
+    const passwords = { ...accounts.passwords, hash: async () => 'a hash' }
+    const users = createUsers({ ...accounts, prisma, passwords, config: { maxApiCalls: 1 } })
+    for (let round = 0; round < 10; round += 1) {
+      await accounts.clear()
+      const start = (username: string) => users.firstAdmin({ username, password: PASSWORD })
+      const made = await Promise.all(['root', 'other', 'root'].map(start))
+      expect(made.filter((user) => user?.role === 'admin')).toHaveLength(1)
+      expect(await prisma.user.count()).toBe(1)
+    }
+  })
+
+  test('processes that start at once agree on one key to sign with, and accept all', async () => {
+    const { runtime } = accounts
+    const { prisma } = accounts.database
+    const processes = [1, 2, 3].map(() => createTokens({ prisma, runtime, config: TOKEN_CONFIG }))
+    await Promise.all(processes.map((tokens) => tokens.prepare()))
+    const user = await prisma.user.findUniqueOrThrow({ where: { id: admin.userId } })
+    const issued = await Promise.all(processes.map((tokens) => tokens.issue(user)))
+    const headers = issued.map(({ accessToken }) => accessToken.split('.')[0])
+    expect(new Set(headers).size).toBe(1)
+    for (const tokens of processes) for (const { accessToken } of issued) await tokens.verify(accessToken)
+  })
+
+  test('a quota period that changes under load misses no call', async () => {
+    const { users, runtime, database } = accounts
+    const { fullKey } = await accounts.keyOf(admin)
+    const ledger = createLedger({
+      sql: database.sql,
+      runtime,
+      instanceId: v7(),
+      observer: { batch() {}, settleFailed() {} },
+    })
+    await users.update(admin, admin.userId, { maxApiCalls: 1_000 })
+    const call = {
+      keyHash: hashKey(fullKey),
+      permission: 'chat',
+      kind: 'chat',
+      face: 'rest',
+      agent: 'dify',
+    } as const
+    const rest = { requestId: '', app: '', endUser: '', conversation: '' }
+    const work: Promise<unknown>[] = []
+    for (const quotaPeriod of ['day', 'month', 'none', 'day', 'month'] as const) {
+      for (let count = 0; count < 10; count += 1) {
+        work.push(new Promise(setImmediate).then(() => ledger.admit({ ...call, ...rest, callId: v7() })))
+      }
+      work.push(users.update(admin, admin.userId, { quotaPeriod }))
+      await new Promise(setImmediate)
+    }
+    await Promise.all(work)
+    expect((await users.me(admin)).apiCallsCount).toBe(50)
+  })
+})
+
+function reasonOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'done',
+    (error: { reason: string }) => error.reason,
+  )
+}

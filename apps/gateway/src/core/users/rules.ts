@@ -1,0 +1,25 @@
+/** Marks never lead: a name has to begin with something that can be seen by itself. */
+const USERNAME = /^[\p{L}\p{Nd}._@-][\p{L}\p{M}\p{Nd}._@-]{2,63}$/u
+
+const PASSWORD_CHARACTERS_MIN = 8
+const PASSWORD_CHARACTERS_MAX = 256
+
+/** The name as it is stored and shown (NFKC), or undefined where it breaks the rule. */
+export function normalizeUsername(text: string): string | undefined {
+  const username = text.normalize('NFKC')
+  return USERNAME.test(username) ? username : undefined
+}
+
+/** What makes a normalized username unique: the name without regard to case. */
+export function usernameKey(username: string): string {
+  return username.toLowerCase()
+}
+
+/** What is wrong with a new password, or undefined. Cheap, so that nothing long ever reaches the hash. */
+export function passwordProblem(text: string): string | undefined {
+  // A character takes at most two code units: what is longer is refused without counting.
+  const characters = text.length > 2 * PASSWORD_CHARACTERS_MAX ? text.length : [...text].length
+  return characters < PASSWORD_CHARACTERS_MIN || characters > PASSWORD_CHARACTERS_MAX
+    ? `expected ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`
+    : undefined
+}

@@ -1,0 +1,217 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from '#core/auth/accounts-fixture.ts'
+import type { Principal } from '#core/principal.ts'
+import { periodStart } from './quota-period.ts'
+import type { Users } from './users.ts'
+
+let accounts: Accounts
+let users: Users
+let admin: Principal
+
+beforeAll(async () => {
+  accounts = await openAccounts()
+  users = accounts.users
+}, OPENING_MS)
+beforeEach(async () => {
+  await accounts.clear()
+  admin = await accounts.join('admin', 'admin')
+})
+afterAll(() => accounts.database.close())
+
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: { reason: string }) => error.reason,
+  )
+
+const rowOf = ({ userId: id }: Principal) =>
+  accounts.database.prisma.user.findUniqueOrThrow({ where: { id } })
+
+test('a created user has the defaults of the installation and its password', async () => {
+  const user = await users.create(admin, { username: 'Ａlice', password: PASSWORD })
+  expect(user).toEqual({
+    id: expect.any(String),
+    username: 'Alice',
+    role: 'user',
+    status: 'active',
+    createdAt: expect.any(Date),
+    updatedAt: expect.any(Date),
+    lastLogin: null,
+    apiCallsCount: 0,
+    maxApiCalls: 1_000_000,
+    quotaPeriod: 'none',
+  })
+  await accounts.login.login({ username: 'alice', password: PASSWORD }, '10.0.0.1')
+})
+
+test('a username is taken whatever its case', async () => {
+  expect(await reasonOf(users.create(admin, { username: 'ADMIN', password: PASSWORD }))).toBe(
+    'username_taken',
+  )
+})
+
+test.each([
+  [{ username: 'ab', password: PASSWORD }, 'body.username: '],
+  [{ username: 'a b c', password: PASSWORD }, 'body.username: '],
+  [{ username: 'alice', password: 'short' }, 'body.password: '],
+  [{ username: 'alice', password: 'x'.repeat(257) }, 'body.password: '],
+])('%o is refused', async (input, detail) => {
+  await expect(users.create(admin, input)).rejects.toMatchObject({ detail: expect.stringContaining(detail) })
+})
+
+test('only admins manage users; everybody reads the own account', async () => {
+  for (const role of ['premium', 'user'] as const) {
+    const caller = await accounts.join(role)
+    const id = caller.userId
+    const tries = [
+      users.create(caller, { username: 'mallory', password: PASSWORD }),
+      users.list(caller, { limit: 10 }),
+      users.get(caller, id),
+      users.update(caller, id, { role: 'admin' }),
+      users.setPassword(caller, id, PASSWORD),
+    ]
+    for (const work of tries) expect(await reasonOf(work)).toBe('role_denied')
+    expect(await users.me(caller)).toMatchObject({ id, role })
+  }
+})
+
+test.each(['not-an-id', v7(), '\0'])('the id %j names nobody', async (id) => {
+  expect(await reasonOf(users.get(admin, id))).toBe('user_not_found')
+  expect(await reasonOf(users.update(admin, id, { role: 'user' }))).toBe('user_not_found')
+  expect(await reasonOf(users.setPassword(admin, id, PASSWORD))).toBe('user_not_found')
+})
+
+test('pages run from the newest to the oldest, each user once', async () => {
+  const ids = [admin.userId]
+  for (let count = 0; count < 4; count += 1) ids.unshift((await accounts.join('user')).userId)
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await users.list(admin, { limit: 2, cursor })
+    seen.push(...page.items.map((user) => user.id))
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  expect(seen).toEqual(ids)
+})
+
+test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'.repeat(200)])(
+  'the cursor %j is refused',
+  async (cursor) => {
+    await expect(users.list(admin, { limit: 2, cursor })).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: expect.stringContaining('query.cursor'),
+    })
+  },
+)
+
+test('a change moves updated_at and leaves the rest', async () => {
+  const user = await accounts.join('user')
+  const before = await users.get(admin, user.userId)
+  accounts.clock.passSeconds(5)
+  const after = await users.update(admin, user.userId, {
+    role: 'premium',
+    maxApiCalls: Number.MAX_SAFE_INTEGER,
+  })
+  expect(after).toEqual({ ...before, role: 'premium', maxApiCalls: 2 ** 53 - 1, updatedAt: expect.any(Date) })
+  expect(after.updatedAt.getTime()).toBeGreaterThan(before.updatedAt.getTime())
+})
+
+test('a suspension and a new password end the tokens, other changes do not', async () => {
+  const user = await accounts.join('user')
+  await users.update(admin, user.userId, { role: 'premium', status: 'active', maxApiCalls: 1 })
+  expect((await rowOf(user)).tokenEpoch).toBe(0)
+  await users.update(admin, user.userId, { status: 'suspended' })
+  await users.update(admin, user.userId, { status: 'suspended' })
+  expect((await rowOf(user)).tokenEpoch).toBe(1)
+  await users.setPassword(admin, user.userId, 'another password')
+  expect((await rowOf(user)).tokenEpoch).toBe(2)
+})
+
+test('the last active admin can be neither demoted nor suspended', async () => {
+  const suspended = await accounts.join('admin')
+  await users.update(admin, suspended.userId, { status: 'suspended' })
+  expect(await reasonOf(users.update(admin, admin.userId, { role: 'premium' }))).toBe('last_admin')
+  expect(await reasonOf(users.update(admin, admin.userId, { status: 'suspended' }))).toBe('last_admin')
+  expect(await reasonOf(users.update(admin, admin.userId, { maxApiCalls: 5 }))).toBe('done')
+  expect(await reasonOf(users.update(admin, suspended.userId, { role: 'user' }))).toBe('done')
+})
+
+test('the own password changes only with the current one', async () => {
+  const user = await accounts.join('user', 'alice')
+  const change = (current: string, next: string) => reasonOf(users.changeOwnPassword(user, { current, next }))
+  expect(await change('wrong', 'the new password')).toBe('invalid_request')
+  expect(await change(PASSWORD, 'short')).toBe('invalid_request')
+  expect(await change(PASSWORD, 'the new password')).toBe('done')
+  expect((await rowOf(user)).tokenEpoch).toBe(1)
+  await accounts.login.login({ username: 'alice', password: 'the new password' }, '10.0.0.1')
+})
+
+test('a stolen token cannot try passwords without end', async () => {
+  const user = await accounts.join('user')
+  const change = (current: string) =>
+    reasonOf(users.changeOwnPassword(user, { current, next: 'the new password' }))
+  for (let failure = 0; failure < 10; failure += 1) expect(await change('wrong')).toBe('invalid_request')
+  expect(await change(PASSWORD)).toBe('rate_limited')
+})
+
+test('the first admin is made where nobody is', async () => {
+  const credentials = { username: 'root', password: PASSWORD }
+  expect(await users.firstAdmin(credentials)).toBeUndefined()
+  await accounts.clear()
+  expect(await users.firstAdmin(credentials)).toMatchObject({
+    username: 'root',
+    role: 'admin',
+    status: 'active',
+  })
+})
+
+test('the count that is shown is that of the current period', async () => {
+  const user = await accounts.join('user')
+  const { prisma } = accounts.database
+  const shownFor = async (quotaPeriod: 'none' | 'day' | 'month', quotaStart: Date) => {
+    const data = { quotaPeriod, quotaStart, apiCallsCount: 7 }
+    await prisma.user.update({ where: { id: user.userId }, data })
+    return (await users.me(user)).apiCallsCount
+  }
+  const now = accounts.runtime.now()
+  for (const period of ['day', 'month'] as const) {
+    expect(await shownFor(period, periodStart(period, now))).toBe(7)
+    expect(await shownFor(period, new Date(periodStart(period, now).getTime() - 1))).toBe(0)
+  }
+  expect(await shownFor('none', new Date(0))).toBe(7)
+})
+
+test('another quota period starts with the calls it has seen already', async () => {
+  const user = await accounts.join('user')
+  const now = accounts.runtime.now()
+  await admit(user, 'chat', now, 3)
+  await admit(user, 'upload', now, 2)
+  await admit(user, 'chat', new Date(periodStart('month', now).getTime() - 1), 4)
+  const change = (quotaPeriod: 'none' | 'day' | 'month') => users.update(admin, user.userId, { quotaPeriod })
+  expect(await change('day')).toMatchObject({ quotaPeriod: 'day', apiCallsCount: 3 })
+  expect(await change('month')).toMatchObject({ quotaPeriod: 'month', apiCallsCount: 3 })
+  expect((await rowOf(user)).quotaStart).toEqual(periodStart('month', now))
+  expect(await change('none')).toMatchObject({ quotaPeriod: 'none', apiCallsCount: 7 })
+  await accounts.database.prisma.user.update({ where: { id: user.userId }, data: { apiCallsCount: 9 } })
+  expect(await change('none')).toMatchObject({ apiCallsCount: 9 })
+})
+
+async function admit(
+  user: Principal,
+  kind: 'chat' | 'upload',
+  admittedAt: Date,
+  count: number,
+): Promise<void> {
+  const call = {
+    requestId: '',
+    keyId: v7(),
+    ownerId: user.userId,
+    kind,
+    face: 'rest',
+    agent: 'dify',
+  } as const
+  await accounts.database.prisma.call.createMany({
+    data: Array.from({ length: count }, () => ({ ...call, id: v7(), instance: v7(), admittedAt })),
+  })
+}

@@ -1,0 +1,203 @@
+import { validate } from 'uuid'
+import type { Passwords } from '#core/auth/passwords.ts'
+import { fail } from '#core/errors.ts'
+import type { Limits } from '#core/limits/limits.ts'
+import { type Principal, type Role, requireAdmin } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
+import { type Account, toAccount } from './account.ts'
+import { type Page, type PageRequest, readPage } from './page.ts'
+import { periodStart } from './quota-period.ts'
+import { normalizeUsername, passwordProblem, usernameKey } from './rules.ts'
+
+export interface NewUser {
+  readonly username: string
+  readonly password: string
+  readonly role?: Role | undefined
+  readonly maxApiCalls?: number | undefined
+  readonly quotaPeriod?: QuotaPeriod | undefined
+}
+
+export interface UserChange {
+  readonly role?: Role | undefined
+  readonly status?: UserStatus | undefined
+  readonly maxApiCalls?: number | undefined
+  readonly quotaPeriod?: QuotaPeriod | undefined
+}
+
+export interface UsersDeps {
+  readonly prisma: PrismaClient
+  readonly runtime: Runtime
+  readonly limits: Pick<Limits, 'login'>
+  readonly passwords: Passwords
+  readonly config: { readonly maxApiCalls: number }
+}
+
+/** Administrators manage users; everybody may read and secure the own account. */
+export interface Users {
+  create(caller: Principal, input: NewUser): Promise<Account>
+  list(caller: Principal, page: PageRequest): Promise<Page<Account>>
+  get(caller: Principal, id: string): Promise<Account>
+  /** By name, without regard to case. */
+  find(caller: Principal, username: string): Promise<Account>
+  me(caller: Principal): Promise<Account>
+  /** A suspension ends the user's tokens. The last active administrator stays one. */
+  update(caller: Principal, id: string, change: UserChange): Promise<Account>
+  /** Ends the user's tokens, as every change of a password does. */
+  setPassword(caller: Principal, id: string, password: string): Promise<Account>
+  changeOwnPassword(caller: Principal, passwords: { current: string; next: string }): Promise<Account>
+  /** Whether there is any user. */
+  exist(): Promise<boolean>
+  /** Makes the administrator of a first start; undefined where there is any user already. */
+  firstAdmin(credentials: { username: string; password: string }): Promise<Account | undefined>
+}
+
+export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users {
+  const shown = (user: User | null | undefined) =>
+    user ? toAccount(user, runtime.now()) : fail('user_not_found')
+
+  async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
+    const username = normalizeUsername(input.username)
+    if (username === undefined) {
+      fail('invalid_request', 'body.username: expected 3 to 64 letters, digits and . _ - @.')
+    }
+    const passwordHash = await hashNew(input.password, 'body.password')
+    const now = runtime.now()
+    return {
+      id: runtime.newId(),
+      username,
+      usernameKey: usernameKey(username),
+      passwordHash,
+      role: input.role ?? 'user',
+      maxApiCalls: input.maxApiCalls ?? config.maxApiCalls,
+      quotaPeriod: input.quotaPeriod ?? 'none',
+      createdAt: now,
+      updatedAt: now,
+    }
+  }
+
+  async function hashNew(password: string, field: string): Promise<string> {
+    const problem = passwordProblem(password)
+    if (problem !== undefined) fail('invalid_request', `${field}: ${problem}.`)
+    return passwords.hash(password)
+  }
+
+  async function replacePassword(
+    where: Prisma.UserWhereInput,
+    passwordHash: string,
+  ): Promise<User | undefined> {
+    const data = { passwordHash, tokenEpoch: { increment: 1 }, updatedAt: runtime.now() }
+    const [user] = await prisma.user.updateManyAndReturn({ where, data })
+    return user
+  }
+
+  /** A stolen token must not serve to try passwords. */
+  async function refuseCurrentPassword({ userId }: Principal): Promise<never> {
+    const verdict = await limits.login.take(`password ${userId}`)
+    if (verdict.allowed) fail('invalid_request', 'body.current_password: is not the current password.')
+    fail('rate_limited', { detail: 'Too many wrong passwords.', retryAfterSeconds: verdict.resetSeconds })
+  }
+
+  return {
+    async create(caller, input) {
+      requireAdmin(caller)
+      const data = await newRow(input)
+      const [user] = await prisma.user.createManyAndReturn({ data, skipDuplicates: true })
+      return user === undefined ? fail('username_taken') : shown(user)
+    },
+    async list(caller, request) {
+      requireAdmin(caller)
+      const { items, nextCursor } = await readPage(request, (query) => prisma.user.findMany(query))
+      return { items: items.map(shown), nextCursor }
+    },
+    async get(caller, id) {
+      requireAdmin(caller)
+      return shown(validate(id) ? await prisma.user.findUnique({ where: { id } }) : null)
+    },
+    async find(caller, username) {
+      requireAdmin(caller)
+      return shown(await prisma.user.findUnique({ where: { usernameKey: usernameKey(username) } }))
+    },
+    async me(caller) {
+      return shown(await prisma.user.findUnique({ where: { id: caller.userId } }))
+    },
+    async update(caller, id, change) {
+      requireAdmin(caller)
+      if (!validate(id)) fail('user_not_found')
+      return shown(await prisma.$transaction((tx) => changeUser(tx, id, change, runtime.now())))
+    },
+    async setPassword(caller, id, password) {
+      requireAdmin(caller)
+      if (!validate(id)) fail('user_not_found')
+      return shown(await replacePassword({ id }, await hashNew(password, 'body.password')))
+    },
+    async changeOwnPassword(caller, { current, next }) {
+      const id = caller.userId
+      if (!(await limits.login.peek(`password ${id}`)).allowed) return refuseCurrentPassword(caller)
+      const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
+      if (!(await passwords.verify(passwordHash, current))) return refuseCurrentPassword(caller)
+      // Only over the password that was checked: of two changes at once, the second one's is no longer current.
+      const user = await replacePassword({ id, passwordHash }, await hashNew(next, 'body.new_password'))
+      return user === undefined ? refuseCurrentPassword(caller) : shown(user)
+    },
+    async exist() {
+      return (await prisma.user.findFirst({ select: { id: true } })) !== null
+    },
+    async firstAdmin(credentials) {
+      if ((await prisma.user.count()) > 0) return undefined
+      const data = await newRow({ ...credentials, role: 'admin' })
+      const user = await prisma.$transaction(async (tx) => {
+        // No row exists yet that two processes could meet at.
+        await tx.$executeRaw`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`
+        return (await tx.user.count()) > 0 ? undefined : tx.user.create({ data })
+      })
+      return user && shown(user)
+    },
+  }
+}
+
+/** Nothing but statements may be awaited in here: an embedded database has one connection for everybody. */
+async function changeUser(
+  tx: Prisma.TransactionClient,
+  id: string,
+  { role, status, maxApiCalls, quotaPeriod }: UserChange,
+  now: Date,
+): Promise<User> {
+  // The administrators are locked with the user, by id as every writer does: two of them cannot demote each other at once,
+  // and no call is admitted while its user's calls are counted.
+  await tx.$queryRaw`
+    SELECT id FROM users WHERE id = ${id}::uuid OR (role = 'admin' AND status = 'active')
+    ORDER BY id FOR NO KEY UPDATE`
+  const user = (await tx.user.findUnique({ where: { id } })) ?? fail('user_not_found')
+  const after = { role: role ?? user.role, status: status ?? user.status }
+  if (isActiveAdmin(user) && !isActiveAdmin(after)) await requireAnotherAdmin(tx, id)
+
+  const isSuspended = user.status === 'active' && after.status === 'suspended'
+  const isRecounted = quotaPeriod !== undefined && quotaPeriod !== user.quotaPeriod
+  return tx.user.update({
+    where: { id },
+    data: {
+      ...after,
+      ...(maxApiCalls !== undefined && { maxApiCalls }),
+      ...(isRecounted && (await recount(tx, id, quotaPeriod, now))),
+      ...(isSuspended && { tokenEpoch: { increment: 1 } }),
+      updatedAt: now,
+    },
+  })
+}
+
+function isActiveAdmin({ role, status }: { role: Role; status: UserStatus }): boolean {
+  return role === 'admin' && status === 'active'
+}
+
+async function requireAnotherAdmin(tx: Prisma.TransactionClient, id: string): Promise<void> {
+  const others = await tx.user.count({ where: { role: 'admin', status: 'active', id: { not: id } } })
+  if (others === 0) fail('last_admin')
+}
+
+/** The ledger says how many calls the new period has seen already: from zero, a change would grant the quota twice. */
+async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: QuotaPeriod, now: Date) {
+  const quotaStart = periodStart(quotaPeriod, now)
+  const calls = { ownerId: id, kind: 'chat', admittedAt: { gte: quotaStart } } as const
+  return { quotaPeriod, quotaStart, apiCallsCount: await tx.call.count({ where: calls }) }
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type CommandServer, callRunningGateway, serveCommands } from './command-socket.ts'
+
+let directory: string
+let server: CommandServer | undefined
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'trunkline-socket-'))
+})
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+  await rm(directory, { recursive: true })
+})
+
+const echo = async (command: string, args: unknown) => ({ command, args })
+
+describe.each([
+  ['a short path', ''],
+  ['a path longer than a socket address', `${'deep/'.repeat(30)}data`],
+])('%s', (_name, below) => {
+  test('a command reaches the gateway, and its result comes back', async () => {
+    const dataDir = join(directory, below)
+    await mkdir(dataDir, { recursive: true })
+    server = await serveCommands(dataDir, echo)
+    expect(await callRunningGateway(dataDir, 'users create', { name: 'Ü' })).toEqual({
+      running: true,
+      result: { command: 'users create', args: { name: 'Ü' } },
+    })
+    await server.close()
+    server = undefined
+    expect(await callRunningGateway(dataDir, 'x', {})).toEqual({ running: false })
+  })
+
+  test('a socket that a killed gateway left means that none runs, and the next one takes its place', async () => {
+    const dataDir = join(directory, below)
+    await mkdir(dataDir, { recursive: true })
+    await leaveStaleSocket(dataDir)
+    expect(await callRunningGateway(dataDir, 'x', {})).toEqual({ running: false })
+    server = await serveCommands(dataDir, echo)
+    expect(await callRunningGateway(dataDir, 'x', {})).toMatchObject({ running: true })
+  })
+})
+
+test('no directory, no gateway', async () => {
+  expect(await callRunningGateway(join(directory, 'none'), 'x', {})).toEqual({ running: false })
+})
+
+test("only the gateway's own user may connect", async () => {
+  server = await serveCommands(directory, echo)
+  expect((await stat(join(directory, 'gateway.sock'))).mode & 0o777).toBe(0o600)
+})
+
+test('a command that fails throws its message at the caller', async () => {
+  server = await serveCommands(directory, async () => {
+    throw new Error('This username is taken.')
+  })
+  await expect(callRunningGateway(directory, 'x', {})).rejects.toThrow('This username is taken.')
+})
+
+test('a result that JSON cannot hold fails its command alone', async () => {
+  server = await serveCommands(directory, async (command) => (command === 'count' ? 1n : 'well'))
+  await expect(callRunningGateway(directory, 'count', {})).rejects.toThrow('BigInt')
+  expect(await callRunningGateway(directory, 'other', {})).toEqual({ running: true, result: 'well' })
+})
+
+test('closing waits for a command that runs', async () => {
+  const started = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<string>()
+  const running = await serveCommands(directory, () => {
+    started.resolve()
+    return finish.promise
+  })
+  const call = callRunningGateway(directory, 'x', {})
+  await started.promise
+  const closed = running.close()
+  finish.resolve('done')
+  expect(await call).toEqual({ running: true, result: 'done' })
+  await closed
+})
+
+async function leaveStaleSocket(dataDir: string): Promise<void> {
+  const program = `
+    const { serveCommands } = await import(${JSON.stringify(new URL('command-socket.ts', import.meta.url).href)})
+    await serveCommands(process.argv[1], async () => {})
+    console.log('listening')
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect((await stat(join(dataDir, 'gateway.sock'))).isSocket()).toBe(true)
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { json } from 'node:stream/consumers'
+
+export type RunCommand = (command: string, args: unknown) => Promise<unknown>
+export type CommandOutcome = { running: false } | { running: true; result: unknown }
+
+export interface CommandServer {
+  /** Takes no more commands, and waits for those that run. */
+  close(): Promise<void>
+}
+
+/** Lets the command line reach this process, which must hold the data directory's lock. */
+export async function serveCommands(dataDir: string, run: RunCommand): Promise<CommandServer> {
+  const path = socketPath(dataDir)
+  // There is one owner, so a socket that lies here was left by a process that was killed.
+  await rm(path, { force: true })
+  const server = createServer(async (req, res) => {
+    res.end(await replyTo(req, run))
+  })
+  await throughShortPath(path, (short) => listenPrivately(server, short))
+  return {
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      await rm(path, { force: true })
+      await closed
+    },
+  }
+}
+
+/** Runs a command in the gateway that owns this data directory, if one does. Throws what the command failed with. */
+export async function callRunningGateway(
+  dataDir: string,
+  command: string,
+  args: unknown,
+): Promise<CommandOutcome> {
+  const reply = await throughShortPath(socketPath(dataDir), (short) => send(short, { command, args }))
+  if (reply === undefined) return { running: false }
+  if ('error' in reply) throw new Error(reply.error)
+  return { running: true, result: reply.result }
+}
+
+interface Call {
+  readonly command: string
+  readonly args: unknown
+}
+
+type Reply = { readonly result: unknown } | { readonly error: string }
+
+async function replyTo(req: IncomingMessage, run: RunCommand): Promise<string> {
+  try {
+    const { command, args } = (await json(req)) as Call
+    return JSON.stringify({ result: await run(command, args) } satisfies Reply)
+  } catch (error) {
+    return JSON.stringify({ error: error instanceof Error ? error.message : String(error) } satisfies Reply)
+  }
+}
+
+/** Undefined where nobody listens. */
+async function send(path: string, call: Call): Promise<Reply | undefined> {
+  const outgoing = request({ socketPath: path, method: 'POST', agent: false })
+  outgoing.end(JSON.stringify(call))
+  try {
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    return (await json(response)) as Reply
+  } catch (error) {
+    if (isCode(error, 'ENOENT') || isCode(error, 'ECONNREFUSED')) return undefined
+    throw new Error('The running gateway did not answer.', { cause: error })
+  }
+}
+
+async function listenPrivately(server: Server, path: string): Promise<void> {
+  // Bound within this tick; a chmod afterwards would leave a moment in which others may connect.
+  const umask = process.umask(0o177)
+  server.listen(path)
+  process.umask(umask)
+  await once(server, 'listening')
+}
+
+function socketPath(dataDir: string): string {
+  return join(resolve(dataDir), 'gateway.sock')
+}
+
+/** A socket's address holds 108 bytes on Linux and 104 on macOS: a longer one is reached through a link. */
+async function throughShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(path) < 104) return use(path)
+  const directory = await mkdtemp(join(tmpdir(), 'trunkline-'))
+  try {
+    const link = join(directory, 'data')
+    await symlink(dirname(path), link)
+    return await use(join(link, basename(path)))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,139 @@
+import cluster from 'node:cluster'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { RunEnd } from '#core/chat/run.ts'
+import { askClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
+
+/** What an operator watches. Labels are bounded: routes and agents come from the configuration, reasons from the one table. */
+export interface Metrics {
+  /** In Prometheus' exposition format; of all workers where there are several. */
+  text(): Promise<string>
+  readonly contentType: string
+  request(route: string, method: string, status: number, seconds: number): void
+  callStarted(): void
+  callEnded(agent: string, end: RunEnd): void
+  ledgerBatch(statement: string, size: number, ms: number): void
+  settleFailed(): void
+  /** Equations between counters, rollups and ledger that do not hold. */
+  usageDrift(count: number): void
+  limitStore(answers: boolean): void
+  refused(reason: string): void
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'trunkline_' })
+  const registers = [registry]
+
+  const requests = new Counter({
+    name: 'trunkline_http_requests_total',
+    help: 'Requests by route, method and status.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const requestSeconds = new Histogram({
+    name: 'trunkline_http_request_duration_seconds',
+    help: 'Time from the request to the end of the response.',
+    labelNames: ['route'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'trunkline_refusals_total',
+    help: 'Requests answered with an error, by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
+  const calls = new Counter({
+    name: 'trunkline_calls_total',
+    help: 'Admitted calls by agent, outcome and reason.',
+    labelNames: ['agent', 'outcome', 'reason'],
+    registers,
+  })
+  const callSeconds = new Histogram({
+    name: 'trunkline_call_duration_seconds',
+    help: "Time from a call's dispatch to its end.",
+    labelNames: ['agent'],
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200],
+    registers,
+  })
+  const firstChunkSeconds = new Histogram({
+    name: 'trunkline_call_first_chunk_seconds',
+    help: "Time from a call's dispatch to the first text.",
+    labelNames: ['agent'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    registers,
+  })
+  const inFlight = new Gauge({
+    name: 'trunkline_calls_in_flight',
+    help: 'Calls that were dispatched and have not ended.',
+    registers,
+  })
+  const batchSize = new Histogram({
+    name: 'trunkline_ledger_batch_size',
+    help: 'Calls that one statement of the ledger carried.',
+    labelNames: ['statement'],
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers,
+  })
+  const batchSeconds = new Histogram({
+    name: 'trunkline_ledger_batch_duration_seconds',
+    help: 'Time of one statement of the ledger.',
+    labelNames: ['statement'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    registers,
+  })
+  const settleFailures = new Counter({
+    name: 'trunkline_settle_failures_total',
+    help: 'Ends of calls that could not be written to the ledger.',
+    registers,
+  })
+
+  const drift = new Gauge({
+    name: 'trunkline_usage_drift',
+    help: 'Equations between counters, rollups and ledger that do not hold; anything but 0 is a fault.',
+    aggregator: 'max',
+    registers,
+  })
+  const limitStore = new Gauge({
+    name: 'trunkline_limit_store_up',
+    help: '1 while limits hold across processes by Redis, 0 while each process enforces its part.',
+    aggregator: 'min',
+    registers,
+  })
+
+  if (cluster.isWorker) reportToPrimary(registry)
+
+  return {
+    text: () => (cluster.isWorker ? askClusterMetrics() : registry.metrics()),
+    contentType: registry.contentType,
+    request(route, method, status, seconds) {
+      requests.inc({ route, method, status })
+      requestSeconds.observe({ route }, seconds)
+    },
+    callStarted() {
+      inFlight.inc()
+    },
+    callEnded(agent, { outcome, failure, durationMs, firstChunkMs }) {
+      inFlight.dec()
+      calls.inc({ agent, outcome, reason: failure?.reason ?? '' })
+      callSeconds.observe({ agent }, durationMs / 1000)
+      if (firstChunkMs !== undefined) firstChunkSeconds.observe({ agent }, firstChunkMs / 1000)
+    },
+    ledgerBatch(statement, size, ms) {
+      batchSize.observe({ statement }, size)
+      batchSeconds.observe({ statement }, ms / 1000)
+    },
+    settleFailed() {
+      settleFailures.inc()
+    },
+    usageDrift(count) {
+      drift.set(count)
+    },
+    limitStore(answers) {
+      limitStore.set(answers ? 1 : 0)
+    },
+    refused(reason) {
+      refusals.inc({ reason })
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { Logger } from 'pino'
+import type { Conversations } from '#core/chat/conversations.ts'
+import type { Usage } from '#core/usage/usage.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Work that no request waits for: deleting what is past its retention, and checking that the counts agree. */
+export interface Upkeep {
+  start(): void
+  stop(): void
+}
+
+const EVERY_MS = 600_000
+
+export function createUpkeep({
+  usage,
+  conversations,
+  metrics,
+  log,
+}: {
+  usage: Pick<Usage, 'verify' | 'prune'>
+  conversations: Pick<Conversations, 'sweep'>
+  metrics: Pick<Metrics, 'usageDrift'>
+  log: Logger
+}): Upkeep {
+  let timer: NodeJS.Timeout | undefined
+
+  /** Each part stands alone: a check that takes too long must not keep old rows alive. */
+  async function round(): Promise<void> {
+    for (const part of [prune, conversations.sweep, verify]) {
+      await part().catch((error: unknown) => log.warn({ err: error }, 'the upkeep failed'))
+    }
+  }
+
+  async function prune(): Promise<void> {
+    while ((await usage.prune()) > 0 && timer !== undefined);
+  }
+
+  async function verify(): Promise<void> {
+    const drifts = await usage.verify()
+    metrics.usageDrift(drifts.length)
+    for (const drift of drifts.slice(0, 10)) log.error({ drift }, 'usage does not add up')
+  }
+
+  function schedule(): void {
+    timer = setTimeout(async () => {
+      await round()
+      if (timer !== undefined) schedule()
+    }, EVERY_MS).unref()
+  }
+
+  return {
+    start() {
+      if (timer === undefined) schedule()
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { PLATFORMS } from '#core/agents/agent.ts'
+import { Problem } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Services } from '#core/services.ts'
+import { optionalPrincipal } from './credentials.ts'
+import { enforceLimit } from './limit-headers.ts'
+import { envelope, oneOf, page, problems, ref, success } from './schemas.ts'
+
+export function agentRoutes(
+  app: FastifyInstance,
+  services: Services,
+  { isPublic }: { isPublic: boolean },
+): void {
+  app.addSchema(AgentSchema)
+
+  app.get(
+    '/api/v1/agents',
+    { schema: listSchema, onRequest: optionalPrincipal(services) },
+    async (request, reply) => {
+      const { principal } = request
+      if (principal === undefined && !isPublic) throw new Problem('credential_missing')
+      enforceLimit(
+        reply,
+        await services.limits.agents.take(credentialId(principal) ?? `address:${request.ip}`),
+      )
+      const items = await services.agents.list(principal)
+      return success({ items, next_cursor: null })
+    },
+  )
+}
+
+function credentialId(principal: Principal | undefined): string | undefined {
+  return principal?.via.kind === 'key'
+    ? `key:${principal.via.keyId}`
+    : principal && `user:${principal.userId}`
+}
+
+const AgentSchema = Type.Object(
+  {
+    id: Type.String({ description: 'The value of the `Agent` header.' }),
+    name: Type.String(),
+    platform: oneOf(PLATFORMS),
+    description: Type.String(),
+    status: oneOf(
+      ['available', 'degraded', 'unavailable'],
+      'From a probe a few seconds old; degraded: it answers, but not to our credentials.',
+    ),
+    requires: Type.Array(Type.String(), { description: 'Request fields that need a real value.' }),
+    features: Type.Object({
+      stream: Type.Boolean(),
+      detail: Type.Boolean(),
+      files: Type.Boolean(),
+      conversation: Type.Boolean(),
+      usage: Type.Boolean(),
+      stop: Type.Boolean(),
+    }),
+    apps: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+    sandbox: Type.Boolean({ description: 'true: a look-alike that comes with the gateway.' }),
+  },
+  {
+    $id: 'Agent',
+    examples: [
+      {
+        id: 'fastgpt',
+        name: 'FastGPT',
+        platform: 'fastgpt',
+        description: '',
+        status: 'available',
+        requires: ['app_id'],
+        features: { stream: true, detail: true, files: true, conversation: true, usage: true, stop: true },
+        apps: [],
+        sandbox: true,
+      },
+    ],
+  },
+)
+
+const listSchema = {
+  tags: ['agents'],
+  operationId: 'listAgents',
+  summary: 'List the agents',
+  description: 'With a credential: those that it may use.',
+  security: [{}, { apiKey: [] }, { accessToken: [] }],
+  response: {
+    200: envelope(page(ref(AgentSchema))),
+    ...problems(
+      'credential_missing',
+      'credential_malformed',
+      'key_unknown',
+      'key_expired',
+      'key_revoked',
+      'owner_suspended',
+      'token_invalid',
+      'token_expired',
+      'token_revoked',
+      'rate_limited',
+      'unavailable',
+    ),
+  },
+}

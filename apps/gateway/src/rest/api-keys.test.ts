@@ -1,0 +1,157 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import type { Principal } from '#core/principal.ts'
+import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+
+const PATH = '/api/v1/api-keys'
+let at: AccountsApp
+let admin: Principal
+let premium: Principal
+
+beforeAll(async () => {
+  at = await openAccountsApp()
+}, OPENING_MS)
+beforeEach(async () => {
+  await at.clear()
+  admin = await at.join('admin')
+  premium = await at.join('premium')
+})
+afterAll(() => at.app.close())
+
+const body = {
+  name: 'support bot',
+  description: 'Answers on the help page.',
+  expires_at: '2030-01-31T08:00:00+08:00',
+  permissions: ['chat', 'upload'],
+}
+
+test.each([PATH, `${PATH}/`])('POST %s answers with the record and, this once, the key', async (path) => {
+  const response = await at.call(premium, 'POST', path, { ...body, limits: { chat_per_minute: 5 } })
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['cache-control']).toBe('no-store')
+  const { full_key, ...record } = response.json().data
+  expect(full_key).toMatch(/^tl_[0-9A-Za-z]{49}$/)
+  expect(record).toEqual({
+    id: expect.any(String),
+    name: 'support bot',
+    description: 'Answers on the help page.',
+    key_prefix: full_key.slice(0, 12),
+    created_at: expect.any(String),
+    expires_at: '2030-01-31T00:00:00.000Z',
+    revoked_at: null,
+    last_used_at: null,
+    permissions: ['chat', 'upload'],
+    is_active: true,
+    created_by: premium.userId,
+    owner_id: premium.userId,
+    allowed_agents: null,
+    limits: { chat_per_minute: 5, upload_per_minute: null },
+    usage: { total_calls: 0, calls_today: 0, calls_this_month: 0, last_used_at: null },
+  })
+  expect((await at.call(premium, 'GET', `${PATH}/${record.id}`)).json().data).toEqual(record)
+  expect((await at.call(premium, 'GET', PATH)).json().data).toEqual({ items: [record], next_cursor: null })
+})
+
+test.each<[object, string]>([
+  [{ name: undefined }, 'body.name: is required; expected a string of 1 to 100 characters.'],
+  [
+    { permissions: [] },
+    'body.permissions: expected an array of one of chat, upload, admin of at least 1 items',
+  ],
+  [{ permissions: ['root'] }, 'body.permissions[0]: expected one of chat, upload, admin.'],
+  [{ permissions: ['chat', 'chat'] }, 'body.permissions: '],
+  [{ permissions: 'chat' }, 'body.permissions: '],
+  [{ expires_at: '2030-01-31' }, 'body.expires_at: expected an ISO 8601 time with a zone'],
+  [{ expires_at: 1896048000 }, 'body.expires_at: '],
+  [{ owner_id: 'nobody' }, 'body.owner_id: '],
+  [{ allowed_agents: ['nobody'] }, 'body.allowed_agents[0]: expected agent or agent/app'],
+  [{ allowed_agents: 'dify' }, 'body.allowed_agents: '],
+  [
+    { limits: { chat_per_minute: 61 } },
+    'body.limits.chat_per_minute: expected null or an integer of 1 to 60.',
+  ],
+  [{ limits: { upload_per_minute: '1' } }, 'body.limits.upload_per_minute: '],
+])('a key with %o is 400', async (wrong, detail) => {
+  const response = await at.call(admin, 'POST', PATH, { ...body, ...wrong })
+  expect(response.json()).toMatchObject({ code: 400, detail: expect.stringContaining(detail) })
+})
+
+test('an API key creates none, whatever its permissions, and a plain user neither', async () => {
+  for (const permissions of [['admin'], ['chat']] as const) {
+    const { fullKey } = await at.keyOf(admin, { permissions: [...permissions] })
+    const byKey = await at.call(fullKey, 'POST', PATH, body)
+    expect(byKey.json()).toMatchObject({ code: 401, reason: 'access_token_required' })
+  }
+  const byUser = await at.call(await at.join('user'), 'POST', PATH, body)
+  expect(byUser.json()).toMatchObject({ code: 403, reason: 'role_denied' })
+})
+
+test("another user's key answers as one that does not exist, on every method", async () => {
+  const foreign = await at.keyOf(admin)
+  for (const [method, suffix] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/revoke'],
+  ] as const) {
+    const bodies = []
+    for (const id of [foreign.id, v7(), 'nonsense', '%00']) {
+      const change = method === 'PATCH' ? { name: 'mine now' } : undefined
+      const response = await at.call(premium, method, `${PATH}/${id}${suffix}`, change)
+      expect(response.statusCode).toBe(404)
+      bodies.push(JSON.stringify({ ...response.json(), request_id: '' }))
+    }
+    expect(new Set(bodies).size, method).toBe(1)
+  }
+})
+
+test('an owner sees a key that another created for it, and may not change it', async () => {
+  const { id } = await at.keyOf(admin, { ownerId: premium.userId })
+  expect((await at.call(premium, 'GET', `${PATH}/${id}`)).statusCode).toBe(200)
+  const revoking = await at.call(premium, 'DELETE', `${PATH}/${id}`)
+  expect(revoking.json()).toMatchObject({ code: 403, reason: 'role_denied' })
+})
+
+test('a change sets, null clears', async () => {
+  const { id } = await at.keyOf(premium, { allowedAgents: ['dify'] })
+  const patch = async (change: object) =>
+    (await at.call(premium, 'PATCH', `${PATH}/${id}`, change)).json().data
+  expect(
+    await patch({ name: 'renamed', limits: { chat_per_minute: 5, upload_per_minute: 2 } }),
+  ).toMatchObject({
+    name: 'renamed',
+    allowed_agents: ['dify'],
+    limits: { chat_per_minute: 5, upload_per_minute: 2 },
+  })
+  expect(await patch({ allowed_agents: null, limits: { chat_per_minute: null } })).toMatchObject({
+    allowed_agents: null,
+    limits: { chat_per_minute: null, upload_per_minute: 2 },
+  })
+  expect(await patch({ limits: null })).toMatchObject({
+    limits: { chat_per_minute: null, upload_per_minute: null },
+  })
+})
+
+test('DELETE and revoke do the same, and the record stays', async () => {
+  const { id, fullKey } = await at.keyOf(premium)
+  const first = (await at.call(premium, 'DELETE', `${PATH}/${id}`)).json().data
+  expect(first).toMatchObject({ is_active: false, revoked_at: expect.any(String) })
+  expect((await at.call(admin, 'POST', `${PATH}/${id}/revoke`)).json().data).toEqual(first)
+  expect((await at.call(premium, 'GET', `${PATH}/${id}`)).json().data).toEqual(first)
+  expect((await at.call(fullKey, 'GET', '/api/v1/key')).json()).toMatchObject({
+    code: 401,
+    reason: 'key_revoked',
+  })
+})
+
+test('any key reads itself; a token is of the wrong kind there', async () => {
+  const { id, fullKey } = await at.keyOf(premium)
+  expect((await at.call(fullKey, 'GET', '/api/v1/key')).json().data).toMatchObject({
+    id,
+    rate_limits: { chat_per_minute: 60, upload_per_minute: 10 },
+    quota: { max_api_calls: 100, api_calls_count: 0, remaining: 100, quota_period: 'none', resets_at: null },
+  })
+  const byToken = await at.call(premium, 'GET', '/api/v1/key')
+  expect(byToken.json()).toMatchObject({ code: 401, reason: 'api_key_required' })
+})

@@ -1,0 +1,86 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { Services } from '#core/services.ts'
+import { createChunkEncoder } from './chat-chunks.ts'
+import { abortedWith, CHAT_PROBLEMS, type ChatRouteOptions, callHeaders, endUserOf } from './chat-exchange.ts'
+import { foldReply } from './chat-reply.ts'
+import {
+  ChatChunkSchema,
+  ChatReplySchema,
+  type ChatRequest,
+  ChatRequestSchema,
+  DetailEventSchema,
+  StreamErrorSchema,
+  UsageSchema,
+} from './chat-schemas.ts'
+import { requireChatKey } from './credentials.ts'
+import { sendEventStream } from './event-stream.ts'
+import { limitHeaders } from './limit-headers.ts'
+import { problems, ref } from './schemas.ts'
+
+export function chatRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
+  for (const schema of [
+    UsageSchema,
+    DetailEventSchema,
+    ChatRequestSchema,
+    ChatReplySchema,
+    ChatChunkSchema,
+    StreamErrorSchema,
+  ]) {
+    app.addSchema(schema)
+  }
+
+  app.post<{ Body: ChatRequest; Headers: { agent?: string } }>(
+    '/api/v1/chat',
+    { schema: chatSchema, onRequest: requireChatKey(services) },
+    async (request, reply) => {
+      const { body } = request
+      const chat = await services.chat.start(
+        {
+          requestId: request.id,
+          face: 'rest',
+          credential: request.apiKey,
+          address: request.ip,
+          agent: request.headers.agent,
+          appId: body.app_id,
+          chatId: body.chat_id,
+          conversationId: body.conversation_id,
+          stream: body.stream,
+          query: body.query,
+          files: body.files,
+          endUser: endUserOf(request, options, body.user),
+          variables: (body.variables ?? {}) as Record<string, unknown>,
+        },
+        abortedWith(reply),
+        (verdict) => limitHeaders(reply, verdict),
+      )
+      callHeaders(request, reply, chat)
+      if (!body.stream) return foldReply(chat, { detail: body.detail, replyBytesMax: options.replyBytesMax })
+      await sendEventStream(reply, chat, createChunkEncoder(chat, body), options)
+      return reply
+    },
+  )
+}
+
+const chatSchema = {
+  tags: ['chat'],
+  operationId: 'chat',
+  summary: 'Ask an agent',
+  description:
+    'Answers with one JSON object or, where `stream` is true, with server-sent events: ChatChunk lines, then `[DONE]`; after a failure one StreamError line and no `[DONE]`.',
+  security: [{ apiKey: [] }],
+  headers: Type.Object({
+    agent: Type.Optional(Type.String({ description: 'Which agent answers.', examples: ['fastgpt'] })),
+  }),
+  body: ref(ChatRequestSchema),
+  response: {
+    200: {
+      description: 'The reply.',
+      content: {
+        'application/json': { schema: ref(ChatReplySchema) },
+        'text/event-stream': { schema: Type.Union([ref(ChatChunkSchema), ref(StreamErrorSchema)]) },
+      },
+    },
+    ...problems(...CHAT_PROBLEMS, 'conversation_id_required'),
+  },
+}

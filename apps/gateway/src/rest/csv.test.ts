@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { array, assert, oneof, property, string } from 'fast-check'
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { csvLine, sendCsv } from './csv.ts'
+
+test('any texts come back from the file as they were, but for the apostrophe before a formula', () => {
+  const texts = array(oneof(string({ unit: 'binary' }), string({ unit: 'grapheme-ascii' })), { minLength: 1 })
+  assert(
+    property(texts, (cells) => {
+      const line = csvLine(cells)
+      expect(line.endsWith('\r\n')).toBe(true)
+      const read = readLine(line.slice(0, -2))
+      expect(read.map((cell, index) => (cell === `'${cells[index]}` ? cells[index] : cell))).toEqual(cells)
+    }),
+  )
+})
+
+test.each([
+  '=1+1',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  '＝1',
+  '＋1',
+  '－1',
+  '＠A1',
+  "=cmd|'/C calc'!A0",
+  '="x,y"',
+])('a cell that begins like the formula %j is text to a spreadsheet', (formula) => {
+  expect(readLine(csvLine([formula]).slice(0, -2))).toEqual([`'${formula}`])
+})
+
+test('numbers, times and nothing are written plainly; a quote is doubled', () => {
+  const cells = [-1.5, 0, null, new Date(0), 'a "b"', 'c,d', 'e\nf', '安娜', "it's = fine"]
+  expect(csvLine(cells)).toBe('-1.5,0,,1970-01-01T00:00:00.000Z,"a ""b""","c,d","e\nf",安娜,it\'s = fine\r\n')
+})
+
+test('rows go out while they come, and a reader that leaves ends their source', async () => {
+  const app = Fastify()
+  const row = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  app.get('/', (_request, reply) =>
+    sendCsv(
+      reply,
+      'calls',
+      ['id'],
+      (async function* () {
+        try {
+          await row.promise
+          for (;;) yield ['x'.repeat(10_000)]
+        } finally {
+          ended.resolve()
+        }
+      })(),
+    ),
+  )
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const leaving = new AbortController()
+  const response = await fetch(url, { signal: leaving.signal })
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="calls.csv"',
+    'cache-control': 'no-store',
+  })
+  const reader = response.body?.getReader()
+  // The head is here although the first row is not.
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('id\r\n')
+  row.resolve()
+  await reader?.read()
+  leaving.abort()
+  await ended.promise
+  const closed = once(app.server, 'close')
+  await Promise.all([app.close(), closed])
+})
+
+/** RFC 4180, for one record. */
+function readLine(line: string): string[] {
+  return [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,"]*))/gy)].map(
+    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,
+  )
+}

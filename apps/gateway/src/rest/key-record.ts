@@ -1,0 +1,69 @@
+import Type, { type Static } from 'typebox'
+import type { KeyRecord } from '#core/keys/key-record.ts'
+import { nullable, Timestamp, Uuid } from './schemas.ts'
+
+export const PermissionSchema = Type.Enum(['chat', 'upload', 'admin'], { type: 'string' })
+
+export const ApiKeySchema = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String({ examples: ['support bot'] }),
+    description: Type.String({ examples: ['Answers on the help page.'] }),
+    key_prefix: Type.String({
+      description: 'The first 12 characters of the key.',
+      examples: ['tl_0fQ7sXbV2'],
+    }),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    revoked_at: nullable(Timestamp),
+    last_used_at: nullable(Timestamp),
+    permissions: Type.Array(PermissionSchema),
+    is_active: Type.Boolean({ description: 'false once revoked or expired.' }),
+    created_by: Uuid,
+    owner_id: Uuid,
+    allowed_agents: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: '`agent` or `agent/app`; null: all.',
+      examples: [['fastgpt', 'dify/helpdesk']],
+    }),
+    limits: Type.Object(
+      { chat_per_minute: nullable(Type.Integer()), upload_per_minute: nullable(Type.Integer()) },
+      { description: "The key's own; null: the gateway's." },
+    ),
+    usage: Type.Object({
+      total_calls: Type.Integer(),
+      calls_today: Type.Integer({ description: 'Since midnight UTC.' }),
+      calls_this_month: Type.Integer({ description: 'Since the first of the month, UTC.' }),
+      last_used_at: nullable(Timestamp),
+    }),
+  },
+  { $id: 'ApiKey' },
+)
+
+export function keyRecord(key: KeyRecord): Static<typeof ApiKeySchema> {
+  const lastUsedAt = key.usage.lastUsedAt?.toISOString() ?? null
+  return {
+    id: key.id,
+    name: key.name,
+    description: key.description,
+    key_prefix: key.keyPrefix,
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt.toISOString(),
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    last_used_at: lastUsedAt,
+    permissions: [...key.permissions],
+    is_active: key.isActive,
+    created_by: key.createdBy,
+    owner_id: key.ownerId,
+    allowed_agents: key.allowedAgents && [...key.allowedAgents],
+    limits: {
+      chat_per_minute: key.limits.chatPerMinute,
+      upload_per_minute: key.limits.uploadPerMinute,
+    },
+    usage: {
+      total_calls: key.usage.totalCalls,
+      calls_today: key.usage.callsToday,
+      calls_this_month: key.usage.callsThisMonth,
+      last_used_at: lastUsedAt,
+    },
+  }
+}

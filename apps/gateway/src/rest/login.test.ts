@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { OPENING_MS, PASSWORD } from '#core/auth/accounts-fixture.ts'
+import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+
+let at: AccountsApp
+
+beforeAll(async () => {
+  at = await openAccountsApp()
+}, OPENING_MS)
+beforeEach(() => at.clear())
+afterAll(() => at.app.close())
+
+describe.each(['/api/v1/login', '/api/v1/login/', '/api/v1/auth/login'])('POST %s', (path) => {
+  test('answers with the login response of the interface, its user of exactly nine fields', async () => {
+    const { userId } = await at.join('premium', 'alice')
+    const response = await at.call(undefined, 'POST', path, {
+      username: 'alice',
+      password: PASSWORD,
+      other: 1,
+    })
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['cache-control']).toBe('no-store')
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(response.json()).toEqual({
+      code: 0,
+      msg: 'Success',
+      data: {
+        access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+        token_type: 'bearer',
+        expires_in: 3600,
+        user: {
+          id: userId,
+          username: 'alice',
+          role: 'premium',
+          status: 'active',
+          created_at: time,
+          updated_at: time,
+          last_login: time,
+          api_calls_count: 0,
+          max_api_calls: 100,
+        },
+      },
+    })
+  })
+})
+
+test('failures answer with one body, byte for byte', async () => {
+  await at.join('user', 'alice')
+  const bodies = await Promise.all(
+    ['alice', 'nobody', 'not a name'].map(async (username) => {
+      const response = await at.call(undefined, 'POST', '/api/v1/login', { username, password: 'wrong' })
+      expect(response.statusCode).toBe(401)
+      return { ...response.json(), request_id: '' }
+    }),
+  )
+  expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
+})
+
+test.each([
+  [{ username: 'alice' }, 'body.password: is required; expected a string of 1 to 256 characters.'],
+  [{ username: 1, password: 'x' }, 'body.username: expected a string of 1 to 256 characters.'],
+  [{ username: 'a', password: 'x'.repeat(257) }, 'body.password: expected a string of 1 to 256 characters.'],
+  [undefined, 'body: expected an object.'],
+])('a body of another form is 400 and costs no failure (case %#)', async (body, detail) => {
+  const response = await at.call(undefined, 'POST', '/api/v1/login', body)
+  expect(response.statusCode).toBe(400)
+  expect(response.json()).toMatchObject({ reason: 'invalid_request', detail })
+})
+
+test('too many failures are 429 and say when to come again', async () => {
+  await at.join('user', 'mallory')
+  const login = (password: string) =>
+    at.call(undefined, 'POST', '/api/v1/login', { username: 'mallory', password })
+  for (let failure = 0; failure < 10; failure += 1) await login('wrong')
+  const response = await login(PASSWORD)
+  expect(response.statusCode).toBe(429)
+  expect(response.json()).toMatchObject({ reason: 'rate_limited' })
+  expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
+})
+
+test.each(['/api/v1/logout', '/api/v1/auth/logout'])('POST %s ends the token that is sent', async (path) => {
+  await at.join('user', 'alice')
+  const login = await at.call(undefined, 'POST', '/api/v1/login', { username: 'alice', password: PASSWORD })
+  const token: string = login.json().data.access_token
+  expect((await at.call(token, 'POST', path)).json()).toEqual({ code: 0, msg: 'Success', data: {} })
+  const again = await at.call(token, 'POST', path)
+  expect(again.statusCode).toBe(401)
+  expect(again.headers['www-authenticate']).toBe('Bearer')
+  expect(again.json()).toMatchObject({ code: 401, reason: 'token_revoked' })
+})
+
+test('an API key cannot log out', async () => {
+  const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
+  expect((await at.call(key.fullKey, 'POST', '/api/v1/logout')).json()).toMatchObject({
+    code: 401,
+    reason: 'access_token_required',
+  })
+})
+
+test('the public signing keys are a plain JWK set that may be cached for a minute', async () => {
+  await at.tokens.prepare()
+  const response = await at.call(undefined, 'GET', '/.well-known/jwks.json')
+  expect(response.headers['cache-control']).toBe('public, max-age=60')
+  const text = expect.any(String)
+  expect(response.json()).toEqual({
+    keys: [{ kty: 'OKP', crv: 'Ed25519', x: text, kid: text, alg: 'EdDSA', use: 'sig' }],
+  })
+})

@@ -1,0 +1,86 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { Services } from '#core/services.ts'
+import { BODY_PROBLEMS } from './body-problems.ts'
+import { callerOf, requireToken, TOKEN_PROBLEMS } from './credentials.ts'
+import { envelope, problems, ref, success } from './schemas.ts'
+import { UserSchema, userRecord } from './user-record.ts'
+
+export function loginRoutes(
+  app: FastifyInstance,
+  services: Pick<Services, 'login' | 'authentication'>,
+): void {
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  for (const schema of [UserSchema, LoginRequestSchema, LoginResponseSchema]) app.addSchema(schema)
+
+  // The interface names both paths for the same operation.
+  for (const [path, schemas] of [
+    ['/api/v1', { login: loginSchema('login'), logout: logoutSchema('logout') }],
+    ['/api/v1/auth', { login: loginSchema('authLogin'), logout: logoutSchema('authLogout') }],
+  ] as const) {
+    routes.post(`${path}/login`, { schema: schemas.login }, async (request, reply) => {
+      const { accessToken, expiresIn, user } = await services.login.login(request.body, request.ip)
+      reply.header('cache-control', 'no-store')
+      return success({
+        access_token: accessToken,
+        token_type: 'bearer' as const,
+        expires_in: expiresIn,
+        user: userRecord(user),
+      })
+    })
+
+    const onRequest = requireToken(services)
+    routes.post(`${path}/logout`, { schema: schemas.logout, onRequest }, async (request) => {
+      await services.login.logout(callerOf(request))
+      return success({})
+    })
+  }
+}
+
+const LoginRequestSchema = Type.Object(
+  {
+    username: Type.String({ minLength: 1, maxLength: 256 }),
+    password: Type.String({ minLength: 1, maxLength: 256 }),
+  },
+  { $id: 'LoginRequest', examples: [{ username: 'admin', password: 'correct horse battery staple' }] },
+)
+
+const LoginResponseSchema = Type.Object(
+  {
+    access_token: Type.String({
+      description: 'A JWT, sent as `Authorization: Bearer …`.',
+      examples: ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTlhOWYzZSJ9.c2lnbmF0dXJl'],
+    }),
+    token_type: Type.Literal('bearer'),
+    expires_in: Type.Integer({ description: 'Lifetime in seconds.', examples: [3600] }),
+    user: ref(UserSchema),
+  },
+  { $id: 'LoginResponse' },
+)
+
+function loginSchema(operationId: string) {
+  return {
+    tags: ['login'],
+    operationId,
+    summary: 'Log in',
+    description: 'Exchanges a username and a password for an access token.',
+    security: [],
+    body: ref(LoginRequestSchema),
+    response: {
+      200: envelope(ref(LoginResponseSchema)),
+      ...problems(...BODY_PROBLEMS, 'login_failed', 'rate_limited', 'unavailable'),
+    },
+  }
+}
+
+function logoutSchema(operationId: string) {
+  return {
+    tags: ['login'],
+    operationId,
+    summary: 'Log out',
+    description: 'Ends the access token that is sent.',
+    security: [{ accessToken: [] }],
+    response: { 200: envelope(Type.Object({})), ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS) },
+  }
+}

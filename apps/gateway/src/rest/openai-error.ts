@@ -1,0 +1,36 @@
+import type { Problem } from '#core/errors.ts'
+
+/** OpenAI's error shape, which its clients also read from a stream. `code` is our reason, `type` OpenAI's class. */
+export interface OpenAiError {
+  readonly message: string
+  readonly type: string
+  readonly code: string
+  /** The field that is not valid, where it is one. */
+  readonly param: string | null
+}
+
+export function openAiError(problem: Problem): { error: OpenAiError } {
+  return {
+    error: { message: problem.detail, type: typeOf(problem), code: problem.reason, param: paramOf(problem) },
+  }
+}
+
+function paramOf({ detail }: Problem): string | null {
+  return /^body\.([^:]+): /.exec(detail)?.[1] ?? null
+}
+
+function typeOf({ status, reason }: Problem): string {
+  if (reason === 'quota_exceeded') return 'insufficient_quota'
+  switch (status) {
+    case 401:
+      return 'authentication_error'
+    case 403:
+      return 'permission_error'
+    case 404:
+      return 'not_found_error'
+    case 429:
+      return 'rate_limit_error'
+    default:
+      return status < 500 ? 'invalid_request_error' : 'server_error'
+  }
+}

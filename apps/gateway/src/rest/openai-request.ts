@@ -1,0 +1,94 @@
+import type { CallMessage } from '#core/agents/adapter.ts'
+import { fail } from '#core/errors.ts'
+import type { CompletionRequest } from './openai-schemas.ts'
+
+/**
+ * OpenAI's parameters, and what becomes of them. `openai` agents get all but `served`; for the others `refused` ones are
+ * 400, because to ignore them would break what the client builds on the answer, and `ignored` ones only shape it.
+ */
+export const PARAMETERS = {
+  served: ['model', 'messages', 'stream', 'stream_options', 'user', 'metadata', 'store'],
+  refused: [
+    'tools',
+    'functions',
+    'function_call',
+    'response_format',
+    'logprobs',
+    'top_logprobs',
+    'audio',
+    'modalities',
+    'web_search_options',
+  ],
+  ignored: [
+    'temperature',
+    'top_p',
+    'top_k',
+    'min_p',
+    'max_tokens',
+    'max_completion_tokens',
+    'presence_penalty',
+    'frequency_penalty',
+    'repetition_penalty',
+    'logit_bias',
+    'seed',
+    'stop',
+    'n',
+    'tool_choice',
+    'parallel_tool_calls',
+    'reasoning_effort',
+    'verbosity',
+    'service_tier',
+    'prediction',
+    'safety_identifier',
+    'prompt_cache_key',
+  ],
+} as const
+
+const PASSED: readonly string[] = [...PARAMETERS.refused, ...PARAMETERS.ignored]
+
+/** The parameters that an `openai` agent gets, unknown ones left out. */
+export function passedParameters(body: CompletionRequest): Record<string, unknown> {
+  requireOneChoice(body)
+  const given = body as Record<string, unknown>
+  return Object.fromEntries(
+    PASSED.filter((name) => given[name] !== undefined && given[name] !== null).map((name) => [
+      name,
+      given[name],
+    ]),
+  )
+}
+
+/** The given parameters that agents without OpenAI's interface cannot honour. */
+export function unhonouredParameters(body: CompletionRequest): string[] {
+  const given = body as Record<string, unknown>
+  return PARAMETERS.refused.filter((name) => isUsed(name, given[name]))
+}
+
+function isUsed(name: string, value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return false
+  if (Array.isArray(value))
+    return name === 'modalities' ? value.some((item) => item !== 'text') : value.length > 0
+  if (name === 'response_format') return (value as { type?: unknown }).type !== 'text'
+  return name !== 'function_call' || value !== 'none'
+}
+
+function requireOneChoice(body: CompletionRequest): void {
+  const { n } = body as { n?: unknown }
+  if (n !== undefined && n !== null && n !== 1) fail('invalid_request', 'body.n: expected 1.')
+}
+
+/** The messages as the seam has them: what only OpenAI's servers understand travels beside. */
+export function callMessages(body: CompletionRequest): readonly CallMessage[] {
+  return body.messages.map(({ role, content, ...extra }) => ({
+    role,
+    content: content ?? null,
+    ...(Object.keys(extra).length > 0 && { extra }),
+  }))
+}
+
+/** `<agent>/<app>`; a header that names the agent leaves only what follows the slash. */
+export function splitModel(model: string, agentHeader: string | undefined): { agent: string; app: string } {
+  const slash = model.indexOf('/')
+  const app = slash < 0 ? '' : model.slice(slash + 1)
+  return { agent: agentHeader ?? (slash < 0 ? model : model.slice(0, slash)), app }
+}

@@ -1,0 +1,165 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import { Problem } from '#core/errors.ts'
+import type { Services } from '#core/services.ts'
+import { abortedWith, CHAT_PROBLEMS, type ChatRouteOptions, callHeaders, endUserOf } from './chat-exchange.ts'
+import { callerOf, KEY_PROBLEMS, requireChatKey, requireKey } from './credentials.ts'
+import { sendEventStream } from './event-stream.ts'
+import { limitHeaders } from './limit-headers.ts'
+import { createCompletionEncoder } from './openai-chunks.ts'
+import { foldCompletion } from './openai-reply.ts'
+import { callMessages, passedParameters, splitModel, unhonouredParameters } from './openai-request.ts'
+import {
+  CompletionChunkSchema,
+  type CompletionRequest,
+  CompletionRequestSchema,
+  CompletionSchema,
+  ModelListSchema,
+  ModelSchema,
+  OpenAiErrorSchema,
+} from './openai-schemas.ts'
+import { problemsAs, ref } from './schemas.ts'
+
+interface CompletionHeaders {
+  agent?: string
+  'x-conversation-id'?: string
+}
+
+/** For tools that know only OpenAI: `baseURL` is `…/api/v1`, the key an API key, `model` an agent. */
+export function openAiRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
+  for (const schema of [
+    CompletionRequestSchema,
+    CompletionSchema,
+    CompletionChunkSchema,
+    ModelSchema,
+    ModelListSchema,
+    OpenAiErrorSchema,
+  ]) {
+    app.addSchema(schema)
+  }
+  const config = { errors: 'openai' } as const
+
+  app.post<{ Body: CompletionRequest; Headers: CompletionHeaders }>(
+    '/api/v1/chat/completions',
+    { config, schema: completionSchema, onRequest: requireChatKey(services) },
+    async (request, reply) => {
+      const { body } = request
+      const call = chatCall(request, endUserOf(request, options, body.user))
+      const chat = await services.chat.start(call, abortedWith(reply), (verdict) =>
+        limitHeaders(reply, verdict),
+      )
+      callHeaders(request, reply, chat)
+      const { reasoning } = chat
+      if (body.stream !== true) {
+        return foldCompletion(chat, { reasoning, replyBytesMax: options.replyBytesMax })
+      }
+      const includeUsage = body.stream_options?.include_usage === true
+      await sendEventStream(reply, chat, createCompletionEncoder(chat, { reasoning, includeUsage }), options)
+      return reply
+    },
+  )
+
+  app.get(
+    '/api/v1/models',
+    { config, schema: modelsSchema, onRequest: requireKey(services) },
+    async (request) => ({
+      object: 'list' as const,
+      data: services.agents.models(callerOf(request)).map(modelRecord),
+    }),
+  )
+
+  // A wildcard: the id of an app's model has a slash, and some clients do not escape it.
+  app.get<{ Params: { '*': string } }>(
+    '/api/v1/models/*',
+    { config, schema: modelSchema, onRequest: requireKey(services) },
+    async (request) => modelOf(services, request, request.params['*']),
+  )
+}
+
+function chatCall(
+  request: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>,
+  endUser: string,
+): ChatCall {
+  const { body, headers } = request
+  const { agent, app } = splitModel(body.model, headers.agent)
+  const conversation = headers['x-conversation-id'] ?? body.metadata?.conversation_id ?? ''
+  return {
+    requestId: request.id,
+    face: 'openai',
+    credential: request.apiKey,
+    address: request.ip,
+    agent,
+    appId: app,
+    ...(headers.agent === undefined && { model: body.model }),
+    chatId: conversation,
+    conversationId: conversation,
+    stream: body.stream === true,
+    query: '',
+    files: [],
+    endUser,
+    variables: {},
+    messages: callMessages(body),
+    parameters: passedParameters(body),
+    unhonoured: unhonouredParameters(body),
+  }
+}
+
+function modelRecord({ id, platform }: { id: string; platform: string }) {
+  return { id, object: 'model' as const, created: 0, owned_by: platform }
+}
+
+function modelOf(services: Services, request: FastifyRequest, id: string) {
+  const model = services.agents.models(callerOf(request)).find((each) => each.id === id)
+  if (model === undefined) throw new Problem('model_not_found')
+  return modelRecord(model)
+}
+
+const AGENT_HEADER = Type.Optional(
+  Type.String({ description: 'Names the agent; `model` then gives only what follows a slash.' }),
+)
+
+const completionSchema = {
+  tags: ['openai'],
+  operationId: 'createCompletion',
+  summary: 'Ask an agent, as OpenAI is asked',
+  description:
+    'With a conversation (the header `X-Conversation-Id` or `metadata.conversation_id`) platforms that keep its context get the last user message; without one the whole array is carried.',
+  security: [{ apiKey: [] }],
+  headers: Type.Object({
+    agent: AGENT_HEADER,
+    'x-conversation-id': Type.Optional(Type.String({ maxLength: 256, description: 'The conversation.' })),
+  }),
+  body: ref(CompletionRequestSchema),
+  response: {
+    200: {
+      description: 'The completion.',
+      content: {
+        'application/json': { schema: ref(CompletionSchema) },
+        'text/event-stream': { schema: Type.Union([ref(CompletionChunkSchema), ref(OpenAiErrorSchema)]) },
+      },
+    },
+    ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found']),
+  },
+}
+
+const modelsSchema = {
+  tags: ['openai'],
+  operationId: 'listModels',
+  summary: 'List what can be named as a model',
+  description: 'Each agent, and each of its apps, that the key may use.',
+  security: [{ apiKey: [] }],
+  response: { 200: ref(ModelListSchema), ...problemsAs(OpenAiErrorSchema, KEY_PROBLEMS) },
+}
+
+const modelSchema = {
+  tags: ['openai'],
+  operationId: 'readModel',
+  summary: 'Read one model',
+  security: [{ apiKey: [] }],
+  params: Type.Object({ '*': Type.String({ description: 'The id, with or without its slash escaped.' }) }),
+  response: {
+    200: ref(ModelSchema),
+    ...problemsAs(OpenAiErrorSchema, [...KEY_PROBLEMS, 'model_not_found']),
+  },
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { fail } from '#core/errors.ts'
+
+/** A caller's `X-Request-Id` is kept where it is a plain token: it goes into headers, the log and the ledger as it is. */
+const PLAIN_TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~:/=@-]{1,128}$/
+
+/** One header of the request, before any hook has run: hence from the raw request. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, newId: () => string): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && PLAIN_TOKEN.test(given) ? given : newId()
+}
+
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
+
+/**
+ * Host is where servers behind one address get confused: exactly one, and shaped like a host.
+ * Node keeps the first of several silently, so they are counted in the raw headers.
+ */
+export function requirePlainHost(request: FastifyRequest): void {
+  const raw = request.raw.rawHeaders
+  let hosts = 0
+  for (let index = 0; index < raw.length; index += 2) if (isHost(raw[index])) hosts += 1
+  if (hosts > 1) fail('invalid_host', 'host: was sent more than once.')
+  const host = request.raw.headers.host
+  if (host === undefined) {
+    if (request.raw.httpVersion === '1.0') return
+    fail('invalid_host', 'host: is missing.')
+  }
+  if (!HOST.test(host)) fail('invalid_host', 'host: expected a host name or address with an optional port.')
+}
+
+function isHost(name: string | undefined): boolean {
+  return name !== undefined && name.length === 4 && name.toLowerCase() === 'host'
+}

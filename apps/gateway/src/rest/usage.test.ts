@@ -1,0 +1,142 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import { hashKey } from '#core/keys/key-form.ts'
+import type { Principal } from '#core/principal.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createLedger } from '#core/usage/ledger.ts'
+import { createUsage } from '#core/usage/usage.ts'
+import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+import { usageRoutes } from './usage.ts'
+
+let stage: AccountsApp
+let admin: Principal
+let owner: Principal
+let key: { id: string; fullKey: string }
+let foreign: { id: string; fullKey: string }
+
+beforeAll(async () => {
+  stage = await openAccountsApp()
+  const usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
+  usageRoutes(stage.app, { usage, authentication: stage.authentication })
+  admin = await stage.join('admin')
+  owner = await stage.join('premium')
+  key = await stage.keyOf(owner)
+  foreign = await stage.keyOf(await stage.join('premium'))
+
+  const observer = { batch: () => undefined, settleFailed: () => undefined }
+  const { sql } = stage.database
+  const ledger = createLedger({ sql, runtime: systemRuntime, instanceId: v7(), observer })
+  for (let index = 0; index < 7; index += 1) {
+    const callId = v7()
+    const keyHash = hashKey((index < 5 ? key : foreign).fullKey)
+    const named = { requestId: `=request-${index}`, agent: index % 2 === 0 ? 'dify' : 'fastgpt', app: '' }
+    const placed = { endUser: '', conversation: '', permission: 'chat', kind: 'chat', face: 'rest' } as const
+    await ledger.admit({ callId, keyHash, ...named, ...placed })
+    // The last of each key is still running.
+    if (index === 4 || index === 6) continue
+    ledger.settle({ callId, outcome: index === 3 ? 'timeout' : 'done', platformCode: 'p-1', durationMs: 5 })
+  }
+  await ledger.close(5_000)
+}, OPENING_MS)
+afterAll(() => stage.app.close())
+
+const idsOf = async (as: Principal | string, query = '') => {
+  const { data } = (await stage.call(as, 'GET', `/api/v1/calls${query}`)).json()
+  return data.items.map((call: { request_id: string }) => call.request_id.slice('=request-'.length)).join('')
+}
+
+test('the ledger comes newest first: an admin sees all calls, a user its own, a key those it made', async () => {
+  expect(await idsOf(admin)).toBe('6543210')
+  expect(await idsOf(owner)).toBe('43210')
+  expect(await idsOf(foreign.fullKey)).toBe('65')
+})
+
+test.each([
+  ['agent=dify', '420'],
+  ['outcome=timeout', '3'],
+  ['outcome=running', '4'],
+  ['request_id=%3Drequest-2', '2'],
+  ['from=2020-01-01', '43210'],
+  ['to=2020-01-01', ''],
+])('filtered by %s, it is %s', async (query, expected) => {
+  expect(await idsOf(owner, `?${query}`)).toBe(expected)
+})
+
+test('pages follow each other without a gap or a repetition, while calls come in', async () => {
+  let told = ''
+  for (let cursor = ''; ; ) {
+    const { data } = (await stage.call(owner, 'GET', `/api/v1/calls?limit=2${cursor}`)).json()
+    told += data.items.map((call: { request_id: string }) => call.request_id.at(-1)).join('')
+    if (data.next_cursor === null) break
+    cursor = `&cursor=${data.next_cursor}`
+  }
+  expect(told).toBe('43210')
+})
+
+test('what the platform said of itself is for admins', async () => {
+  const codes = async (as: Principal) => {
+    const { data } = (await stage.call(as, 'GET', `/api/v1/calls?key_id=${key.id}&outcome=done`)).json()
+    return data.items.map((call: { platform_code: string | null }) => call.platform_code)
+  }
+  expect(await codes(admin)).toEqual(['p-1', 'p-1', 'p-1'])
+  expect(await codes(owner)).toEqual([null, null, null])
+})
+
+test('as CSV it is whole, one line a call, and starts no formula', async () => {
+  const { headers, body } = await stage.call(owner, 'GET', '/api/v1/calls?format=csv')
+  expect(headers['content-type']).toBe('text/csv; charset=utf-8')
+  const [head, ...lines] = body.trimEnd().split('\r\n')
+  expect(head).toMatch(/^id,request_id,key_id,/)
+  expect(lines.map((line) => line.split(',')[1])).toEqual([4, 3, 2, 1, 0].map((id) => `'=request-${id}`))
+})
+
+test.each(['calls', 'usage'])("a neighbour's key is not found in %s, in CSV as in JSON", async (list) => {
+  for (const format of ['csv', 'json']) {
+    const reply = await stage.call(owner, 'GET', `/api/v1/${list}?format=${format}&key_id=${foreign.id}`)
+    expect(reply.statusCode).toBe(404)
+    expect(reply.json()).toMatchObject({ reason: 'key_not_found' })
+  }
+})
+
+test('a report tells ended calls alone, grouped as asked, and its CSV tells the same', async () => {
+  const query = '/api/v1/usage?granularity=hour&group_by=outcome'
+  const { data } = (await stage.call(owner, 'GET', query)).json()
+  expect(data.totals).toMatchObject({ calls: 4, failed_calls: 1, token_coverage: 0, total_tokens: null })
+  expect(data.series.map((series: { group: object }) => series.group)).toEqual([
+    { outcome: 'done' },
+    { outcome: 'timeout' },
+  ])
+  const [head = '', ...lines] = (await stage.call(owner, 'GET', `${query}&format=csv`)).body
+    .trimEnd()
+    .split('\r\n')
+  const column = head.split(',').indexOf('calls')
+  expect(lines.reduce((sum, line) => sum + Number(line.split(',')[column]), 0)).toBe(4)
+  expect(lines).toHaveLength(2 * data.series[0].points.length)
+})
+
+test.each([
+  ['group_by=colour', /^query\.group_by/],
+  ['from=yesterday', /^query\.from/],
+  ['to=2026-01-01T00:00:00', /^query\.to/],
+  ['timezone=Asia/Kolkata', /^query\.timezone/],
+])('%s is refused', async (query, detail) => {
+  const reply = await stage.call(owner, 'GET', `/api/v1/usage?${query}`)
+  expect(reply.statusCode).toBe(400)
+  expect(reply.json().detail).toMatch(detail)
+})
+
+test('a reset takes off one period alone, counts from there, and keeps the history', async () => {
+  const usageOf = async () => (await stage.call(owner, 'GET', `/api/v1/api-keys/${key.id}`)).json().data.usage
+  const reset = (period: string) =>
+    stage.call(owner, 'POST', `/api/v1/api-keys/${key.id}/usage/reset`, { period })
+  expect(await usageOf()).toMatchObject({ total_calls: 5, calls_today: 5, calls_this_month: 5 })
+  await reset('day')
+  expect(await usageOf()).toMatchObject({ total_calls: 5, calls_today: 0, calls_this_month: 5 })
+  await reset('total')
+  await reset('month')
+  expect(await usageOf()).toMatchObject({ total_calls: 0, calls_today: 0, calls_this_month: 0 })
+  expect(await idsOf(owner)).toBe('43210')
+  const { data } = (await stage.call(owner, 'GET', '/api/v1/usage')).json()
+  expect(data.totals.calls).toBe(4)
+})

@@ -1,0 +1,121 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { OPENING_MS, PASSWORD } from '#core/auth/accounts-fixture.ts'
+import type { Principal } from '#core/principal.ts'
+import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+
+let at: AccountsApp
+let admin: Principal
+
+beforeAll(async () => {
+  at = await openAccountsApp()
+}, OPENING_MS)
+beforeEach(async () => {
+  await at.clear()
+  admin = await at.join('admin', 'admin')
+})
+afterAll(() => at.app.close())
+
+test('an admin creates, reads, changes and suspends a user', async () => {
+  const created = await at.call(admin, 'POST', '/api/v1/users', {
+    username: 'alice',
+    password: PASSWORD,
+    max_api_calls: 5,
+    quota_period: 'day',
+  })
+  expect(created.statusCode).toBe(200)
+  const user = created.json().data
+  expect(user).toEqual({
+    id: expect.any(String),
+    username: 'alice',
+    role: 'user',
+    status: 'active',
+    created_at: expect.any(String),
+    updated_at: expect.any(String),
+    last_login: null,
+    api_calls_count: 0,
+    max_api_calls: 5,
+    quota_period: 'day',
+  })
+  const path = `/api/v1/users/${user.id}`
+  expect((await at.call(admin, 'GET', path)).json().data).toEqual(user)
+  const changed = await at.call(admin, 'PATCH', path, { role: 'premium', status: 'suspended' })
+  expect(changed.json().data).toMatchObject({ role: 'premium', status: 'suspended', max_api_calls: 5 })
+  expect((await at.call(admin, 'PUT', `${path}/password`, { password: 'another password' })).statusCode).toBe(
+    200,
+  )
+})
+
+test('lists are pages', async () => {
+  const user = await at.join('user')
+  const first = (await at.call(admin, 'GET', '/api/v1/users?limit=1')).json().data
+  expect(first.items).toMatchObject([{ id: user.userId }])
+  const second = (await at.call(admin, 'GET', `/api/v1/users/?limit=1&cursor=${first.next_cursor}`)).json()
+    .data
+  expect(second).toMatchObject({ items: [{ id: admin.userId }], next_cursor: null })
+})
+
+test.each([
+  ['limit=0', 'query.limit: expected an integer of 1 to 100.'],
+  ['limit=101', 'query.limit: expected an integer of 1 to 100.'],
+  ['limit=x', 'query.limit: expected an integer of 1 to 100.'],
+  ['cursor=x', 'query.cursor: expected the next_cursor of a page before.'],
+])('?%s is 400', async (query, detail) => {
+  const response = await at.call(admin, 'GET', `/api/v1/users?${query}`)
+  expect(response.json()).toMatchObject({ code: 400, detail })
+})
+
+test.each<[object, string]>([
+  [{ role: 'root' }, 'body.role: expected one of admin, premium, user.'],
+  [{ status: 'gone' }, 'body.status: expected one of active, suspended.'],
+  [{ max_api_calls: -1 }, 'body.max_api_calls: expected an integer of 0 to 9007199254740991.'],
+  [{ max_api_calls: 1.5 }, 'body.max_api_calls: expected an integer of 0 to 9007199254740991.'],
+  [{ max_api_calls: '5' }, 'body.max_api_calls: expected an integer of 0 to 9007199254740991.'],
+  [{ quota_period: 'year' }, 'body.quota_period: expected one of none, day, month.'],
+])('%o is 400', async (body, detail) => {
+  const response = await at.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, body)
+  expect(response.json()).toMatchObject({ code: 400, detail })
+})
+
+test('conflicts are 409', async () => {
+  const taken = await at.call(admin, 'POST', '/api/v1/users', { username: 'ADMIN', password: PASSWORD })
+  expect(taken.json()).toMatchObject({ code: 409, reason: 'username_taken' })
+  const last = await at.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, { role: 'user' })
+  expect(last.json()).toMatchObject({ code: 409, reason: 'last_admin' })
+})
+
+test('an unknown id and what is no id are 404 with the same body', async () => {
+  const bodies = []
+  for (const id of [v7(), 'nobody', '%00']) {
+    const response = await at.call(admin, 'GET', `/api/v1/users/${id}`)
+    expect(response.statusCode).toBe(404)
+    bodies.push({ ...response.json(), request_id: '' })
+  }
+  expect(bodies[1]).toEqual(bodies[0])
+  expect(bodies[2]).toEqual(bodies[0])
+})
+
+test('users of other roles are 403, and see themselves', async () => {
+  const user = await at.join('premium')
+  for (const path of ['/api/v1/users', `/api/v1/users/${user.userId}`]) {
+    expect((await at.call(user, 'GET', path)).json()).toMatchObject({ code: 403, reason: 'role_denied' })
+  }
+  expect((await at.call(user, 'GET', '/api/v1/users/me')).json().data).toMatchObject({ id: user.userId })
+})
+
+test('a new password of the own ends the token that set it', async () => {
+  const { data } = (
+    await at.call(undefined, 'POST', '/api/v1/login', { username: 'admin', password: PASSWORD })
+  ).json()
+  const change = (current_password: string) =>
+    at.call(data.access_token, 'PUT', '/api/v1/users/me/password', {
+      current_password,
+      new_password: 'the new one',
+    })
+  expect((await change('wrong')).json()).toMatchObject({
+    code: 400,
+    detail: 'body.current_password: is not the current password.',
+  })
+  expect((await change(PASSWORD)).statusCode).toBe(200)
+  expect((await change('the new one')).json()).toMatchObject({ code: 401, reason: 'token_revoked' })
+})

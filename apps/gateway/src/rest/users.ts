@@ -1,0 +1,198 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { Services } from '#core/services.ts'
+import type { Account } from '#core/users/account.ts'
+import { BODY_PROBLEMS } from './body-problems.ts'
+import { callerOf, MANAGER_PROBLEMS, requireManager } from './credentials.ts'
+import { envelope, PageQuery, page, problems, ref, success } from './schemas.ts'
+import {
+  CallCount,
+  QuotaPeriodSchema,
+  RoleSchema,
+  StatusSchema,
+  UserSchema,
+  userRecord,
+} from './user-record.ts'
+
+export function userRoutes(app: FastifyInstance, services: Pick<Services, 'users' | 'authentication'>): void {
+  const { users } = services
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  const onRequest = requireManager(services)
+  for (const schema of COMPONENTS) app.addSchema(schema)
+
+  routes.post('/api/v1/users', { schema: createSchema, onRequest }, async (request) => {
+    const { username, password, role, max_api_calls, quota_period } = request.body
+    const input = { username, password, role, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
+    return success(fullRecord(await users.create(callerOf(request), input)))
+  })
+
+  routes.get('/api/v1/users', { schema: listSchema, onRequest }, async (request) => {
+    const { limit = 20, cursor } = request.query
+    const { items, nextCursor } = await users.list(callerOf(request), { limit, cursor })
+    return success({ items: items.map(fullRecord), next_cursor: nextCursor })
+  })
+
+  routes.get('/api/v1/users/me', { schema: meSchema, onRequest }, async (request) =>
+    success(fullRecord(await users.me(callerOf(request)))),
+  )
+
+  routes.put('/api/v1/users/me/password', { schema: ownPasswordSchema, onRequest }, async (request) => {
+    const { current_password: current, new_password: next } = request.body
+    return success(fullRecord(await users.changeOwnPassword(callerOf(request), { current, next })))
+  })
+
+  routes.get('/api/v1/users/:id', { schema: getSchema, onRequest }, async (request) =>
+    success(fullRecord(await users.get(callerOf(request), request.params.id))),
+  )
+
+  routes.patch('/api/v1/users/:id', { schema: updateSchema, onRequest }, async (request) => {
+    const { role, status, max_api_calls, quota_period } = request.body
+    const change = { role, status, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
+    return success(fullRecord(await users.update(callerOf(request), request.params.id, change)))
+  })
+
+  routes.put('/api/v1/users/:id/password', { schema: passwordSchema, onRequest }, async (request) => {
+    const { password } = request.body
+    return success(fullRecord(await users.setPassword(callerOf(request), request.params.id, password)))
+  })
+}
+
+function fullRecord(account: Account): Static<typeof FullUserSchema> {
+  return { ...userRecord(account), quota_period: account.quotaPeriod }
+}
+
+const FullUserSchema = Type.Object(
+  { ...UserSchema.properties, quota_period: QuotaPeriodSchema },
+  { $id: 'FullUser', description: '`api_calls_count` is that of the current `quota_period`.' },
+)
+
+const PasswordSchema = Type.String({ minLength: 8, maxLength: 256 })
+
+const CreateUserSchema = Type.Object(
+  {
+    username: Type.String({
+      maxLength: 256,
+      description: '3 to 64 letters, digits and `._-@`; unique without regard to case.',
+    }),
+    password: PasswordSchema,
+    role: Type.Optional({ ...RoleSchema, default: 'user' }),
+    max_api_calls: Type.Optional(CallCount),
+    quota_period: Type.Optional(QuotaPeriodSchema),
+  },
+  {
+    $id: 'CreateUser',
+    examples: [{ username: 'alice', password: 'correct horse battery staple', role: 'premium' }],
+  },
+)
+
+const UpdateUserSchema = Type.Object(
+  {
+    role: Type.Optional(RoleSchema),
+    status: Type.Optional(StatusSchema),
+    max_api_calls: Type.Optional(CallCount),
+    quota_period: Type.Optional(QuotaPeriodSchema),
+  },
+  { $id: 'UpdateUser', description: 'What is absent stays as it is.', examples: [{ status: 'suspended' }] },
+)
+
+const SetPasswordSchema = Type.Object(
+  { password: PasswordSchema },
+  { $id: 'SetPassword', examples: [{ password: 'correct horse battery staple' }] },
+)
+
+const ChangePasswordSchema = Type.Object(
+  { current_password: Type.String({ minLength: 1, maxLength: 256 }), new_password: PasswordSchema },
+  {
+    $id: 'ChangePassword',
+    examples: [{ current_password: 'the old password', new_password: 'correct horse battery staple' }],
+  },
+)
+
+const COMPONENTS = [
+  FullUserSchema,
+  CreateUserSchema,
+  UpdateUserSchema,
+  SetPasswordSchema,
+  ChangePasswordSchema,
+]
+
+const common = { tags: ['users'], security: [{ accessToken: [] }, { apiKey: [] }] }
+const params = Type.Object({ id: Type.String() })
+const user = envelope(ref(FullUserSchema))
+
+const createSchema = {
+  ...common,
+  operationId: 'createUser',
+  summary: 'Create a user',
+  description: 'Admins only.',
+  body: ref(CreateUserSchema),
+  response: {
+    200: user,
+    ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'username_taken'),
+  },
+}
+
+const listSchema = {
+  ...common,
+  operationId: 'listUsers',
+  summary: 'List the users',
+  description: 'Newest first. Admins only.',
+  querystring: Type.Object(PageQuery),
+  response: {
+    200: envelope(page(ref(FullUserSchema))),
+    ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied'),
+  },
+}
+
+const meSchema = {
+  ...common,
+  operationId: 'getMe',
+  summary: 'Read the own user',
+  description: 'With an API key: its owner.',
+  response: { 200: user, ...problems(...MANAGER_PROBLEMS) },
+}
+
+const ownPasswordSchema = {
+  ...common,
+  operationId: 'changeOwnPassword',
+  summary: 'Change the own password',
+  description: 'Ends all access tokens of the user.',
+  body: ref(ChangePasswordSchema),
+  response: { 200: user, ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS) },
+}
+
+const getSchema = {
+  ...common,
+  operationId: 'getUser',
+  summary: 'Read a user',
+  description: 'Admins only.',
+  params,
+  response: { 200: user, ...problems(...MANAGER_PROBLEMS, 'role_denied', 'user_not_found') },
+}
+
+const updateSchema = {
+  ...common,
+  operationId: 'updateUser',
+  summary: 'Change a user',
+  description: 'Admins only. A suspension ends the access tokens of the user.',
+  params,
+  body: ref(UpdateUserSchema),
+  response: {
+    200: user,
+    ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'user_not_found', 'last_admin'),
+  },
+}
+
+const passwordSchema = {
+  ...common,
+  operationId: 'setPassword',
+  summary: 'Set the password of a user',
+  description: 'Admins only. Ends the access tokens of the user.',
+  params,
+  body: ref(SetPasswordSchema),
+  response: {
+    200: user,
+    ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS, 'role_denied', 'user_not_found'),
+  },
+}

@@ -1,0 +1,118 @@
+import cors from '@fastify/cors'
+import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import type { Logger } from 'pino'
+import { Problem } from '#core/errors.ts'
+import { healthRoutes } from '#ops/health.ts'
+import { installRequestLog } from '#ops/request-log.ts'
+import { agentRoutes } from '#rest/agents.ts'
+import { apiKeyRoutes } from '#rest/api-keys.ts'
+import { chatRoutes } from '#rest/chat.ts'
+import { answerClientError } from '#rest/client-error.ts'
+import { installJsonBody } from '#rest/json-body.ts'
+import { jwksRoutes } from '#rest/jwks.ts'
+import { loginRoutes } from '#rest/login.ts'
+import { openAiRoutes } from '#rest/openai.ts'
+import { installOpenApi } from '#rest/openapi.ts'
+import { installProblems, sendProblem, toProblem } from '#rest/problem.ts'
+import { requestIdOf, requirePlainHost } from '#rest/request-identity.ts'
+import { ErrorBodySchema } from '#rest/schemas.ts'
+import { usageRoutes } from '#rest/usage.ts'
+import { userRoutes } from '#rest/users.ts'
+import { installValidation } from '#rest/validation.ts'
+import type { Config } from './config.ts'
+import type { Gateway } from './services.ts'
+
+/** Services → Fastify: every hook and every mount on one screen. */
+export async function createServer(config: Config, gateway: Gateway, log: Logger): Promise<FastifyInstance> {
+  const { services, metrics, health, runtime } = gateway
+  const app = createApp(config, log, runtime.newId)
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    requirePlainHost(request)
+    if (health.isDraining() && request.url.startsWith('/api/')) {
+      reply.header('connection', 'close')
+      throw new Problem('draining')
+    }
+  })
+  await app.register(cors, {
+    origin: config.cors.origins.includes('*') ? '*' : [...config.cors.origins],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+    strictPreflight: false,
+  })
+  installProblems(app)
+  installJsonBody(app)
+  installValidation(app)
+  installRequestLog(app, metrics)
+  app.addSchema(ErrorBodySchema)
+  await installOpenApi(app, config.publicUrl)
+
+  const chatOptions = { ...config.chat, endUserHeader: config.conversations.endUserHeader }
+  chatRoutes(app, services, chatOptions)
+  openAiRoutes(app, services, chatOptions)
+  agentRoutes(app, services, { isPublic: config.publicAgentListing })
+  loginRoutes(app, services)
+  apiKeyRoutes(app, services)
+  userRoutes(app, services)
+  usageRoutes(app, services)
+  jwksRoutes(app, services)
+  if (config.opsPort === undefined) healthRoutes(app, health, metrics)
+  return app
+}
+
+/** Health and metrics on a port of their own, which stays open while the gateway drains. */
+export async function createOpsServer(
+  config: Config,
+  gateway: Gateway,
+  log: Logger,
+): Promise<FastifyInstance> {
+  const app = createApp(config, log, gateway.runtime.newId)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  installProblems(app)
+  healthRoutes(app, gateway.health, gateway.metrics)
+  return app
+}
+
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'X-Call-Id',
+  'X-Conversation-Id',
+  'X-Should-Retry',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+]
+
+function createApp(config: Config, log: Logger, newId: () => string): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => requestIdOf(request, newId),
+    requestIdHeader: false,
+    bodyLimit: config.chat.bodyBytesMax,
+    trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    // A client that dribbles its request holds a socket no longer than this.
+    requestTimeout: 60_000,
+    keepAliveTimeout: 72_000,
+    // Checked by a hook, so that the refusal has the error body.
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id)
+      sendProblem(toProblem(error), request, reply)
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, newId),
+  })
+  app.decorateRequest('problem', undefined)
+  app.decorateRequest('callId', undefined)
+  app.decorateRequest('principal', undefined)
+  app.decorateRequest('apiKey', '')
+  return app as unknown as FastifyInstance
+}

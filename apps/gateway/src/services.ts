@@ -1,0 +1,207 @@
+import type { Logger } from 'pino'
+import { PLATFORMS } from '#core/agents/agent.ts'
+import { createAgentDirectory } from '#core/agents/directory.ts'
+import { createUpstream } from '#core/agents/upstream.ts'
+import { createAuthentication } from '#core/auth/authenticate.ts'
+import { createLogin } from '#core/auth/login.ts'
+import { createPasswords } from '#core/auth/passwords.ts'
+import { createTokens } from '#core/auth/tokens.ts'
+import { createConversations } from '#core/chat/conversations.ts'
+import { createIdentity } from '#core/chat/identity.ts'
+import { createChatService } from '#core/chat/service.ts'
+import type { Database } from '#core/database/database.ts'
+import { withDeadline } from '#core/deadline.ts'
+import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createKeys } from '#core/keys/keys.ts'
+import { connectRedis } from '#core/limits/connect-redis.ts'
+import { createLimits } from '#core/limits/limits.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { Services } from '#core/services.ts'
+import { createInstallationSecret } from '#core/settings.ts'
+import { createInstances } from '#core/usage/instances.ts'
+import { createLedger } from '#core/usage/ledger.ts'
+import { createUsage } from '#core/usage/usage.ts'
+import { createUsers } from '#core/users/users.ts'
+import { callLine } from '#ops/call-log.ts'
+import type { Health } from '#ops/health.ts'
+import { createMetrics, type Metrics } from '#ops/metrics.ts'
+import { createUpkeep } from '#ops/upkeep.ts'
+import type { Config } from './config.ts'
+
+/** Everything that one process runs on. */
+export interface Gateway {
+  readonly services: Services
+  readonly metrics: Metrics
+  readonly health: Health
+  readonly runtime: Runtime
+  /** What must have happened once before calls are served; may be repeated until the database is there. */
+  prepare(): Promise<void>
+  /** Ends every call within the time, writes every end, lets go of every platform. The database stays open. */
+  close(drainMs: number): Promise<void>
+}
+
+export interface GatewayDeps {
+  readonly config: Config
+  readonly database: Database
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** Config → Services: the composition root. */
+export function createGateway({ config, database, runtime, log }: GatewayDeps): Gateway {
+  const { sql, prisma } = database
+  const instanceId = runtime.newId()
+  const metrics = createMetrics()
+  const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
+
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
+  if (redis !== undefined) metrics.limitStore(true)
+  const limits = createLimits(config.limits, {
+    liveProcesses: () => instances.live,
+    observer: {
+      storeAnswers(answers, error) {
+        metrics.limitStore(answers)
+        if (answers) log.info('Redis answers: limits hold across processes')
+        else log.warn({ err: error }, 'Redis does not answer: each process enforces its part of the limits')
+      },
+    },
+    ...(redis !== undefined && { redis }),
+  })
+  const passwords = createPasswords()
+  const tokens = createTokens({
+    prisma,
+    runtime,
+    config: config.tokens,
+    ...(config.secretKey !== undefined && { secretKey: config.secretKey }),
+  })
+  const upstream = createUpstream({
+    replyBytesMax: config.chat.replyBytesMax,
+    unsentBytesMax: config.chat.unsentBytesMax / 4,
+  })
+  const ledger = createLedger({
+    sql,
+    runtime,
+    instanceId,
+    observer: {
+      batch: metrics.ledgerBatch,
+      settleFailed(error) {
+        metrics.settleFailed()
+        log.error({ err: error }, 'the end of a call could not be written')
+      },
+    },
+  })
+  const instances = createInstances({
+    sql,
+    runtime,
+    instanceId,
+    leaseMs: config.instance.leaseMs,
+    reap: () => ledger.settleDead(),
+    observer: {
+      reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
+      failed: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
+    },
+  })
+  const conversations = createConversations({ sql, runtime, bounds: config.conversations })
+  const secret = createInstallationSecret({ prisma, runtime })
+  const chat = createChatService({
+    agents,
+    limits,
+    keyLimits: createKeyLimitsReader({ sql, runtime }),
+    ledger,
+    upstream,
+    identity: createIdentity(() => secret.value),
+    conversations,
+    runtime,
+    observer: {
+      started: metrics.callStarted,
+      ended(call, callId, end) {
+        metrics.callEnded(call.target.id, end)
+        if (end.failure !== undefined || end.cause !== undefined)
+          log.warn(callLine(call, callId, end), 'call failed')
+      },
+    },
+  })
+
+  const usage = createUsage({ database, config: config.usage })
+  const upkeep = createUpkeep({ usage, conversations, metrics, log })
+
+  const services: Services = {
+    limits,
+    usage,
+    tokens,
+    chat,
+    agents: createAgentDirectory({ agents, upstream, runtime }),
+    login: createLogin({ prisma, runtime, limits, passwords, tokens }),
+    authentication: createAuthentication({ sql, limits, tokens }),
+    users: createUsers({ prisma, runtime, limits, passwords, config: config.users }),
+    keys: createKeys({
+      prisma,
+      runtime,
+      rules: {
+        // A command's own process has no look-alikes; their ids are known all the same.
+        agentIds: new Set<string>(config.sandbox ? PLATFORMS : agents.keys()),
+        limits: config.limits,
+        maxLifetimeDays: config.apiKeys.maxLifetimeDays,
+      },
+    }),
+  }
+
+  let isDraining = false
+  let isPrepared = false
+  return {
+    services,
+    metrics,
+    runtime,
+    health: {
+      isDraining: () => isDraining,
+      dependencies: async () => ({
+        database: isPrepared
+          ? await databaseState(database)
+          : { ok: false, detail: 'the start is not complete' },
+        ...(redis !== undefined && { redis: redisState(redis.status) }),
+      }),
+    },
+    async prepare() {
+      await tokens.prepare()
+      await secret.prepare()
+      await instances.join()
+      // Nobody else can own it: what is open ended with the process before.
+      if (database.kind === 'embedded') await ledger.settlePredecessors()
+      // The look-alikes of the process before took their conversations with them.
+      if (config.sandbox) await conversations.forget([...agents.keys()])
+      upkeep.start()
+      isPrepared = true
+    },
+    async close(drainMs) {
+      isDraining = true
+      await chat.drain(drainMs)
+      await ledger.close(5_000)
+      upkeep.stop()
+      await instances
+        .leave()
+        .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))
+      redis?.disconnect()
+      await upstream.close()
+    },
+  }
+}
+
+/** Without Redis calls are served all the same: it is told, and does not make the process unready. */
+function redisState(status: string) {
+  return status === 'ready'
+    ? { ok: true }
+    : { ok: true, detail: 'does not answer; limits are kept in memory' }
+}
+
+/** Whoever probes gives up after a second or a few; a database that hangs is not ready. */
+const PROBE_WITHIN_MS = 1_000
+
+async function databaseState(database: Database) {
+  try {
+    const pending = await withDeadline(PROBE_WITHIN_MS, database.pendingMigrations())
+    if (pending.length === 0) return { ok: true }
+    return { ok: false, detail: `migrations are missing: ${pending.join(', ')}; run trunkline migrate` }
+  } catch {
+    return { ok: false, detail: 'the database does not answer' }
+  }
+}

@@ -1,0 +1,223 @@
+import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import { DataDirBusyError, lockDataDir } from '#core/database/data-dir-lock.ts'
+import type { Database } from '#core/database/database.ts'
+import { openDatabase } from '#core/database/open.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { serveCommands } from '#ops/command-socket.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createCommands } from './commands.ts'
+import type { Config } from './config.ts'
+import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
+import { createOpsServer, createServer } from './server.ts'
+import { createGateway, type Gateway } from './services.ts'
+import { type FirstAdmin, welcome } from './welcome.ts'
+
+/** A start that failed for a reason the operator can mend: its message is all they need. */
+export class StartError extends Error {}
+
+/** How long after the drain a connection may still take the last bytes of its response. */
+const FLUSH_MS = 2_000
+const RECONNECT_MS = 1_000
+
+type Say = (line: string) => void
+
+/**
+ * Runs the gateway until SIGTERM or SIGINT, then ends it in order: no new connections, the running calls until the
+ * deadline, every end written, the database closed, its directory given free.
+ */
+export async function start(settings: Config, say: Say): Promise<void> {
+  const log = createLogger(settings.logLevel)
+  const stopped = untilStopped()
+  const closers: (() => Promise<unknown>)[] = []
+  try {
+    const database = await openOwned(settings, closers, say)
+    const config = await withAgents(settings, closers, say)
+    const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+    const admin = await prepareWhenReachable({ config, gateway, database, log, say, stopped })
+    const app = await openDoors({ config, gateway, database, log }, closers)
+    const address = reachedAt(config, app)
+    // Of several workers one speaks, and the one that made the administrator.
+    if (admin !== undefined || (cluster.worker?.id ?? 1) === 1) {
+      welcome({ ...config, publicUrl: address }, admin, say)
+    }
+    log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
+
+    const signal = await stopped
+    log.info({ signal, inFlight: gateway.services.chat.inFlight }, 'draining')
+    app.server.close()
+    await gateway.close(config.drainMs)
+  } finally {
+    for (const close of closers.reverse()) {
+      await close().catch((error: unknown) => log.warn({ err: error }, 'a part did not close'))
+    }
+  }
+  log.info('stopped')
+}
+
+/** An embedded database has one owner: the directory is locked before anything in it is touched. */
+async function openOwned(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Database> {
+  if (config.databaseUrl !== undefined) {
+    say('connecting to PostgreSQL')
+    const database = await openDatabase({ kind: 'server', url: config.databaseUrl })
+    closers.push(() => database.close())
+    return database
+  }
+  say(`opening the embedded database in ${config.dataDir}`)
+  try {
+    const lock = await lockDataDir(config.dataDir)
+    closers.push(() => lock.release())
+  } catch (error) {
+    if (error instanceof DataDirBusyError) throw new StartError(error.message, { cause: error })
+    throw error
+  }
+  const database = await openDatabase({ kind: 'embedded', dataDir: config.dataDir })
+  closers.push(() => database.close())
+  return database
+}
+
+/** In sandbox mode the look-alikes are the agents: of this process, or of the primary whose worker it is. */
+async function withAgents(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Config> {
+  if (!config.sandbox) return config
+  if (config.sandboxAgents !== undefined) return withSandboxAgents(config, config.sandboxAgents)
+  say('starting the sandbox agents')
+  const { entries, close } = await startSandboxAgents()
+  closers.push(close)
+  return withSandboxAgents(config, entries)
+}
+
+interface Preparation {
+  readonly config: Config
+  readonly gateway: Gateway
+  readonly database: Database
+  readonly log: Logger
+  readonly say: Say
+  readonly stopped: Promise<string>
+}
+
+/** A database server that is down delays readiness, not the start: the process lives, is not ready, and recovers. */
+async function prepareWhenReachable(parts: Preparation): Promise<FirstAdmin | undefined> {
+  try {
+    return await prepare(parts)
+  } catch (error) {
+    if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
+    parts.log.error({ err: error }, 'the database does not answer; trying again')
+    void retryPreparation(parts)
+    return undefined
+  }
+}
+
+async function retryPreparation(parts: Preparation): Promise<void> {
+  const { log, say, config } = parts
+  let isStopping = false
+  void parts.stopped.then(() => {
+    isStopping = true
+  })
+  while (!isStopping) {
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref())
+    try {
+      welcome(config, await prepare(parts), say)
+      log.info('the database answers')
+      return
+    } catch (error) {
+      if (!isConnectionError(error)) log.error({ err: error }, 'the start could not be completed')
+    }
+  }
+}
+
+/** In production an operator migrates; elsewhere the gateway does. */
+async function prepare({ config, gateway, database, say }: Preparation): Promise<FirstAdmin | undefined> {
+  const pending = await database.pendingMigrations()
+  if (pending.length > 0 && config.production) {
+    throw new StartError(
+      `The database lacks ${pending.length} migrations: run "trunkline migrate" first (${pending.join(', ')}).`,
+    )
+  }
+  if (pending.length > 0) {
+    say(`applying ${pending.length === 1 ? 'a migration' : `${pending.length} migrations`}`)
+    await database.migrate()
+  }
+  await gateway.prepare()
+  return createFirstAdmin(config, gateway)
+}
+
+async function createFirstAdmin(config: Config, { services }: Gateway): Promise<FirstAdmin | undefined> {
+  const { adminUsername: username, adminPassword, production } = config
+  if (await services.users.exist()) return undefined
+  if (production && adminPassword === undefined) {
+    throw new StartError(
+      'ADMIN_PASSWORD: is required in production while there is no user; expected 8 to 256 characters.',
+    )
+  }
+  const password = adminPassword ?? randomBytes(15).toString('base64url')
+  const created = await services.users.firstAdmin({ username, password })
+  if (created === undefined) return undefined
+  return adminPassword === undefined ? { username, password } : { username }
+}
+
+async function openDoors(
+  { config, gateway, database, log }: Pick<Preparation, 'config' | 'gateway' | 'database' | 'log'>,
+  closers: (() => Promise<unknown>)[],
+): Promise<FastifyInstance> {
+  if (config.opsPort !== undefined) {
+    const ops = await createOpsServer(config, gateway, log)
+    await listen(ops, config.host, config.opsPort, 'OPS_PORT')
+    // Before everything else in the list: it tells of the drain until the end.
+    closers.unshift(() => closeServer(ops))
+  }
+  const app = await createServer(config, gateway, log)
+  await listen(app, config.host, config.port, 'PORT')
+  closers.push(() => closeServer(app))
+  if (config.databaseUrl === undefined) {
+    const commands = await serveCommands(config.dataDir, createCommands({ ...gateway.services, database }))
+    closers.push(() => commands.close())
+  }
+  return app
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, name: string): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? `port ${port} is in use; set ${name} to a free one` : message
+    throw new StartError(`Cannot listen on ${host}:${port}: ${why}.`, { cause })
+  }
+}
+
+/** With `PORT=0` the system chose the port. */
+function reachedAt({ port, publicUrl }: Config, app: FastifyInstance): string {
+  const { port: chosen } = app.server.address() as AddressInfo
+  return port === 0 ? publicUrl.replace(/:0$/, `:${chosen}`) : publicUrl
+}
+
+/** Lets responses out that are still on their way, then cuts what is left. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const server: Server = app.server
+  const cut = setTimeout(() => server.closeAllConnections(), FLUSH_MS)
+  server.closeIdleConnections()
+  await app.close()
+  clearTimeout(cut)
+}
+
+/**
+ * The first signal asks for an orderly end, the second insists. A worker may get both from a terminal and from its
+ * primary, which insists in its own way.
+ */
+function untilStopped(): Promise<string> {
+  return new Promise((resolve) => {
+    let isAsked = false
+    const onSignal = (signal: string) => {
+      if (isAsked && !cluster.isWorker) process.exit(1)
+      isAsked = true
+      resolve(signal)
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}
