@@ -1,0 +1,49 @@
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
+import { expect } from 'vitest'
+import type { Told } from '../client.ts'
+import type { LedgerRow } from '../stage.ts'
+
+/** What clients were told of one subject's calls, and what the ledger has of them once the gateway has ended. */
+export interface Books {
+  readonly told: ReadonlyMap<string, Told>
+  readonly rows: readonly LedgerRow[]
+}
+
+export type LedgerCheck = (books: Books) => void
+
+export const LEDGER = {
+  'LEDGER-01'({ told, rows }) {
+    expect(rows.length).toBeGreaterThan(0)
+    expect(rows.map(({ request_id }) => request_id).sort()).toEqual([...told.keys()].sort())
+  },
+
+  'LEDGER-02'({ told, rows }) {
+    for (const { request_id, outcome, reason } of rows) {
+      const wanted = told.get(request_id)
+      expect([wanted?.question, outcome, reason]).toEqual([
+        wanted?.question,
+        outcomeOf(wanted),
+        wanted?.reason ?? null,
+      ])
+    }
+  },
+
+  'LEDGER-03'({ told, rows }) {
+    for (const { request_id, outcome, prompt_tokens, completion_tokens, total_tokens } of rows) {
+      if (outcome !== 'done') continue
+      const { usage } = told.get(request_id) ?? {}
+      expect([prompt_tokens, completion_tokens, total_tokens]).toEqual([
+        usage?.prompt_tokens ?? null,
+        usage?.completion_tokens ?? null,
+        usage?.total_tokens ?? null,
+      ])
+    }
+  },
+} satisfies Record<string, LedgerCheck>
+
+function outcomeOf(told: Told | undefined): string {
+  if (told?.left === true) return 'client_gone'
+  if (told?.reason === undefined) return 'done'
+  if (told.reason === 'agent_timeout') return 'timeout'
+  return ERRORS[told.reason as ErrorReason].status < 500 ? 'rejected' : 'upstream_error'
+}

@@ -1,0 +1,199 @@
+import { expect } from 'vitest'
+import { CONTRACT } from '../../contract/contract.ts'
+import { schemaCheck } from '../../contract/schema-check.ts'
+import type { Check } from '../at.ts'
+import type { Reply } from '../reply.ts'
+import { fresh } from '../stage.ts'
+
+const HELLO = 'Hello, what is a gateway?'
+
+export const REPLIES = {
+  async 'REPLY-01'(at) {
+    const chat = fresh()
+    const reply = await at.ask({ query: HELLO, chat })
+    expect(reply.status).toBe(200)
+    expect(problemsWith('ChatReply', reply)).toEqual([])
+    expect(reply.bodies[0]?.id).toBe(chat)
+    expect(reply.headers.get('x-conversation-id')).toBe(chat)
+    expect(reply.finishes).toEqual(['stop'])
+  },
+
+  async 'REPLY-02'(at) {
+    const chat = fresh()
+    const reply = await at.ask({ query: HELLO, chat, stream: true })
+    expect(reply.status).toBe(200)
+    expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(reply.headers.get('cache-control')).toBe('no-cache, no-transform')
+    expect(reply.headers.get('x-accel-buffering')).toBe('no')
+    expect(problemsWith('ChatChunk', reply)).toEqual([])
+    expect(new Set(reply.bodies.map(({ id }) => id))).toEqual(new Set([chat]))
+    const choices = reply.bodies.map(({ choices }) => choices?.[0])
+    expect(choices.at(-1)).toEqual({
+      index: 0,
+      delta: { role: 'assistant', content: null },
+      finish_reason: 'stop',
+    })
+    for (const choice of choices.slice(0, -1)) {
+      expect(choice).toEqual({
+        index: 0,
+        delta: { role: 'assistant', content: expect.stringMatching(/^./su) },
+        finish_reason: null,
+      })
+    }
+  },
+
+  async 'REPLY-03'(at) {
+    const [, , json, stream] = await at.everyWay(HELLO)
+    for (const [reply, schema] of [
+      [json, 'Completion'],
+      [stream, 'CompletionChunk'],
+    ] as const) {
+      expect(reply && problemsWith(schema, reply)).toEqual([])
+      const callId = reply?.headers.get('x-call-id')
+      expect(new Set(reply?.bodies.map(({ id }) => id))).toEqual(new Set([`chatcmpl-${callId}`]))
+    }
+  },
+
+  async 'REPLY-04'(at) {
+    const replies = (await at.everyWay(HELLO)).map(({ text, finishes, usage }) => ({ text, finishes, usage }))
+    expect(replies[0]?.text).toMatch(/^Hello from the /)
+    for (const reply of replies) expect(reply).toEqual(replies[0])
+  },
+
+  async 'REPLY-05'(at) {
+    for (const reply of await at.everyWay(`sandbox:echo ${HOSTILE_TEXT}`))
+      expect(reply.text).toBe(HOSTILE_TEXT)
+  },
+
+  async 'REPLY-06'(at) {
+    const { cut } = at.subject
+    for (const reply of await at.everyWay(`sandbox:length ${HELLO}`)) {
+      expect(reply.finishes).toEqual([cut])
+      expect(reply.text).not.toBe('')
+    }
+  },
+
+  async 'REPLY-07'(at) {
+    for (const { usage } of await at.everyWay(HELLO)) {
+      if (!at.subject.reportsUsage) {
+        expect(usage).toBeUndefined()
+        continue
+      }
+      const { prompt_tokens = 0, completion_tokens = 0, total_tokens } = usage ?? {}
+      // What platforms put in where they do not know: 0, or FastGPT's 1.
+      expect(Math.min(prompt_tokens, completion_tokens)).toBeGreaterThan(1)
+      expect(total_tokens).toBe(prompt_tokens + completion_tokens)
+    }
+  },
+
+  async 'REPLY-08'(at) {
+    if (at.subject.platform !== 'coze') at.exempt('its look-alike gives one answer a run')
+    const answer = 'one two three four'
+    for (const { text } of await at.everyWay(`sandbox:multi sandbox:echo ${answer}`)) {
+      expect(text).toBe('one two\n\n three four')
+    }
+  },
+
+  async 'REPLY-09'(at) {
+    if (at.subject.platform !== 'dify') at.exempt('it does not take back what it said')
+    const [json, stream, completion, chunks] = await at.everyWay('sandbox:replace sandbox:echo badly said')
+    const replacement = '抱歉，我不能回答。Sorry, I cannot answer that.'
+    for (const reply of [json, completion]) expect(reply?.text).toBe(replacement)
+    for (const reply of [stream, chunks]) expect(reply?.text).toBe(`badly said\n\n${replacement}`)
+  },
+
+  async 'REPLY-10'(at) {
+    for (const reply of await at.everyWay('sandbox:empty')) {
+      if (at.subject.platform === 'openai') expect([reply.status, reply.text]).toEqual([200, ''])
+      else expect([reply.status, reply.reason]).toEqual([502, 'agent_empty_reply'])
+    }
+  },
+
+  async 'REPLY-11'(at) {
+    const files = ['https://files.example.com/report.pdf', 'https://files.example.com/photo.png']
+    for (const face of ['rest', 'openai'] as const) {
+      const { text } = await at.ask({ face, query: HELLO, files })
+      expect(text).toContain('I received 2 files')
+      for (const name of ['report.pdf', 'photo.png']) expect(text).toContain(name)
+    }
+  },
+
+  async 'REPLY-12'(at) {
+    if (at.subject.platform === 'openai') at.exempt('its protocol has no variables')
+    const topic = fresh()
+    await at.ask({ query: HELLO, variables: { topic } })
+    expect(at.requestsWith(topic)).toHaveLength(1)
+  },
+
+  async 'DETAIL-01'(at) {
+    const { details: wanted } = at.subject
+    const [json, stream] = await Promise.all(
+      [false, true].map((stream) => at.ask({ query: HELLO, stream, detail: true })),
+    )
+    for (const reply of [json, stream]) {
+      expect(reply?.details.flatMap((detail) => DETAIL_EVENT(detail) ?? [])).toEqual([])
+      expect([...new Set(reply?.details.map(({ type }) => type))].sort()).toEqual([...wanted].sort())
+      expect(reply?.text).toMatch(/^Hello from the /)
+    }
+    expect(stream && problemsWith('ChatChunk', stream)).toEqual([])
+    expect(json && problemsWith('ChatReply', json)).toEqual([])
+  },
+
+  async 'DETAIL-02'(at) {
+    for (const { bodies } of await at.everyWay(HELLO)) {
+      expect(bodies.filter((body) => 'detail' in body)).toEqual([])
+    }
+  },
+
+  async 'DETAIL-03'(at) {
+    const secret = fresh()
+    // Numbers, and no word of the question.
+    const query = `sandbox:long=3 ${secret}`
+    for (const stream of [false, true]) {
+      const { details } = await at.ask({ query, stream, detail: true })
+      expect(JSON.stringify(details)).not.toContain(secret)
+    }
+    if (at.subject.platform !== 'fastgpt') return
+    const { details } = await at.ask({ query, variant: 'open', detail: true })
+    expect(JSON.stringify(details)).toContain(`"query":"${query}"`)
+  },
+
+  async 'DETAIL-04'(at) {
+    for (const { reasoning } of await at.everyWay(HELLO)) expect(reasoning).toBe('')
+    for (const stream of [false, true]) {
+      const { reasoning } = await at.ask({ face: 'openai', query: HELLO, stream, variant: 'open' })
+      expect(reasoning !== '').toBe(at.subject.reasons)
+    }
+  },
+
+  async 'PAUSE-01'(at) {
+    if (at.subject.platform !== 'fastgpt') at.exempt('its look-alike does not pause')
+    for (const stream of [false, true]) {
+      const chat = fresh()
+      const pause = await at.ask({ query: 'sandbox:interactive', chat, stream, detail: true })
+      expect([pause.text, pause.finishes]).toEqual(['请选择\n\n- 确认\n- 取消', ['stop']])
+      expect(pause.details.filter(({ type }) => type === 'interaction')).toHaveLength(1)
+      const { text } = await at.ask({ query: '确认', chat, stream })
+      expect(text).toMatch(/^你选择了“确认”。\n\n/)
+    }
+  },
+} satisfies Record<string, Check>
+
+const DETAIL_EVENT = componentCheck('DetailEvent')
+
+function problemsWith(schema: 'ChatReply' | 'ChatChunk' | 'Completion' | 'CompletionChunk', reply: Reply) {
+  const check = componentCheck(schema)
+  return reply.bodies.flatMap((body) => check(body) ?? [])
+}
+
+function componentCheck(name: string) {
+  return schemaCheck(CONTRACT, ['components', 'schemas', name])
+}
+
+/** Line ends of every kind, what looks like a stream, halves of characters, and what sorts of JSON escape. */
+const HOSTILE_TEXT = [
+  'CR\rLF\nCRLF\r\nthree\n\n\nLS\u2028PS\u2029NEL\u0085NUL\u0000DEL\u007f',
+  'data: [DONE]\n\nevent: error\ndata: {"error":{"code":"x"}}\n\n: comment\n\nid: 7\nretry: 1',
+  'lone \ud800 and \udc00, pairs 𠮷 👩‍👩‍👧‍👦 🇨🇳, e\u0301, \ufeff, \u202e, \uffff',
+  '"quotes" \\ back\\u0041slash </script> <b>&amp; %0d%0a {{y}}\t',
+].join('\n')

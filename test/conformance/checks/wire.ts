@@ -1,0 +1,85 @@
+import {
+  type Transcript,
+  transcriptsOf,
+} from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
+import { expect } from 'vitest'
+import type { At, Check } from '../at.ts'
+import { type Pace, replayOf } from '../replay.ts'
+import type { Reply } from '../reply.ts'
+import type { Subject } from '../subjects.ts'
+
+/** Sizes of pieces that cut events, characters and line ends at ever other places. */
+const PIECES: readonly Pace[] = ['1', '7', '64', '509']
+const PIECES_MAX = 1_000
+
+export const WIRE = {
+  async 'WIRE-01'(at) {
+    for (const transcript of requireTranscripts(at)) {
+      for (const stream of [false, true]) {
+        const reply = await replayed(at, transcript, 'whole', stream)
+        expect({ name: transcript.name, stream, ...summaryOf(reply) }).toMatchObject({
+          name: transcript.name,
+          stream,
+          ...expectedOf(transcript, stream),
+        })
+      }
+    }
+  },
+
+  async 'WIRE-02'(at) {
+    for (const transcript of requireTranscripts(at)) {
+      if (transcript.outcome === 'timeout') continue
+      const whole = summaryOf(await replayed(at, transcript, 'whole', true))
+      const { length } = transcript.bytes
+      const pieces = PIECES.filter((pace) => Number(pace) < length && length / Number(pace) < PIECES_MAX)
+      const replies = await Promise.all(pieces.map((pace) => replayed(at, transcript, pace, true)))
+      for (const reply of replies)
+        expect({ name: transcript.name, ...summaryOf(reply) }).toEqual({ name: transcript.name, ...whole })
+    }
+  },
+} satisfies Record<string, Check>
+
+/** The recorded replies of a subject, without those of helper calls. */
+export function transcriptsFor({ platform, transcripts }: Subject): readonly Transcript[] {
+  return [...transcriptsOf(platform), ...transcriptsOf('generic')].filter(
+    ({ name, outcome }) => transcripts?.test(name) && outcome !== 'aux',
+  )
+}
+
+function requireTranscripts(at: At): readonly Transcript[] {
+  const transcripts = transcriptsFor(at.subject)
+  return transcripts.length > 0 ? transcripts : at.exempt('nothing was recorded of it')
+}
+
+function replayed(at: At, { name, outcome }: Transcript, pace: Pace, stream: boolean): Promise<Reply> {
+  const variant = outcome === 'timeout' ? 'stale' : 'replay'
+  return at.askOnce({ query: replayOf(name, pace, 'wire'), variant, stream })
+}
+
+function summaryOf({ status, reason, text, finishes, usage }: Reply) {
+  return { status, reason, text, finishes, usage }
+}
+
+function expectedOf(transcript: Transcript, stream: boolean) {
+  const { outcome, expect_text, expect_text_stream, expect_finish_reason, expect_usage, expect_error } =
+    transcript
+  if (outcome === 'ok') {
+    return {
+      status: 200,
+      reason: undefined,
+      text: (stream ? expect_text_stream : undefined) ?? expect_text,
+      finishes: [expect_finish_reason],
+      usage: expect_usage ?? undefined,
+    }
+  }
+  const isBegun = stream && Boolean(expect_text)
+  const reason = expect_error?.reason ?? expect.toSatisfy((reason: string) => Object.hasOwn(ERRORS, reason))
+  return {
+    status: isBegun ? 200 : (expect_error?.status ?? expect.toSatisfy((status: number) => status >= 400)),
+    reason: reason as ErrorReason,
+    text: isBegun ? expect_text : '',
+    finishes: [],
+    usage: undefined,
+  }
+}

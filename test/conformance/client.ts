@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import { readerOf } from '../support/stream.ts'
+import { type Reply, readReply, type Usage } from './reply.ts'
+import { agentId, fresh, type Stage, type Variant } from './stage.ts'
+import type { Subject } from './subjects.ts'
+
+export interface Question {
+  readonly query: string
+  readonly face?: 'rest' | 'openai'
+  readonly stream?: boolean
+  readonly detail?: boolean
+  /** The conversation; left out, one that nobody has used. */
+  readonly chat?: string
+  readonly user?: string
+  readonly owner?: 'mine' | 'theirs'
+  readonly variant?: Variant
+  /** Of the variant `apps`. */
+  readonly app?: string
+  readonly files?: readonly string[]
+  readonly variables?: Readonly<Record<string, unknown>>
+  /** What stands before the query in the array of the OpenAI-compatible face. */
+  readonly before?: readonly { readonly role: string; readonly content: string }[]
+}
+
+/** What a client was told of an admitted call, for the ledger to agree with. */
+export interface Told {
+  readonly question: Question
+  readonly reason?: string | undefined
+  readonly usage?: Usage | undefined
+  /** The client did not wait for the end. */
+  readonly left?: true
+}
+
+export interface Opened {
+  /** Reads on until what has come so far matches; returns it. */
+  until(pattern: RegExp): Promise<string>
+  /** Closes the connection. */
+  leave(): void
+}
+
+export interface Client {
+  ask(question: Question): Promise<Reply>
+  /** Asks for a stream. */
+  open(question: Question): Promise<Opened>
+  /** Asks for JSON and leaves when `when` resolves. */
+  askAndLeave(question: Question, when: Promise<unknown>): Promise<void>
+  /** Every admitted call, by its request's id. */
+  readonly told: ReadonlyMap<string, Told>
+}
+
+export function createClient(stage: Stage, subject: Subject): Client {
+  const told = new Map<string, Told>()
+  return {
+    told,
+    async ask(question) {
+      const requestId = randomUUID()
+      const response = await send(stage, subject, question, { requestId })
+      const reply = readReply(response, await response.text())
+      const { reason, usage, headers } = reply
+      if (headers.has('x-call-id')) told.set(requestId, { question, reason, usage })
+      return reply
+    },
+    async open(question) {
+      const requestId = randomUUID()
+      const leaving = new AbortController()
+      const asked = { ...question, stream: true }
+      const response = await send(stage, subject, asked, { requestId, signal: leaving.signal })
+      told.set(requestId, { question, left: true })
+      return { until: readerOf(response).until, leave: () => leaving.abort() }
+    },
+    async askAndLeave(question, when) {
+      const requestId = randomUUID()
+      const leaving = new AbortController()
+      const asked = send(stage, subject, question, { requestId, signal: leaving.signal }).catch(
+        () => undefined,
+      )
+      await when
+      told.set(requestId, { question, left: true })
+      leaving.abort()
+      await asked
+    },
+  }
+}
+
+/** The four ways to ask. */
+export const WAYS = [
+  { face: 'rest', stream: false },
+  { face: 'rest', stream: true },
+  { face: 'openai', stream: false },
+  { face: 'openai', stream: true },
+] as const
+
+function send(
+  stage: Stage,
+  subject: Subject,
+  question: Question,
+  { requestId, signal = null }: { requestId: string; signal?: AbortSignal | null },
+): Promise<Response> {
+  const { face = 'rest', variant = 'plain', owner = 'mine', chat = fresh() } = question
+  const agent = agentId(subject, variant)
+  const app = question.app ?? (variant === 'apps' ? 'one' : subject.appId)
+  const isOpenAi = face === 'openai'
+  return fetch(stage.url + (isOpenAi ? '/api/v1/chat/completions' : '/api/v1/chat'), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-request-id': requestId,
+      authorization: `Bearer ${stage.keys[owner]}`,
+      ...(!isOpenAi && { agent }),
+      ...(isOpenAi && chat !== '' && { 'x-conversation-id': chat }),
+    },
+    body: JSON.stringify(
+      isOpenAi
+        ? completion(question, app === '' ? agent : `${agent}/${app}`)
+        : chatCall(question, chat, app, subject),
+    ),
+    signal,
+  })
+}
+
+function chatCall(question: Question, chat: string, app: string, { platform }: Subject) {
+  const { query, stream = false, detail = false, files = [], user, variables } = question
+  const isConversation = platform === 'hiagent'
+  return {
+    app_id: app,
+    chat_id: isConversation ? '' : chat,
+    conversation_id: isConversation ? chat : '',
+    stream,
+    detail,
+    query,
+    files,
+    user,
+    variables,
+  }
+}
+
+function completion(question: Question, model: string) {
+  const { query, stream = false, files = [], user, before = [] } = question
+  const parts = files.map((url) =>
+    /\.png$/.test(url)
+      ? { type: 'image_url', image_url: { url } }
+      : { type: 'file', file: { filename: url.split('/').at(-1), file_data: url } },
+  )
+  const content = files.length === 0 ? query : [{ type: 'text', text: query }, ...parts]
+  return {
+    model,
+    messages: [...before, { role: 'user', content }],
+    stream,
+    ...(stream && { stream_options: { include_usage: true } }),
+    user,
+  }
+}

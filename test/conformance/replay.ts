@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type Transcript,
+  transcriptNamed,
+} from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
+
+/** A server that answers a query such as `replay:dify/chat-stream.txt` with the recorded bytes. */
+export interface Replay {
+  readonly origin: string
+  /** Resolves when the gateway has closed the connection on which a query with the pace `hold` was answered. */
+  closed(query: string): Promise<void>
+  /** Resolves when HiAgent was asked for a conversation with this input `create`; such a one is refused. */
+  creating(input: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** How the bytes go out: whole, in pieces of so many bytes, or half of them and then nothing more. */
+export type Pace = 'whole' | `${number}` | 'hold'
+
+export function replayOf(name: string, pace: Pace, marker: string): string {
+  return `replay:${name}:${pace}:${marker}`
+}
+
+export async function startReplay(): Promise<Replay> {
+  const [closed, creating] = [createSignals(), createSignals()]
+  const server = createServer(async (request, response) => {
+    const body = await textOf(request)
+    if (request.url?.endsWith('/create_conversation')) return createConversation(body, response, creating)
+    const [query, name = '', pace = ''] = /replay:([\w./-]+):(\w+):\w+/.exec(body) ?? []
+    // Whatever else is asked of a platform, such as to stop.
+    if (query === undefined) return response.end('{}')
+    if (pace === 'hold') response.once('close', closed(query).resolve)
+    await play(transcriptNamed(name), pace as Pace, response)
+  })
+  // Longer than the gateway keeps a socket: no race between its reuse and our closing it.
+  server.keepAliveTimeout = 65_000
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    closed: (query) => closed(query).promise,
+    creating: (input) => creating(input).promise,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+type Signals = (name: string) => PromiseWithResolvers<void>
+
+/** What happens once and may be waited for before and after. */
+function createSignals(): Signals {
+  const signals = new Map<string, PromiseWithResolvers<void>>()
+  return (name) => {
+    const signal = signals.get(name) ?? Promise.withResolvers<void>()
+    signals.set(name, signal)
+    return signal
+  }
+}
+
+async function play(transcript: Transcript, pace: Pace, response: ServerResponse): Promise<void> {
+  const { bytes, http_status: status, content_type: type, extra_headers: headers, outcome } = transcript
+  response.writeHead(status, { ...headers, ...(type !== '' && { 'content-type': type }) })
+  if (pace === 'hold') {
+    response.write(bytes.subarray(0, bytes.length >> 1))
+    return
+  }
+  const size = pace === 'whole' ? Math.max(1, bytes.length) : Number(pace)
+  for (let at = 0; at < bytes.length; at += size) {
+    response.write(bytes.subarray(at, at + size))
+    // Else the pieces would be corked into one segment.
+    await nextTurn()
+  }
+  if (outcome !== 'timeout') response.end()
+}
+
+/** HiAgent asks for a conversation first. */
+function createConversation(body: string, response: ServerResponse, creating: Signals): void {
+  const { Inputs } = JSON.parse(body) as { Inputs: { create?: string } }
+  if (Inputs.create === undefined) {
+    response.end(JSON.stringify({ Conversation: { AppConversationID: randomUUID() }, BaseResp: null }))
+    return
+  }
+  creating(Inputs.create).resolve()
+  // Late enough for another call to be waiting by then.
+  setTimeout(() => response.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>'), 150)
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,89 @@
+import type { ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
+
+export interface Usage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+}
+
+export interface Detail {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** A JSON reply, a chunk or an error of either face, as far as the guarantees look into it. */
+export interface Body {
+  readonly id?: string
+  readonly usage?: Usage | null
+  readonly choices?: readonly Choice[]
+  readonly detail?: unknown
+  readonly reason?: string
+  readonly msg?: string
+  readonly error?: { readonly code: ErrorReason; readonly message: string; readonly type: string }
+}
+
+interface Choice {
+  readonly delta?: Message
+  readonly message?: Message
+  readonly finish_reason: string | null
+}
+
+interface Message {
+  readonly role?: string
+  readonly content?: string | null
+  readonly reasoning_content?: string
+}
+
+/** What a client has in its hands at the end of a call, whichever way it asked. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  /** As it came. */
+  readonly raw: string
+  /** The one JSON body, or the chunks; `[DONE]` is not among them. */
+  readonly bodies: readonly Body[]
+  readonly isDone: boolean
+  readonly text: string
+  readonly reasoning: string
+  readonly finishes: readonly string[]
+  readonly usage: Usage | undefined
+  readonly details: readonly Detail[]
+  /** Why it failed, in status or frame. */
+  readonly reason: string | undefined
+}
+
+const KEEP_ALIVE = ': keep-alive'
+const DONE = 'data: [DONE]'
+
+/** Reads strictly: a stream of anything but one `data: ` line and a blank line an event is none of ours. */
+export function readReply(response: Response, raw: string): Reply {
+  const { status, headers } = response
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+  const events = isStream ? raw.split('\n\n') : []
+  if (isStream && events.pop() !== '') throw new Error(`the stream ends amid an event: ${raw}`)
+  const frames = events.filter((event) => event !== KEEP_ALIVE)
+  const isDone = frames.at(-1) === DONE
+  const bodies = isStream ? (isDone ? frames.slice(0, -1) : frames).map(frameBody) : [JSON.parse(raw) as Body]
+
+  const choices = bodies.flatMap((body) => body.choices ?? [])
+  const messages = choices.map(({ delta, message }) => delta ?? message ?? {})
+  const failed = bodies.find(({ error, reason }) => error !== undefined || reason !== undefined)
+  return {
+    status,
+    headers,
+    raw,
+    bodies,
+    isDone,
+    text: messages.map(({ content }) => content ?? '').join(''),
+    reasoning: messages.map(({ reasoning_content }) => reasoning_content ?? '').join(''),
+    finishes: choices.flatMap(({ finish_reason }) => finish_reason ?? []),
+    usage: bodies.find(({ usage }) => usage)?.usage ?? undefined,
+    details: bodies.flatMap(({ detail }) => (typeof detail === 'object' ? (detail as Detail) : [])),
+    reason: failed?.reason ?? failed?.error?.code,
+  }
+}
+
+function frameBody(event: string): Body {
+  const [, json = ''] = /^data: ([^\n\r]+)$/.exec(event) ?? []
+  return JSON.parse(json) as Body
+}

@@ -1,0 +1,151 @@
+import type { AgentCall } from '@trunkline/gateway/src/core/agents/adapter.ts'
+import { PLATFORMS, type Platform } from '@trunkline/gateway/src/core/agents/agent.ts'
+import { adapterOf } from '@trunkline/gateway/src/core/agents/registry.ts'
+import {
+  agentOf,
+  callOf,
+  transcriptsOf,
+} from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
+import type { Upstream, UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream.ts'
+import type { ChatEvent } from '@trunkline/gateway/src/core/chat/events.ts'
+import { Run } from '@trunkline/gateway/src/core/chat/run.ts'
+import { Problem } from '@trunkline/gateway/src/core/errors.ts'
+import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import { type ChunkEncoder, createChunkEncoder } from '@trunkline/gateway/src/rest/chat-chunks.ts'
+import { chatOf } from '@trunkline/gateway/src/rest/chat-fixture.ts'
+import { foldReply } from '@trunkline/gateway/src/rest/chat-reply.ts'
+import { createCompletionEncoder } from '@trunkline/gateway/src/rest/openai-chunks.ts'
+import { foldCompletion } from '@trunkline/gateway/src/rest/openai-reply.ts'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CONTRACT } from '../contract/contract.ts'
+import { schemaCheck } from '../contract/schema-check.ts'
+import { mutated } from './mutations.ts'
+
+const SOAK_TIMEOUT_MS = 30 * 60_000
+const runs = process.env.SOAK
+  ? { numRuns: 200_000, timeoutMs: SOAK_TIMEOUT_MS }
+  : { numRuns: 400, seed: 1, timeoutMs: 30_000 }
+
+const replyBytesMax = 1024 * 1024
+const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+const [chunk, completionChunk, streamError, reply, completion] = [
+  'ChatChunk',
+  'CompletionChunk',
+  'StreamError',
+  'ChatReply',
+  'Completion',
+].map((name) => schemaCheck(CONTRACT, ['components', 'schemas', name])) as [Check, Check, Check, Check, Check]
+type Check = ReturnType<typeof schemaCheck>
+
+test.for(PLATFORMS)(
+  '%s: whatever it sends, each face gives its schema and one end, and tells no secret',
+  { timeout: runs.timeoutMs },
+  async (platform) => {
+    const mode = fc.constantFrom('chat', 'completion', 'workflow' as const)
+    await fc.assert(
+      fc.asyncProperty(mutated(transcriptsOf(platform)), mode, async (parts, mode) => {
+        const told = await tell(platform, mode, parts)
+        for (const detail of [false, true]) {
+          requireStream(createChunkEncoder(chatOf([]), { detail }), told, chunk)
+          await requireFold((chat) => foldReply(chat, { detail, replyBytesMax }), told, reply)
+        }
+        for (const reasoning of [false, true]) {
+          const encoder = createCompletionEncoder(chatOf([]), { reasoning, includeUsage: reasoning })
+          requireStream(encoder, told, completionChunk)
+          await requireFold((chat) => foldCompletion(chat, { reasoning, replyBytesMax }), told, completion)
+        }
+      }),
+      runs,
+    )
+  },
+)
+
+/** What the chat service makes of a reply. */
+interface Told {
+  readonly batches: readonly (readonly ChatEvent[])[]
+  readonly problem: Problem | undefined
+}
+
+async function tell(
+  platform: Platform,
+  mode: 'chat' | 'completion' | 'workflow',
+  parts: readonly UpstreamPart[],
+): Promise<Told> {
+  const agent = agentOf(platform, {
+    ...{ mode, timeouts },
+    apiKey: 'sk-planted-agent',
+    baseUrl: 'https://planted.internal:8443',
+  })
+  const run = new Run({
+    agent,
+    adapter: adapterOf(platform),
+    upstream: upstreamOf(parts),
+    runtime: systemRuntime,
+    open: async () => sessionOf(callOf(agent)),
+    onEnd: () => undefined,
+  })
+  const batches: (readonly ChatEvent[])[] = []
+  try {
+    for await (const batch of run) batches.push(batch)
+    return { batches, problem: undefined }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.reason === 'internal_error') throw error
+    return { batches, problem: error }
+  }
+}
+
+function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
+  const left = [...parts]
+  return {
+    open: () => ({
+      next: async () => left.shift() ?? { kind: 'end' },
+      interrupt: () => undefined,
+      cancel: () => undefined,
+    }),
+    help: () => Promise.reject(new Error('a reply that is read asks for no help')),
+    close: async () => undefined,
+  }
+}
+
+function sessionOf(call: AgentCall) {
+  return {
+    call,
+    saw: () => undefined,
+    named: () => undefined,
+    complete: async () => undefined,
+    failed: async () => undefined,
+  }
+}
+
+/** The bytes that a client reads: chunks of the schema, then `[DONE]` or one error. */
+function requireStream(encoder: ChunkEncoder, { batches, problem }: Told, check: Check): void {
+  const text = batches.flat().map(encoder.encode).join('') + (problem ? encoder.fail(problem) : '')
+  requireNoSecret(text)
+  const frames = text.split('\n\n')
+  if (frames.pop() !== '') expect.fail(`the stream ends amid an event: ${text}`)
+  const last = frames.pop()
+  for (const frame of frames) requireValid(check, frame)
+  if (problem === undefined) expect(last).toBe('data: [DONE]')
+  else requireValid(streamError, last ?? '')
+}
+
+async function requireFold(
+  fold: (chat: ReturnType<typeof chatOf>) => Promise<object>,
+  { batches, problem }: Told,
+  check: Check,
+): Promise<void> {
+  const body = JSON.stringify(await fold(chatOf(batches)))
+  if (problem === undefined) requireValid(check, `data: ${body}`)
+  requireNoSecret(body)
+}
+
+function requireValid(check: Check, frame: string): void {
+  if (!frame.startsWith('data: ') || /[\r\n]/.test(frame)) expect.fail(`not one line of data: ${frame}`)
+  const mistake = check(JSON.parse(frame.slice(6)))
+  if (mistake !== undefined) expect.fail(`${mistake}: ${frame}`)
+}
+
+function requireNoSecret(text: string): void {
+  if (text.includes('planted')) expect.fail(`a secret: ${text}`)
+}

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { send } from './ask.ts'
+import { exchange } from './raw.ts'
+import { openStage, type Stage } from './stage.ts'
+
+let at: Stage
+beforeAll(async () => {
+  at = await openStage()
+})
+afterAll(() => at?.remove())
+
+const health = (...lines: string[]) =>
+  `${['GET /healthz HTTP/1.1', 'Connection: close', ...lines].join('\r\n')}\r\n\r\n`
+
+describe('Host', () => {
+  test.each(['localhost', 'EXAMPLE.com:8080', '127.0.0.1:1', '[::1]:8080'])('%s is one', async (host) => {
+    expect((await exchange(at.url, health(`Host: ${host}`))).status).toBe(200)
+  })
+
+  test('is not needed in HTTP/1.0', async () => {
+    expect((await exchange(at.url, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
+  })
+
+  test.each([
+    ['is missing', []],
+    ['is there twice', ['Host: a', 'Host: a']],
+    ['is empty', ['Host:']],
+    ['has a path', ['Host: a/graphql?x=']],
+    ['has a user', ['Host: a@b']],
+    ['is a list', ['Host: a, b']],
+    ['has a blank', ['Host: a b']],
+    ['has no port after its colon', ['Host: a:']],
+    ['has a port that is none', ['Host: a:123456']],
+    ['is half of an IPv6 address', ['Host: [::1']],
+  ])('that %s is 400', async (_what, lines) => {
+    const answer = await exchange(at.url, health(...lines))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({
+      code: 400,
+      reason: 'invalid_host',
+      detail: expect.stringMatching(/^host: /),
+    })
+  })
+})
+
+describe('what is no HTTP', () => {
+  test.each([
+    ['a greeting', 'hello\r\n\r\n'],
+    ['a TLS handshake', Buffer.from('16030100c8010000c40303', 'hex')],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a method that nobody knows', health('Host: a').replace('GET', 'FETCH')],
+    ['a path with a blank', health('Host: a').replace('/healthz', '/health z')],
+    ['lines that end otherwise', 'GET /healthz HTTP/1.1\nHost: a\n\n'],
+    ['a NUL in a header', health('Host: a', 'X: a\0b')],
+    ['two lengths', health('Host: a', 'Content-Length: 1', 'Content-Length: 2')],
+    ['a length and chunks', health('Host: a', 'Content-Length: 1', 'Transfer-Encoding: chunked')],
+  ])('%s is 400 in the usual shape', async (_what, bytes) => {
+    const { status, headers, body } = await exchange(at.url, bytes)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 400, reason: 'invalid_request', request_id: headers['x-request-id'] })
+    expect(headers.connection).toBe('close')
+  })
+
+  test.each([
+    ['headers', health('Host: a', `X: ${'x'.repeat(20_000)}`)],
+    ['a path', health('Host: a').replace('healthz', 'x'.repeat(20_000))],
+  ])('%s without end are 431', async (_what, bytes) => {
+    const { status, headers, body } = await exchange(at.url, bytes)
+    expect(status).toBe(431)
+    expect(body).toMatchObject({
+      code: 431,
+      reason: 'headers_too_large',
+      request_id: headers['x-request-id'],
+    })
+  })
+})
+
+test.each(['/', '/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat', '/api/v1/chat/x'])(
+  'there is nothing at %s',
+  async (path) => {
+    const { body } = await send(at.url, { method: 'POST', path, as: at.key.full_key, body: {} })
+    expect(body).toMatchObject({
+      code: 404,
+      reason: 'route_not_found',
+      detail: expect.stringContaining(path),
+    })
+  },
+)
+
+test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is no path', async (path) => {
+  const { body } = await send(at.url, { method: 'GET', path })
+  expect(body).toMatchObject({
+    code: 400,
+    reason: 'invalid_request',
+    detail: expect.stringMatching(/^path: /),
+  })
+})
+
+test('a body far over the limit gets its answer, not a reset', async () => {
+  const answer = await send(at.url, {
+    method: 'POST',
+    path: '/api/v1/login',
+    body: 'x'.repeat(16 * 1024 * 1024),
+  })
+  expect(answer.body).toMatchObject({ code: 413, reason: 'body_too_large' })
+  expect(answer.headers.connection).not.toBe('close')
+})
+
+test('HEAD is 404 without a body, OPTIONS names the methods', async () => {
+  const head = await send(at.url, { method: 'HEAD', path: '/healthz' })
+  expect(head).toMatchObject({ status: 404, text: '' })
+  const options = await send(at.url, { method: 'OPTIONS', path: '/api/v1/chat' })
+  expect(options.status).toBe(204)
+  expect(options.headers['access-control-allow-methods']).toContain('POST')
+})
+
+describe('X-Request-Id', () => {
+  const idOf = async (sent: string) =>
+    (await send(at.url, { method: 'GET', path: '/healthz', headers: { 'x-request-id': sent } })).headers[
+      'x-request-id'
+    ]
+
+  test.each(['a', '4bf92f35-77b3/4da6', 'x'.repeat(128)])('%s is kept', async (id) => {
+    expect(await idOf(id)).toBe(id)
+  })
+
+  test.each(['', 'a b', 'a,b', '"a"', '<a>', '{a}', 'x'.repeat(129)])('"%s" is replaced', async (id) => {
+    expect(await idOf(id)).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('sent twice is replaced', async () => {
+    const { headers } = await exchange(at.url, health('Host: a', 'X-Request-Id: a', 'X-Request-Id: a'))
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})

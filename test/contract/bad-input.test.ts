@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, send } from './ask.ts'
+import {
+  BAD_BODIES,
+  BAD_CREDENTIALS,
+  BAD_FIELDS,
+  BAD_QUERIES,
+  BAD_REPORTS,
+  BROKEN_IDS,
+  NO_OBJECTS,
+  UNKNOWN_IDS,
+  VALUES,
+} from './bad-input.ts'
+import { needsCredential, OPERATIONS, type Operation, operationOf, readsBody } from './contract.ts'
+import { expectDocumented, reasonOf } from './expect-documented.ts'
+import { GOOD } from './provocations.ts'
+import { exchange } from './raw.ts'
+import { askOf, type OperationRequest, openStage, type Stage } from './stage.ts'
+
+let at: Stage
+beforeAll(async () => {
+  at = await openStage({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })
+})
+afterAll(() => at?.remove())
+
+const operations = OPERATIONS.map((operation) => [operation.id, operation] as const)
+const having = (condition: (operation: Operation) => boolean) =>
+  operations.filter(([, each]) => condition(each))
+
+describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, operation) => {
+  const { body } = operation
+  let good: OperationRequest
+  beforeAll(async () => {
+    good = await goodRequest(id)
+  })
+  const withBody = async (sent: unknown) => at.ask(id, { ...good, body: sent })
+  const withField = (field: string, value: unknown) => withBody({ ...(good.body as object), [field]: value })
+
+  test.each([...(body?.fields ?? [])])(
+    '%s is taken as it is and by its schema alone',
+    async (field, check) => {
+      for (const value of VALUES.filter((candidate) => check(candidate) !== undefined)) {
+        const answer = await withField(field, value)
+        expectRefusal(operation, answer, 400, 'invalid_request', `body.${field}`)
+      }
+    },
+  )
+
+  test.each(body?.required ?? [])('%s is required', async (field) => {
+    const answer = await withField(field, undefined)
+    expectRefusal(operation, answer, 400, 'invalid_request', `body.${field}: is required; expected `)
+  })
+
+  test('is an object', async () => {
+    for (const text of NO_OBJECTS) {
+      expectRefusal(operation, await withBody(text), 400, 'invalid_request', 'body: expected an object')
+    }
+  })
+
+  const own = BAD_FIELDS.filter(([operationId]) => operationId === id)
+  test.each(own.map(([, change, field]) => [JSON.stringify(change), change, field] as const))(
+    'with %s is refused',
+    async (_text, change, field) => {
+      const answer = await withBody({ ...(good.body as object), ...change })
+      expectRefusal(operation, answer, 400, 'invalid_request', field)
+    },
+  )
+})
+
+test.each(having(readsBody))(
+  'what %s reads is JSON in UTF-8, not too deep and not too large',
+  async (id, operation) => {
+    const good = await goodRequest(id)
+    for (const [what, body, headers, status, reason, detail] of BAD_BODIES) {
+      const answer = await at.ask(id, { ...good, body, headers: { ...good.headers, ...headers } })
+      expectRefusal(operation, answer, status, reason, detail, what)
+    }
+  },
+)
+
+test.each(having(needsCredential))('%s takes one well-formed credential', async (_id, operation) => {
+  for (const [what, lines, reason] of BAD_CREDENTIALS) {
+    const { method, path } = operation
+    const head = [
+      `${method} ${path.replace('{id}', 'x')} HTTP/1.1`,
+      'Host: localhost',
+      'Connection: close',
+      ...lines,
+    ]
+    const answer = await exchange(at.url, `${head.join('\r\n')}\r\n\r\n`)
+    expectRefusal(operation, answer, 401, reason, '', what)
+  }
+})
+
+test.each(having(({ query }) => query.includes('limit')))('the query of %s', async (id, operation) => {
+  const { method, path, as } = askOf(id, await goodRequest(id))
+  for (const [query, field] of BAD_QUERIES) {
+    const answer = await send(at.url, { method, path: `${path}?${query}`, as })
+    expectRefusal(operation, answer, 400, 'invalid_request', field, query)
+  }
+})
+
+test.each(BAD_REPORTS)('a report of %s', async (query, field) => {
+  const answer = await at.ask('readUsage', { as: at.token, query })
+  expectRefusal(operationOf('readUsage'), answer, 400, 'invalid_request', field, query)
+})
+
+describe.each(having(({ path }) => path.includes('{id}')))('the id of %s', (id, operation) => {
+  test('that is none is as unknown as any other', async () => {
+    const good = await goodRequest(id)
+    const { request_id: _, ...unknown } = (
+      await at.ask(id, { ...good, id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10' })
+    ).body
+    for (const none of UNKNOWN_IDS) {
+      const answer = await at.ask(id, { ...good, id: none })
+      expect(answer.status, none).toBe(404)
+      expectDocumented(operation, answer)
+      expect(answer.body, none).toMatchObject(unknown)
+    }
+  })
+
+  test('that is no valid text is 400, one too long leads nowhere', async () => {
+    const good = await goodRequest(id)
+    for (const broken of BROKEN_IDS) {
+      const answer = await at.ask(id, { ...good, id: broken })
+      expect(answer.body, broken).toMatchObject({
+        code: 400,
+        reason: 'invalid_request',
+        detail: expect.stringMatching(/^path: /),
+      })
+    }
+    expect((await at.ask(id, { ...good, id: 'x'.repeat(257) })).status).toBe(404)
+  })
+})
+
+test.each(operations)('%s answers with a slash at the end of its path as without', async (id) => {
+  const ask = askOf(id, await goodRequest(id))
+  const answer = await send(at.url, { ...ask, path: `${ask.path}/` })
+  expect(answer.status, answer.text).toBe(200)
+})
+
+test.each([...new Set(OPERATIONS.map(({ path }) => path))])('%s has no methods but its own', async (path) => {
+  const routes = OPERATIONS.filter((each) => new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(path))
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']) {
+    if (routes.some((route) => route.method === method)) continue
+    const { body } = await send(at.url, { method, path: path.replace('{id}', 'x'), as: at.token })
+    expect(body, method).toMatchObject({ code: 404, reason: 'route_not_found' })
+  }
+})
+
+function goodRequest(id: string): Promise<OperationRequest> {
+  return Promise.resolve(GOOD[id]?.(at) ?? {})
+}
+
+function expectRefusal(
+  operation: Operation,
+  answer: Answer,
+  status: number,
+  reason: string,
+  detail: string,
+  what = '',
+): void {
+  expect(answer.status, `${what} ${answer.text}`).toBe(status)
+  expectDocumented(operation, answer)
+  expect(reasonOf(answer.body), what).toBe(reason)
+  const told: string = answer.body.detail ?? answer.body.error.message
+  expect(told.slice(0, detail.length), what).toBe(detail)
+}

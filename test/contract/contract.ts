@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { type Check, schemaCheck } from './schema-check.ts'
+
+/** One method of one path, as `openapi.json` has it. */
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  /** With `{id}` for its parameter. */
+  readonly path: string
+  /** Of JSON. */
+  readonly body: DocumentedBody | undefined
+  /** Names of the query's parameters. */
+  readonly query: readonly string[]
+  /** Each entry one way in: the names of the schemes, none for a caller without a credential. */
+  readonly credentials: readonly (readonly string[])[]
+  readonly responses: ReadonlyMap<number, DocumentedResponse>
+}
+
+export interface DocumentedBody {
+  readonly required: readonly string[]
+  /** By field: what is wrong with such a value, or undefined. */
+  readonly fields: ReadonlyMap<string, Check>
+  readonly example: unknown
+}
+
+export interface DocumentedResponse {
+  /** By media type: what is wrong with such a body, or undefined. */
+  readonly bodies: ReadonlyMap<string, Check>
+  readonly headers: ReadonlySet<string>
+  /** For errors: the words that `reason` may be. */
+  readonly reasons: readonly string[]
+}
+
+export const CONTRACT_TEXT = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
+export const CONTRACT = JSON.parse(CONTRACT_TEXT) as ContractDocument
+
+export const OPERATIONS: readonly Operation[] = Object.entries(CONTRACT.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    id: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    body: documentedBody(operation.requestBody?.content['application/json']),
+    query: (operation.parameters ?? []).filter(({ in: place }) => place === 'query').map(({ name }) => name),
+    credentials: operation.security.map((way) => Object.keys(way)),
+    responses: new Map(
+      Object.entries(operation.responses).map(([status, response]) => [
+        Number(status),
+        documentedResponse(response, ['paths', path, method, 'responses', status]),
+      ]),
+    ),
+  })),
+)
+
+export function operationOf(id: string): Operation {
+  const operation = OPERATIONS.find((candidate) => candidate.id === id)
+  if (operation === undefined) throw new Error(`openapi.json has no operation ${id}`)
+  return operation
+}
+
+/** Also where none is needed: what is sent is parsed. */
+export function readsBody({ responses }: Operation): boolean {
+  return responses.has(415)
+}
+
+export function needsCredential({ credentials }: Operation): boolean {
+  return credentials.length > 0 && !credentials.some((way) => way.length === 0)
+}
+
+/** Request bodies are components, which a test of its own holds. */
+function documentedBody(media: MediaObject | undefined): DocumentedBody | undefined {
+  if (media === undefined) return undefined
+  const { schema, example } = media
+  const place = schema.$ref.split('/').slice(1)
+  const component = CONTRACT.components.schemas[place.at(-1) ?? '']
+  const fields = Object.keys(component?.properties ?? {})
+  return {
+    required: component?.required ?? [],
+    fields: new Map(fields.map((field) => [field, schemaCheck(CONTRACT, [...place, 'properties', field])])),
+    example,
+  }
+}
+
+function documentedResponse(response: ResponseObject, place: readonly string[]): DocumentedResponse {
+  return {
+    bodies: new Map(
+      Object.keys(response.content).map((type) => [
+        type,
+        schemaCheck(CONTRACT, [...place, 'content', type, 'schema']),
+      ]),
+    ),
+    headers: new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase())),
+    reasons: /^`reason`: (.+)\.$/.exec(response.description)?.[1]?.split(', ') ?? [],
+  }
+}
+
+export interface ContractDocument {
+  readonly info: { readonly version: string }
+  readonly servers: readonly { readonly url: string }[]
+  readonly components: { readonly schemas: Readonly<Record<string, SchemaObject>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+}
+
+interface SchemaObject {
+  readonly examples?: readonly unknown[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
+export interface OperationObject {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly required: boolean }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, MediaObject>> }
+  readonly responses: Readonly<Record<string, ResponseObject>>
+}
+
+interface MediaObject {
+  readonly schema: { readonly $ref: string }
+  readonly example: unknown
+}
+
+interface ResponseObject {
+  readonly description: string
+  readonly content: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { CONTRACT } from './contract.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway?.remove())
+
+test('/openapi.json is the committed contract, at the address of this gateway', async () => {
+  const response = await fetch(`${gateway.url}/openapi.json`)
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+  const { servers, ...served } = (await response.json()) as typeof CONTRACT
+  const { servers: _, ...committed } = CONTRACT
+  expect(served).toEqual(committed)
+  expect(servers).toHaveLength(1)
+})
+
+test('/docs names no address but its own, and what it names is there', async () => {
+  const page = await fetch(`${gateway.url}/docs`)
+  expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+  const html = await page.text()
+  expect(html).not.toMatch(/https?:|src="\/\/|href="\/\//)
+  const scripts = [...html.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, source = '']) => source)
+  expect(scripts).toHaveLength(1)
+  for (const source of scripts) {
+    const script = await fetch(new URL(source, page.url))
+    expect(script.status).toBe(200)
+    expect(script.headers.get('content-type')).toMatch(/^application\/javascript/)
+    await script.body?.cancel()
+  }
+})
+
+/** Debian's; a machine without it leaves this out. */
+const BROWSER = '/usr/bin/chromium'
+
+test.skipIf(!existsSync(BROWSER))(
+  'in a browser /docs shows the operations and asks nobody else',
+  async () => {
+    const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] })
+    try {
+      const page = await browser.newPage()
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      await page.goto(`${gateway.url}/docs/`, { waitUntil: 'networkidle' })
+      await page.getByText('Ask an agent', { exact: true }).first().waitFor()
+      expect(asked.filter((url) => /^(?:http|ws)/.test(url) && !url.startsWith(gateway.url))).toEqual([])
+      expect(asked).toContain(`${gateway.url}/openapi.json`)
+    } finally {
+      await browser.close()
+    }
+  },
+)

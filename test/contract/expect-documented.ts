@@ -1,0 +1,53 @@
+import { expect } from 'vitest'
+import type { Answer } from './ask.ts'
+import type { DocumentedResponse, Operation } from './contract.ts'
+
+/** An answer is one that `openapi.json` promises: status, media type, body, headers, reason. */
+export function expectDocumented(operation: Operation, answer: Answer): void {
+  const { status, headers, text } = answer
+  const response = operation.responses.get(status)
+  if (response === undefined) throw new Error(`${operation.id} does not document ${status}: ${text}`)
+
+  expectBody(response, answer)
+  expect(headers['x-request-id']).toEqual(expect.any(String))
+  expect([...response.headers]).toEqual(expect.arrayContaining(Object.keys(headers).filter(isOurs)))
+  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer')
+  if (response.reasons.length > 0) expectProblem(response, answer)
+}
+
+function expectProblem({ reasons }: DocumentedResponse, { status, headers, body }: Answer): void {
+  const reason = reasonOf(body)
+  expect(reasons).toContain(reason)
+  if (body.error === undefined)
+    expect(body).toMatchObject({ code: status, request_id: headers['x-request-id'] })
+  expect(headers['x-should-retry']).toMatch(/^(?:true|false)$/)
+  if (['rate_limited', 'unavailable', 'draining'].includes(reason)) {
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/)
+  }
+}
+
+/** Of either face. */
+export function reasonOf(body: Answer['body']): string {
+  return body.error === undefined ? body.reason : body.error.code
+}
+
+function expectBody({ bodies }: DocumentedResponse, { headers, text, body }: Answer): void {
+  const type = headers['content-type']?.split(';')[0] ?? ''
+  const check = bodies.get(type)
+  if (check === undefined) throw new Error(`the media type ${type} is not documented`)
+  for (const part of type === 'text/event-stream' ? framesOf(text) : [body])
+    expect(check(part)).toBeUndefined()
+}
+
+function framesOf(stream: string): unknown[] {
+  const lines = stream.split('\n\n').filter((line) => line.startsWith('data: '))
+  expect(lines.pop()).toBe('data: [DONE]')
+  return lines.map((line) => JSON.parse(line.slice('data: '.length)))
+}
+
+/** Headers that mean something to a client of this API; the rest is HTTP's. */
+function isOurs(name: string): boolean {
+  return /^(?:x-(?:request-id|call-id|conversation-id|should-retry)|ratelimit.*|retry-after|www-authenticate)$/.test(
+    name,
+  )
+}

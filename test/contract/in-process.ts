@@ -1,0 +1,32 @@
+import type { AddressInfo } from 'node:net'
+import { parseConfig } from '@trunkline/gateway/src/config.ts'
+import { type DatabaseOptions, openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
+import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
+import { createServer } from '@trunkline/gateway/src/server.ts'
+import { createGateway } from '@trunkline/gateway/src/services.ts'
+
+/** The server on a database as this test wants it, in the state that a start would mend or refuse. */
+export interface InProcess {
+  readonly url: string
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function serveOn(options: DatabaseOptions): Promise<InProcess> {
+  const agents = { fastgpt: { baseUrl: 'http://127.0.0.1:9', apiKey: 'none', apps: { demo: {} } } }
+  const config = parseConfig({ agents }, {})
+  const log = createLogger('silent')
+  const database = await openDatabase(options)
+  const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+  const app = await createServer(config, gateway, log)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    drain: () => gateway.close(0),
+    async close() {
+      await app.close()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect, test } from 'vitest'
+import { printContract } from '../../scripts/print-contract.ts'
+import { CONTRACT, CONTRACT_TEXT, type OperationObject } from './contract.ts'
+import { schemaCheck } from './schema-check.ts'
+
+const operations: readonly OperationObject[] = Object.values(CONTRACT.paths).flatMap((methods) =>
+  Object.values(methods),
+)
+
+const COMPONENTS = [
+  'Agent',
+  'ApiKey',
+  'ChatChunk',
+  'ChatReply',
+  'ChatRequest',
+  'DetailEvent',
+  'ErrorBody',
+  'LoginRequest',
+  'StreamError',
+  'TokenUsage',
+  'User',
+]
+
+test('openapi.json is what the routes say; "pnpm contract" prints it anew', async () => {
+  expect(await printContract()).toBe(CONTRACT_TEXT)
+})
+
+test('a public validator accepts it, every reference leads somewhere', async () => {
+  const { valid, errors } = await new Validator().validate(JSON.parse(CONTRACT_TEXT))
+  expect(errors).toBeUndefined()
+  expect(valid).toBe(true)
+})
+
+test('it names its version and no machine', () => {
+  expect(CONTRACT.info.version).toBe('1.0.0')
+  expect(CONTRACT.servers).toEqual([{ url: '/' }])
+})
+
+test('it has the routes of operation and not those that serve itself; no path ends with a slash', () => {
+  const paths = Object.keys(CONTRACT.paths)
+  expect(paths).toEqual(expect.arrayContaining(['/metrics', '/healthz', '/readyz', '/.well-known/jwks.json']))
+  expect(paths.filter((path) => /^\/(?:openapi|docs)|\*|\/$/.test(path))).toEqual([])
+})
+
+test('every operation has a name of its own, a summary, a tag and its credentials', () => {
+  const ids = operations.map(({ operationId }) => operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const { operationId, summary, tags, security } of operations) {
+    expect([operationId, summary, tags[0]], operationId).not.toContain(undefined)
+    expect(security, operationId).toBeInstanceOf(Array)
+  }
+})
+
+test('components have names that generated code can carry, bodies are components', () => {
+  const names = Object.keys(CONTRACT.components.schemas)
+  expect(names).toEqual(expect.arrayContaining(COMPONENTS))
+  for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z]+$/)
+  for (const { operationId, requestBody } of operations) {
+    for (const { schema } of Object.values(requestBody?.content ?? {})) {
+      expect(schema.$ref, operationId).toMatch(/^#\/components\/schemas\/\w+$/)
+    }
+  }
+})
+
+test('every component has an example that it accepts itself, and every request body shows one', () => {
+  for (const [name, { examples = [] }] of Object.entries(CONTRACT.components.schemas)) {
+    expect(examples.length, name).toBeGreaterThan(0)
+    const check = schemaCheck(CONTRACT, ['components', 'schemas', name])
+    for (const example of examples) expect(check(example), name).toBeUndefined()
+  }
+  for (const { operationId, requestBody } of operations) {
+    for (const { example } of Object.values(requestBody?.content ?? {}))
+      expect(example, operationId).toBeDefined()
+  }
+})
+
+test('keywords that only our messages use are left out', () => {
+  expect(CONTRACT_TEXT).not.toContain('"expected":')
+})
+
+test('the Agent header is required, and the event stream is documented as one', () => {
+  const chat = CONTRACT.paths['/api/v1/chat']?.post
+  expect(chat?.parameters).toContainEqual(
+    expect.objectContaining({ in: 'header', name: 'Agent', required: true }),
+  )
+  expect(chat?.responses['200']?.content).toMatchObject({
+    'text/event-stream': { schema: expect.anything() },
+  })
+})

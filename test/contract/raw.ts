@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Answer } from './ask.ts'
+
+/** Sends bytes as they are, and reads what comes until the other side closes. */
+export async function exchange(origin: string, bytes: string | Buffer): Promise<Answer> {
+  const { hostname: host, port } = new URL(origin)
+  const socket = connect({ host, port: Number(port) })
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.write(bytes)
+  await once(socket, 'close')
+  return parse(Buffer.concat(chunks).toString())
+}
+
+function parse(response: string): Answer {
+  const [head = '', text = ''] = response.split('\r\n\r\n')
+  const [first = '', ...lines] = head.split('\r\n')
+  const headers = Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.indexOf(':')).toLowerCase(),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]),
+  )
+  return { status: Number(first.split(' ')[1]), headers, text, body: text === '' ? '' : JSON.parse(text) }
+}

@@ -1,0 +1,36 @@
+import { createRequire } from 'node:module'
+
+interface Ajv {
+  addSchema(schema: object, name: string): void
+  compile(schema: object): (value: unknown) => boolean
+  errorsText(errors: unknown): string
+}
+
+// The JSON Schema implementation of the OpenAPI validator, in the dialect of OpenAPI 3.1.
+const validator = createRequire(import.meta.url).resolve('@seriousme/openapi-schema-validator')
+const load = createRequire(validator)
+const { Ajv2020 } = load('ajv/dist/2020.js') as { Ajv2020: new (options: object) => Ajv }
+const { default: addFormats } = load('ajv-formats') as { default: (ajv: Ajv) => void }
+
+/** What is wrong with a value, or undefined. */
+export type Check = (value: unknown) => string | undefined
+
+const compilers = new WeakMap<object, Ajv>()
+
+/** By the schema at this place of the document. */
+export function schemaCheck(document: object, place: readonly string[]): Check {
+  const ajv = compilers.get(document) ?? compilerOf(document)
+  const pointer = place.map(
+    (step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`,
+  )
+  const check = ajv.compile({ $ref: `contract#${pointer.join('')}` })
+  return (value) => (check(value) ? undefined : ajv.errorsText((check as { errors?: unknown }).errors))
+}
+
+function compilerOf(document: object): Ajv {
+  const ajv = new Ajv2020({ strict: false })
+  addFormats(ajv)
+  ajv.addSchema(document, 'contract')
+  compilers.set(document, ajv)
+  return ajv
+}

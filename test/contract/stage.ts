@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-form.ts'
+import type { Api } from '../support/api.ts'
+import { startScene } from '../support/scene.ts'
+import { type Answer, type Ask, send } from './ask.ts'
+import { operationOf } from './contract.ts'
+
+/** What an operation is asked with; method and path come from the contract, `{id}` from here. */
+export type OperationRequest = Omit<Ask, 'method' | 'path'> & {
+  readonly id?: string
+  /** Without its question mark. */
+  readonly query?: string
+}
+
+/** A gateway with agents that fail on demand, and everybody who calls it. */
+export interface Stage {
+  readonly url: string
+  readonly api: Api
+  readonly admin: { readonly username: string; readonly password: string; readonly id: string }
+  /** An administrator's access token. */
+  readonly token: string
+  /** May chat with every agent. */
+  readonly key: { readonly id: string; readonly full_key: string }
+  /** The token of a user who may not manage anything. */
+  readonly userToken: string
+  readonly listingsMax: number
+  readonly failedLoginsMax: number
+  /** A text that nobody has used. */
+  fresh(): string
+  ask(operationId: string, request: OperationRequest): Promise<Answer>
+  remove(): Promise<void>
+}
+
+/** Small where a test reaches them, out of the way where it does not. */
+const LISTINGS_MAX = 5
+const FAILED_LOGINS_MAX = 2
+const LIMITS = {
+  chat: { points: 10_000 },
+  agents: { points: LISTINGS_MAX },
+  login: { points: FAILED_LOGINS_MAX },
+  refusedKeys: { points: 1 },
+}
+
+export async function openStage(limits: Record<string, { points: number }> = {}): Promise<Stage> {
+  const { gateway, api, token, remove } = await startScene({
+    settings: { limits: { ...LIMITS, ...limits } },
+    agents: ({ fastgpt }) => ({
+      apps: { ...fastgpt, apps: { one: {}, two: {} } },
+      hasty: { ...fastgpt, timeouts: { firstByteMs: 50 } },
+      // The discard port, where nobody listens any more.
+      gone: { ...fastgpt, baseUrl: 'http://127.0.0.1:9' },
+    }),
+  })
+  const { body: me } = await api.call('GET', '/api/v1/users/me', { token })
+  const user = await api.createUser(token, 'somebody')
+  return {
+    url: gateway.url,
+    api,
+    admin: { ...gateway.admin, id: me.data.id },
+    token,
+    key: await api.createKey(token),
+    userToken: await api.login(user.username, user.password),
+    listingsMax: LISTINGS_MAX,
+    failedLoginsMax: FAILED_LOGINS_MAX,
+    fresh: () => randomBytes(6).toString('hex'),
+    ask: (operationId, request) => askOperation(gateway.url, operationId, request),
+    remove,
+  }
+}
+
+export function askOperation(url: string, operationId: string, request: OperationRequest): Promise<Answer> {
+  return send(url, askOf(operationId, request))
+}
+
+export function askOf(operationId: string, { id = '', query, ...request }: OperationRequest): Ask {
+  const { method, path } = operationOf(operationId)
+  const search = query === undefined ? '' : `?${query}`
+  return { method, path: path.replace('{id}', id) + search, ...request }
+}
+
+/** A key in the right form that nobody was given. */
+export function inventedKey(): string {
+  return makeApiKey(randomBytes)
+}

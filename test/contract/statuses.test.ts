@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer } from './ask.ts'
+import { OPERATIONS, type Operation } from './contract.ts'
+import { expectDocumented, reasonOf } from './expect-documented.ts'
+import { type InProcess, serveOn } from './in-process.ts'
+import { GOOD, PROVOCATIONS } from './provocations.ts'
+import { askOperation, inventedKey, openStage, type Stage } from './stage.ts'
+
+/** Provoked for every operation that documents them, in servers of this process. */
+const OWN_FAULT = 500
+const UNAVAILABLE = 503
+
+test('every documented status is provoked', () => {
+  const missing = OPERATIONS.flatMap((operation) =>
+    [...operation.responses.keys()]
+      .filter((status) => status !== OWN_FAULT && status !== UNAVAILABLE)
+      .filter((status) => !PROVOCATIONS.some((each) => each.status === status && each.of(operation)))
+      .map((status) => `${operation.id} ${status}`),
+  )
+  expect(missing).toEqual([])
+  expect(OPERATIONS.map(({ id }) => id).filter((id) => GOOD[id] === undefined)).toEqual([])
+})
+
+describe('a running gateway', () => {
+  let at: Stage
+  beforeAll(async () => {
+    at = await openStage()
+  })
+  afterAll(() => at?.remove())
+
+  const cases = OPERATIONS.flatMap((operation) =>
+    PROVOCATIONS.filter((each) => each.of(operation)).map(
+      (provocation) => [operation.id, provocation.status, provocation.what, operation, provocation] as const,
+    ),
+  )
+  test.each(cases)('%s: %i for %s', async (id, status, _what, operation, { reason, request }) => {
+    const good = await GOOD[id]?.(at)
+    const answer = await at.ask(id, await request(good ?? {}, at))
+    expect(answer.status, answer.text).toBe(status)
+    expectDocumented(operation, answer)
+    if (reason !== undefined) expect(reasonOf(answer.body)).toBe(reason)
+  })
+})
+
+describe('a database without its tables', () => {
+  let server: InProcess
+  beforeAll(async () => {
+    server = await serveOn({ kind: 'embedded-memory' })
+  })
+  afterAll(() => server?.close())
+
+  test.each(documenting(OWN_FAULT))('%s: 500, and nothing of the cause', async (_id, operation) => {
+    const answer = await askAnything(server, operation)
+    expect(answer.status, answer.text).toBe(OWN_FAULT)
+    expectDocumented(operation, answer)
+    expect(answer.text).toContain('"An internal error happened."')
+    expect(answer.text).not.toMatch(/relation|table|prisma/i)
+  })
+})
+
+describe('a database that does not answer', () => {
+  let server: InProcess
+  beforeAll(async () => {
+    server = await serveOn({ kind: 'server', url: 'postgres://127.0.0.1:9/none' })
+  })
+  afterAll(() => server?.close())
+
+  test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
+    const answer = await askAnything(server, operation)
+    expect(answer.status, answer.text).toBe(UNAVAILABLE)
+    expectDocumented(operation, answer)
+  })
+
+  test('draining, everything under /api/ is 503 before a credential is looked at', async () => {
+    await server.drain()
+    for (const operation of OPERATIONS.filter(({ path }) => path.startsWith('/api/'))) {
+      const answer = await askOperation(server.url, operation.id, {})
+      expectDocumented(operation, answer)
+      expect([answer.status, reasonOf(answer.body)], operation.id).toEqual([UNAVAILABLE, 'draining'])
+    }
+  })
+})
+
+function documenting(status: number): (readonly [string, Operation])[] {
+  return OPERATIONS.filter(({ responses }) => responses.has(status)).map((operation) => [
+    operation.id,
+    operation,
+  ])
+}
+
+/** By the contract alone: its own example, from whoever holds a well-formed key. */
+function askAnything({ url }: InProcess, { id, body }: Operation): Promise<Answer> {
+  return askOperation(url, id, {
+    as: inventedKey(),
+    id: '00000000-0000-7000-8000-000000000000',
+    headers: { agent: 'fastgpt' },
+    body: body?.example,
+  })
+}

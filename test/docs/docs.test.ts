@@ -1,0 +1,72 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseConfig } from '@trunkline/gateway/src/config.ts'
+import { ConfigFile, Environment } from '@trunkline/gateway/src/config-schema.ts'
+import { PARAMETERS } from '@trunkline/gateway/src/rest/openai-request.ts'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGES = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /node_modules|\.data/.test(path) }).sort()
+
+const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page)
+
+  test('leads to files and headings that are there', () => {
+    const links = [...text.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)]
+    const broken = links.filter(([, path = '', heading]) => {
+      const target = path === '' ? page : join(dirname(page), path)
+      return (
+        !existsSync(join(ROOT, target)) || (heading !== undefined && !headingsOf(target).includes(heading))
+      )
+    })
+    expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  // A fence that names another file than ours shows another tool's settings.
+  const examples = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, example = '']) => example)
+  test.each(examples)('has a configuration that parses (%#)', (example) => {
+    const variables = [...example.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'a-key'])
+    const { agents } = parseConfig(parse(example, { stringKeys: true }), Object.fromEntries(variables))
+    expect(agents).not.toEqual([])
+  })
+})
+
+test('the README names every variable and every section of the file', () => {
+  const [variables, sections] = ['| Environment', '| File'].map((head) => wordsOfTable('README.md', head))
+  expect(new Set(variables)).toEqual(
+    new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...Object.keys(Environment.properties)]),
+  )
+  const named = sections?.filter((word) => !word.startsWith('…')).map((word) => word.split('.')[0])
+  expect(new Set(named)).toEqual(new Set(Object.keys(ConfigFile.properties)))
+})
+
+test('the table of OpenAI parameters is the one that is served', () => {
+  expect(wordsOfTable('docs/tools.md', '| Parameter')).toEqual([
+    ...PARAMETERS.served,
+    ...PARAMETERS.refused,
+    ...PARAMETERS.ignored,
+  ])
+})
+
+/** As GitHub makes anchors of headings. */
+function headingsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** The words in code style of a table's first column. */
+function wordsOfTable(page: string, head: string): string[] {
+  const [, table = ''] = read(page).split(`\n${head} `)
+  return table
+    .split('\n\n', 1)
+    .join()
+    .split('\n')
+    .flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word))
+}

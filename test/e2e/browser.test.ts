@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chatBody } from '../support/api.ts'
+import { type Scene, startScene } from '../support/scene.ts'
+import { contentOf } from '../support/stream.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+
+// A machine without a browser leaves this out, unless it promised to leave nothing out.
+describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in a browser', () => {
+  let allowed: Server
+  let stranger: Server
+  let scene: Scene
+  let browser: Browser
+
+  beforeAll(async () => {
+    allowed = await pageServer()
+    stranger = await pageServer()
+    scene = await startScene({ settings: { cors: { origins: [originOf(allowed)] } } })
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
+    })
+  })
+  afterAll(async () => {
+    await browser.close()
+    await scene.remove()
+    for (const server of [allowed, stranger]) {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  async function pageOf(server: Server): Promise<Page> {
+    const page = await browser.newPage()
+    await page.goto(originOf(server))
+    return page
+  }
+
+  /** Fetches as a script of the page, and reads the stream piece by piece. */
+  const chatIn = (page: Page, body: Record<string, unknown>) =>
+    page.evaluate(
+      async ({ url, key, body }) => {
+        const response = await fetch(`${url}/api/v1/chat`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, agent: 'fastgpt', 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+        const reader = (response.body as ReadableStream).pipeThrough(new TextDecoderStream()).getReader()
+        const pieces: string[] = []
+        for (let read = await reader.read(); !read.done; read = await reader.read()) pieces.push(read.value)
+        return { status: response.status, headers: Object.fromEntries(response.headers), pieces }
+      },
+      { url: scene.gateway.url, key: scene.key, body },
+    )
+
+  test('of an allowed origin reads the stream as it comes, and the headers that are for it', async () => {
+    const page = await pageOf(allowed)
+    const query = 'sandbox:slow=20 sandbox:long=20 Hello'
+    const { status, headers, pieces } = await chatIn(page, chatBody({ stream: true, query }))
+    expect(status).toBe(200)
+    expect(pieces.length).toBeGreaterThan(5)
+    expect(contentOf(pieces.join(''))).toMatch(/^1 .* 20 /s)
+    expect(pieces.join('')).toMatch(/data: \[DONE\]\n\n$/)
+    expect(headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-request-id': expect.any(String),
+      'x-call-id': expect.any(String),
+      'x-conversation-id': 'chat-1',
+      'ratelimit-policy': '"chat";q=100000;w=60',
+      ratelimit: expect.any(String),
+    })
+  })
+
+  test('of an allowed origin reads a refusal as well', async () => {
+    const { status, headers, pieces } = await chatIn(
+      await pageOf(allowed),
+      chatBody({ query: 'sandbox:error=rate-limit Hello' }),
+    )
+    expect(status).toBe(429)
+    expect(headers).toMatchObject({ 'retry-after': expect.any(String), 'x-request-id': expect.any(String) })
+    expect(JSON.parse(pieces.join(''))).toMatchObject({ reason: 'agent_rate_limited' })
+  })
+
+  test('of another origin gets nothing', async () => {
+    await expect(chatIn(await pageOf(stranger), chatBody())).rejects.toThrow('Failed to fetch')
+  })
+})
+
+async function pageServer(): Promise<Server> {
+  const server = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>'),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return server
+}
+
+function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -1,0 +1,90 @@
+import type { Seen, SeenRun } from '@trunkline/sandbox'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Scene, startScene } from '../support/scene.ts'
+import { readerOf } from '../support/stream.ts'
+
+let scene: Scene
+let calls = 0
+
+beforeAll(async () => {
+  scene = await startScene()
+})
+afterAll(() => scene.remove())
+
+/** And whether it has a stop call of its own. */
+const PLATFORMS = [
+  ['fastgpt', true],
+  ['openai', false],
+  ['dify', true],
+  ['coze', true],
+  ['hiagent', true],
+] as const
+
+type Platform = (typeof PLATFORMS)[number][0]
+
+function start(agent: Platform, stream: boolean) {
+  calls += 1
+  const id = `conversation-${calls}`
+  const leave = new AbortController()
+  const more = { stream, query: 'sandbox:slow=20 sandbox:long Hello', chat_id: id, conversation_id: id }
+  const appId = agent === 'fastgpt' ? 'app-1' : ''
+  const response = scene.api.chat(scene.key, agent, { ...more, app_id: appId }, { signal: leave.signal })
+  return { leave, response }
+}
+
+const newestRun = ({ runs }: Seen): SeenRun | undefined => runs.at(-1)
+
+test.each(PLATFORMS)(
+  '%s: a client that leaves its stream has the run stopped at once',
+  async (agent, hasStopCall) => {
+    const { seen } = scene.sandbox.agents[agent]
+    const { leave, response } = start(agent, true)
+    await readerOf(await response).until(/"content":"[^"]/)
+    const left = performance.now()
+    leave.abort()
+    const run = await seen.waitFor((now) => newestRun(now)?.state !== 'running' && newestRun(now))
+    expect(performance.now() - left).toBeLessThan(2_000)
+    expect(['stopped', 'aborted']).toContain(run.state)
+    if (hasStopCall) await seen.waitFor(({ stops }) => stops.length > 0)
+  },
+)
+
+test.each(PLATFORMS)(
+  '%s: a client that leaves before its JSON reply has it stopped as well',
+  async (agent) => {
+    const { seen } = scene.sandbox.agents[agent]
+    const before = seen.runs.length
+    const { leave, response } = start(agent, false)
+    const gone = expect(response).rejects.toThrow('aborted')
+    await seen.waitFor(({ runs }) => runs.length > before)
+    leave.abort()
+    await gone
+    const run = await seen.waitFor((now) => newestRun(now)?.state !== 'running' && newestRun(now))
+    expect(['stopped', 'aborted']).toContain(run.state)
+  },
+)
+
+test('a client that leaves before anything came is no exception', async () => {
+  const { seen } = scene.sandbox.agents.openai
+  const leave = new AbortController()
+  const more = { stream: true, query: 'sandbox:hang Hello' }
+  const response = scene.api.chat(scene.key, 'openai', more, { signal: leave.signal })
+  const gone = expect(response).rejects.toThrow('aborted')
+  const run = await seen.waitFor((now) => newestRun(now)?.state === 'running' && newestRun(now))
+  leave.abort()
+  await gone
+  await seen.waitFor(() => run.state === 'aborted')
+  calls += 1
+})
+
+test('every one of them was counted once and settled as client_gone, with nothing left over', async () => {
+  const metrics = await scene.api.call('GET', '/metrics')
+  expect(metrics.body).toMatch(/^trunkline_calls_in_flight 0$/m)
+  await scene.gateway.stop()
+  const rows = await scene.gateway.query<{ outcome: string; reason: string | null }>(
+    'SELECT outcome, reason FROM calls',
+  )
+  expect(rows).toEqual(Array(calls).fill({ outcome: 'client_gone', reason: null }))
+  const [key] = await scene.gateway.query<{ total_calls: number }>('SELECT total_calls FROM api_keys')
+  expect(key?.total_calls).toBe(calls)
+})

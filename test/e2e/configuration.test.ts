@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { prepareGateway, type TestGateway, trunkline } from '../support/gateway.ts'
+
+// Processes take their time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+let home: string
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trunkline-'))
+})
+afterAll(() => rm(home, { recursive: true }))
+
+async function check(file: string | undefined, env: Record<string, string> = {}) {
+  const cwd = await mkdtemp(join(home, 'check-'))
+  if (file !== undefined) await writeFile(join(cwd, 'gateway.config.yaml'), file)
+  return trunkline(['config', 'check'], { cwd, env })
+}
+
+test('a good configuration is told to be good, with its agents', async () => {
+  const { code, output } = await check(
+    `agents: {dify: {baseUrl: https://api.dify.ai/v1, apiKey: "\${DIFY}"}}`,
+    {
+      DIFY: 'app-1',
+    },
+  )
+  expect([code, output]).toEqual([
+    0,
+    expect.stringMatching(/^The configuration is good \(.*\)\. Agents: dify\.\n$/),
+  ])
+  expect(await check(undefined)).toMatchObject({ code: 0, output: expect.stringContaining('sandbox mode') })
+})
+
+test('every mistake is one line that names its place, and no secret stands in any', async () => {
+  const file = `
+agents:
+  dify: { baseUrl: "ftp://x", apiKey: "\${NOT_SET}" }
+  My Agent: { platform: dify, baseUrl: https://api.dify.ai }
+limits: { chat: { points: 0 } }
+tpyo: true
+`
+  const { code, output } = await check(file, {
+    PORT: '99999',
+    SECRET_KEY: 'too-short-a-secret',
+    LOG_LEVEL: 'loud',
+  })
+  expect(code).toBe(1)
+  const lines = output.trimEnd().split('\n')
+  for (const place of [
+    'agents.dify.baseUrl',
+    'agents.dify.apiKey',
+    'agents["My Agent"]',
+    'limits.chat.points',
+    'tpyo',
+    'PORT',
+    'SECRET_KEY',
+    'LOG_LEVEL',
+  ]) {
+    expect(lines.filter((line) => line.startsWith(`${place}: `))).toHaveLength(1)
+  }
+  expect(lines).toHaveLength(8)
+  expect(output).not.toMatch(/too-short-a-secret|^\s+at /m)
+})
+
+describe('production', () => {
+  const env: Record<string, string> = { NODE_ENV: 'production', ADMIN_PASSWORD: '' }
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    const config = 'agents: {dify: {baseUrl: https://api.dify.ai/v1, apiKey: app-1}}'
+    gateway = await prepareGateway({ config, env })
+  })
+  afterAll(() => gateway.remove())
+
+  test('does not fall into sandbox mode where it finds no configuration file', async () => {
+    const { code, output } = await trunkline(['start'], { cwd: home, env: { NODE_ENV: 'production' } })
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^GATEWAY_CONFIG: missing, and there is no .*\n$/),
+    ])
+  })
+
+  test('does not start before the database is migrated, which a command does', async () => {
+    const refused = await gateway.trunkline('start')
+    expect(refused.code).toBe(1)
+    expect(refused.output).toMatch(
+      /^The database lacks \d+ migrations?: run "trunkline migrate" first \(.+\)\.$/m,
+    )
+    expect(await gateway.trunkline('migrate')).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^Applied: \d+_init/m),
+    })
+    expect((await gateway.trunkline('migrate')).output).toContain('The database is up to date.')
+  })
+
+  test('does not make up the password of its administrator', async () => {
+    expect(await gateway.trunkline('start')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^ADMIN_PASSWORD: is required in production while there is no user;/m),
+    })
+  })
+
+  test('starts with all of them, prints no secret, and needs the password only once', async () => {
+    env.ADMIN_PASSWORD = gateway.admin.password
+    await gateway.start()
+    expect(gateway.output).toMatch(/^Password: +as in ADMIN_PASSWORD$/m)
+    expect(gateway.output).not.toMatch(new RegExp(`curl|${gateway.admin.password}`))
+    expect(await gateway.stop()).toBe(0)
+    env.ADMIN_PASSWORD = ''
+    await gateway.start()
+  })
+})

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+// Processes take their time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+const bash = (script: string) => promisify(execFile)('bash', ['-c', script])
+
+let gateway: TestGateway
+let key: string
+
+beforeAll(async () => {
+  // Nothing is set: the gateway makes the password.
+  gateway = await startGateway({ env: { ADMIN_PASSWORD: '' } })
+})
+afterAll(() => gateway.remove())
+
+/** The lines that a start prints to be pasted. */
+function linesToPaste(output: string): string[] {
+  return output.split('\n').filter((line) => /^ {2}(?:TOKEN=|KEY=|curl )/.test(line))
+}
+
+test('the first start prints address, administrator and password, and lines which, pasted, stream a chat', async () => {
+  expect(gateway.output).toContain(`Trunkline is ready:  ${gateway.url} `)
+  expect(gateway.output).toMatch(/^Administrator: +admin$/m)
+  expect(gateway.output).toMatch(/^Password: +\S{20} +\(shown only now\)$/m)
+  const lines = linesToPaste(gateway.output)
+  expect(lines).toHaveLength(3)
+  const { stdout } = await bash([...lines, 'echo "KEY=$KEY"'].join('\n'))
+  const [stream = '', made = ''] = stdout.split('KEY=')
+  expect(stream).toMatch(/^data: \{.*\}\n\n/)
+  expect(stream).toMatch(/data: \[DONE\]\n\n$/)
+  key = made.trim()
+  expect(key).toMatch(/^tl_\w{49}$/)
+})
+
+test('a second process on the same data says whose it is and ends, and the first goes on', async (context) => {
+  if (gateway.databaseUrl !== undefined) return context.skip('a database server has many clients')
+  const { code, output } = await gateway.trunkline('start')
+  expect(code).toBe(1)
+  expect(output).toMatch(/The data directory \S+ is in use by the process \d+\.$/m)
+  expect(output).not.toMatch(/^\s+at /m)
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+})
+
+test('the command line works beside a running gateway', async () => {
+  const users = await gateway.trunkline('users', 'list')
+  expect([users.code, JSON.parse(users.output)]).toMatchObject([0, [{ username: 'admin', role: 'admin' }]])
+  const keys = await gateway.trunkline('keys', 'list')
+  expect([keys.code, JSON.parse(keys.output)]).toMatchObject([0, [{ name: 'first key' }]])
+})
+
+test('the command line works without one', async () => {
+  expect(await gateway.stop()).toBe(0)
+  const made = await gateway.trunkline('users', 'create', 'ann', '--role', 'premium')
+  expect([made.code, JSON.parse(made.output)]).toMatchObject([
+    0,
+    { username: 'ann', password: expect.any(String) },
+  ])
+  const refused = await gateway.trunkline('users', 'create', 'ANN')
+  expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^This username is taken\./)])
+})
+
+test('a second start keeps users and keys, and prints no password', async () => {
+  const before = gateway.output.length
+  await gateway.start()
+  const printed = gateway.output.slice(before)
+  expect(printed).toContain('Trunkline is ready:')
+  expect(printed).not.toMatch(/^Password:/m)
+  const chat = linesToPaste(printed).at(-1) ?? ''
+  const { stdout } = await bash(`KEY=${key}\n${chat}`)
+  expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
+  const users = JSON.parse((await gateway.trunkline('users', 'list')).output) as { username: string }[]
+  expect(users.map(({ username }) => username).sort()).toEqual(['admin', 'ann'])
+})

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Scene, startScene } from '../support/scene.ts'
+
+// Processes take their time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+const ROUNDS = process.env.SOAK ? 20 : 2
+const CLIENTS = 24
+/** Answers after which the process is killed. */
+const ANSWERS = 150
+
+let scene: Scene
+let keys: string[]
+
+beforeAll(async () => {
+  // On a database server the next process waits until the dead one's lease is over.
+  scene = await startScene({ settings: { instance: { leaseMs: 600 } } })
+  const users = await Promise.all(
+    ['ann', 'bob'].map((name) => scene.api.createUser(scene.token, name, { role: 'premium' })),
+  )
+  const made = await Promise.all(
+    users.flatMap(({ id }) => [1, 2].map(() => scene.api.createKey(scene.token, { owner_id: id }))),
+  )
+  keys = made.map(({ full_key }) => full_key)
+})
+afterAll(() => scene.remove())
+
+/** Clients that call until the gateway is gone. */
+function startLoad() {
+  const ids: string[] = []
+  const enough = Promise.withResolvers<void>()
+  async function client(number: number): Promise<string> {
+    for (let call = 0; ; call += 1) {
+      const key = keys[(number + call) % keys.length] ?? ''
+      const agent = number % 2 === 0 ? 'openai' : 'fastgpt'
+      try {
+        const more = { stream: number % 3 === 0, chat_id: `${number}-${call}` }
+        const response = await scene.api.chat(key, agent, more)
+        if (response.status !== 200) return `${response.status} ${await response.text()}`
+        ids.push(response.headers.get('x-call-id') ?? '')
+        if (ids.length >= ANSWERS) enough.resolve()
+        await response.text()
+      } catch {
+        return 'cut'
+      }
+    }
+  }
+  const ends = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)))
+  return { ids, ends, enough: Promise.race([enough.promise, ends]) }
+}
+
+test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+  'round %i: what was admitted before a kill -9 is counted and in the ledger, and nothing else',
+  async (round) => {
+    if (round > 1) await scene.gateway.start()
+    const { ids, ends, enough } = startLoad()
+    await enough
+    await scene.gateway.kill()
+    expect(new Set(await ends)).toEqual(new Set(['cut']))
+
+    await scene.gateway.start()
+    if (scene.gateway.databaseUrl !== undefined)
+      await scene.gateway.prints(/calls of dead instances were settled/)
+    await scene.gateway.stop()
+    const [state] = await scene.gateway.query<State>(STATE)
+    expect(state?.miscounted).toEqual([])
+    const calls = new Map(state?.calls.map(({ id, outcome }) => [id, outcome]))
+    expect(ids.filter((id) => !calls.has(id))).toEqual([])
+    expect(new Set(calls.values())).toEqual(new Set(['done', 'interrupted']))
+  },
+)
+
+interface State {
+  readonly miscounted: unknown[]
+  readonly calls: { id: string; outcome: string }[]
+}
+
+/** The keys and users whose counter is not the number of their calls, and all calls. */
+const STATE = `
+WITH counted AS (
+  SELECT k.id, k.total_calls AS counter, (SELECT count(*) FROM calls c WHERE c.key_id = k.id) AS rows FROM api_keys k
+  UNION ALL
+  SELECT u.id, u.api_calls_count, (SELECT count(*) FROM calls c WHERE c.owner_id = u.id) FROM users u
+)
+SELECT
+  (SELECT coalesce(json_agg(counted), '[]') FROM counted WHERE counter <> rows) AS miscounted,
+  (SELECT json_agg(json_build_object('id', id, 'outcome', outcome)) FROM calls) AS calls`

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-form.ts'
+import { Agent, fetch as fetchFrom } from 'undici'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chatBody } from '../support/api.ts'
+import { type Scene, startScene } from '../support/scene.ts'
+
+let scene: Scene
+/** Another address of this machine, which the gateway takes for its proxy. */
+const proxy = new Agent({ localAddress: '127.0.0.2' })
+
+beforeAll(async () => {
+  scene = await startScene({ settings: { limits: {}, trustedProxies: ['127.0.0.2'] } })
+})
+afterAll(async () => {
+  await proxy.close()
+  await scene.remove()
+})
+
+const newKey = (more: Record<string, unknown> = {}) => scene.api.createKey(scene.token, more)
+const chat = (key: string, more: Record<string, unknown> = {}) => scene.api.chat(key, 'openai', more)
+
+/** Asks with a key on behalf of an address, through the proxy or not. */
+async function askFor(address: string, key: string, through = proxy) {
+  const response = await fetchFrom(`${scene.gateway.url}/api/v1/chat`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${key}`, agent: 'openai', 'content-type': 'application/json' },
+      'x-forwarded-for': address,
+    },
+    body: JSON.stringify(chatBody()),
+    dispatcher: through,
+  })
+  const { reason } = (await response.json()) as { reason?: string }
+  return { status: response.status, reason, headers: response.headers }
+}
+
+test('a key has 60 chat calls a minute, streamed or not, and is told where it stands', async () => {
+  const { id, full_key: key } = await newKey()
+  for (let call = 1; call <= 60; call += 1) {
+    const response = await chat(key, { stream: call % 2 === 0 })
+    await response.text()
+    expect(response.status).toBe(200)
+    expect(response.headers.get('ratelimit-policy')).toBe('"chat";q=60;w=60')
+    expect(response.headers.get('ratelimit')).toMatch(new RegExp(`^"chat";r=${60 - call};t=\\d+$`))
+  }
+  const refused = await chat(key)
+  expect([refused.status, await refused.json()]).toMatchObject([429, { reason: 'rate_limited' }])
+  expect(refused.headers.get('ratelimit')).toMatch(/^"chat";r=0;t=\d+$/)
+  const wait = Number(refused.headers.get('retry-after'))
+  expect(wait).toBeGreaterThan(0)
+  expect(wait).toBeLessThanOrEqual(60)
+
+  const { body } = await scene.api.call('GET', `/api/v1/api-keys/${id}`, { token: scene.token })
+  expect(body.data.usage.total_calls).toBe(60)
+  expect((await chat(scene.key)).status).toBe(200)
+})
+
+test('a key may have a lower limit of its own', async () => {
+  const { full_key: key } = await newKey({ limits: { chat_per_minute: 2 } })
+  const statuses = await Promise.all([1, 2, 3].map(async () => (await chat(key)).status))
+  expect(statuses.sort()).toEqual([200, 200, 429])
+  expect((await chat(key)).headers.get('ratelimit-policy')).toBe('"chat";q=2;w=60')
+})
+
+test('a request that is not valid takes nothing of the limit', async () => {
+  const { full_key: key } = await newKey({ limits: { chat_per_minute: 1 } })
+  for (const wrong of [{ query: ' ' }, { stream: 'yes' }, { files: ['http://localhost/'] }]) {
+    expect((await chat(key, wrong)).status).toBe(400)
+  }
+  expect((await chat(key)).status).toBe(200)
+  expect((await chat(key)).status).toBe(429)
+})
+
+test('of calls at once exactly as many are admitted as the quota leaves', async () => {
+  const user = await scene.api.createUser(scene.token, 'limited', { role: 'premium', max_api_calls: 7 })
+  const keys = await Promise.all([newKey({ owner_id: user.id }), newKey({ owner_id: user.id })])
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const response = await chat(keys[index % 2]?.full_key ?? '')
+      return {
+        status: response.status,
+        body: (await response.json()) as { reason?: string; detail?: string },
+      }
+    }),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+  for (const { body } of answers.filter(({ status }) => status !== 200)) {
+    expect(body).toMatchObject({
+      code: 429,
+      reason: 'quota_exceeded',
+      detail: 'max_api_calls of 7 is reached.',
+    })
+  }
+  const { body } = await scene.api.call('GET', `/api/v1/users/${user.id}`, { token: scene.token })
+  expect(body.data).toMatchObject({ api_calls_count: 7, max_api_calls: 7 })
+})
+
+test('an address whose keys are refused 60 times a minute has to wait, but a valid key passes from there', async () => {
+  for (let refusal = 1; refusal <= 60; refusal += 1) {
+    expect(await askFor('203.0.113.1', unknownKey())).toMatchObject({ status: 401, reason: 'key_unknown' })
+  }
+  const refused = await askFor('203.0.113.1', unknownKey())
+  expect(refused).toMatchObject({ status: 429, reason: 'rate_limited' })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await askFor('203.0.113.1', scene.key)).status).toBe(200)
+  expect((await askFor('203.0.113.2', unknownKey())).status).toBe(401)
+})
+
+test('an address that the client itself forwards is not believed', async () => {
+  const direct = new Agent()
+  const statuses: number[] = []
+  for (let refusal = 1; refusal <= 61; refusal += 1) {
+    statuses.push((await askFor(`198.51.100.${refusal}`, unknownKey(), direct)).status)
+  }
+  await direct.close()
+  expect(statuses).toEqual([...Array(60).fill(401), 429])
+})
+
+test('ten failed logins for a name from an address make it wait, right password or not', async () => {
+  const { username, password } = await scene.api.createUser(scene.token, 'forgetful')
+  const login = (name: string, word: string) =>
+    scene.api.call('POST', '/api/v1/login', { body: { username: name, password: word } })
+  for (let failure = 1; failure <= 10; failure += 1) {
+    expect(await login(username, 'wrong')).toMatchObject({ status: 401, body: { reason: 'login_failed' } })
+  }
+  const refused = await login(username.toUpperCase(), password)
+  expect(refused).toMatchObject({ status: 429, body: { reason: 'rate_limited' } })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await login('admin', scene.gateway.admin.password)).status).toBe(200)
+})
+
+/** Well-formed, and nobody's. */
+function unknownKey(): string {
+  return makeApiKey(randomBytes)
+}

@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Scene, startScene } from '../support/scene.ts'
+
+let scene: Scene
+let ops: string
+
+beforeAll(async () => {
+  const port = await freePort()
+  ops = `http://127.0.0.1:${port}`
+  scene = await startScene({ env: { OPS_PORT: String(port) } })
+})
+afterAll(() => scene.remove())
+
+/** All samples, by name and labels as they are written. */
+async function samples(): Promise<Record<string, number>> {
+  const text = await (await fetch(`${ops}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return Object.fromEntries(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ')
+      return [line.slice(0, end), Number(line.slice(end + 1))]
+    }),
+  )
+}
+
+test('health and metrics are on OPS_PORT and not on PORT', async () => {
+  expect(await (await fetch(`${ops}/healthz`)).json()).toEqual({ status: 'ok' })
+  expect(await (await fetch(`${ops}/readyz`)).json()).toEqual({
+    status: 'ready',
+    dependencies: { database: { ok: true } },
+  })
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    expect((await fetch(scene.gateway.url + path)).status).toBe(404)
+  }
+  expect((await fetch(`${ops}/api/v1/agents`)).status).toBe(404)
+})
+
+test('calls, requests, refusals, the ledger and the process are measured', async () => {
+  await (await scene.api.chat(scene.key, 'openai', { stream: true })).text()
+  await (await scene.api.chat(scene.key, 'openai', { query: 'sandbox:error=server Hello' })).text()
+  // Ends are written and counted after the answer.
+  await vi.waitFor(async () => {
+    expect(await samples()).toMatchObject({
+      'trunkline_calls_total{agent="openai",outcome="done",reason=""}': 1,
+      'trunkline_calls_total{agent="openai",outcome="upstream_error",reason="agent_error"}': 1,
+      trunkline_calls_in_flight: 0,
+      'trunkline_call_duration_seconds_count{agent="openai"}': 2,
+      'trunkline_call_first_chunk_seconds_count{agent="openai"}': 1,
+      'trunkline_http_requests_total{route="/api/v1/chat",method="POST",status="200"}': 1,
+      'trunkline_http_requests_total{route="/api/v1/chat",method="POST",status="502"}': 1,
+      'trunkline_http_request_duration_seconds_count{route="/api/v1/chat"}': 2,
+      'trunkline_refusals_total{reason="agent_error"}': 1,
+      'trunkline_ledger_batch_size_sum{statement="admit"}': 2,
+      'trunkline_ledger_batch_size_sum{statement="settle"}': 2,
+      'trunkline_ledger_batch_duration_seconds_count{statement="settle"}': 2,
+      trunkline_settle_failures_total: 0,
+      trunkline_nodejs_eventloop_lag_seconds: expect.any(Number),
+      trunkline_process_resident_memory_bytes: expect.any(Number),
+    })
+  })
+})
+
+test('what callers write makes no labels', async () => {
+  const marks = Array.from({ length: 20 }, (_, index) => `mark-${index}`)
+  for (const mark of marks) {
+    await (await scene.api.chat(scene.key, mark)).text()
+    await (await scene.api.chat(scene.key, 'fastgpt', { app_id: mark, chat_id: mark, user: mark })).text()
+    await fetch(`${scene.gateway.url}/api/v1/${mark}`)
+    await fetch(`${scene.gateway.url}/api/v1/api-keys/${mark}`, { method: 'DELETE' })
+    await fetch(`${scene.gateway.url}/api/v1/agents`, { method: 'PROPFIND' })
+  }
+  const names = Object.keys(await samples())
+  expect(names.filter((name) => name.includes('mark-'))).toEqual([])
+  expect(names).toContain('trunkline_http_requests_total{route="unknown",method="GET",status="404"}')
+  expect(names).toContain(
+    'trunkline_http_requests_total{route="/api/v1/api-keys/:id",method="DELETE",status="401"}',
+  )
+  expect(names).toContain('trunkline_calls_total{agent="fastgpt",outcome="done",reason=""}')
+})
+
+test('the ops port tells of the drain while the calls still end', async () => {
+  const slow = await scene.api.chat(scene.key, 'openai', {
+    stream: true,
+    query: 'sandbox:slow=5 sandbox:long=100 Hello',
+  })
+  const stopped = scene.gateway.stop()
+  await scene.gateway.prints(/"msg":"draining"/)
+  const ready = await fetch(`${ops}/readyz`)
+  expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'draining' }])
+  expect((await fetch(`${ops}/healthz`)).status).toBe(200)
+  expect(await slow.text()).toMatch(/data: \[DONE\]\n\n$/)
+  expect(await stopped).toBe(0)
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

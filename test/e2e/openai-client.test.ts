@@ -1,0 +1,89 @@
+import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat-chunks.ts'
+import { chatOf } from '@trunkline/gateway/src/rest/chat-fixture.ts'
+import fc from 'fast-check'
+import { APIError } from 'openai'
+import { Stream } from 'openai/streaming'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Scene, startScene } from '../support/scene.ts'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await startScene()
+})
+afterAll(() => scene.remove())
+
+interface Chunk {
+  choices: { delta: { content: string | null }; finish_reason: string | null }[]
+}
+
+interface Reply {
+  choices: { message: { content: string } }[]
+}
+
+/** As the `openai` package reads a stream. */
+async function read(
+  response: Response,
+): Promise<{ content: string; finishReason: string | null | undefined }> {
+  let content = ''
+  let finishReason: string | null | undefined
+  for await (const chunk of Stream.fromSSEResponse<Chunk>(response, new AbortController())) {
+    const [choice] = chunk.choices
+    content += choice?.delta.content ?? ''
+    finishReason = choice?.finish_reason
+  }
+  return { content, finishReason }
+}
+
+const HOSTILE =
+  'a\r\nb\rc\n\ndata: {"x":1}\n\ndata: [DONE]\n\n: d\u2028e\u2029f\u0085g\u0000h👩‍👩‍👧é“…”\\u0041"'
+
+test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
+  '%s: the openai package reads the stream to the same text as the JSON reply',
+  async (agent) => {
+    for (const [index, query] of ['Hello', '你好，你是谁？', `sandbox:echo ${HOSTILE}`].entries()) {
+      // Conversations of their own: a look-alike remembers what was asked before.
+      const ask = (stream: boolean) => {
+        const id = `${agent}-${index}-${stream}`
+        const more = { stream, query, chat_id: id, conversation_id: id }
+        return scene.api.chat(scene.key, agent, agent === 'coze' ? { ...more, app_id: '' } : more)
+      }
+      const reply = (await (await ask(false)).json()) as Reply
+      const expected = reply.choices[0]?.message.content
+      expect(await read(await ask(true))).toEqual({ content: expected, finishReason: 'stop' })
+      if (index === 2) expect(expected).toBe(HOSTILE)
+    }
+  },
+)
+
+test('a failure in the middle makes it throw, after the text before it', async () => {
+  for (const agent of ['fastgpt', 'openai']) {
+    const response = await scene.api.chat(scene.key, agent, {
+      stream: true,
+      query: 'sandbox:error-midstream Hello',
+    })
+    expect(response.status).toBe(200)
+    const failure = await read(response).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(APIError)
+    expect(failure).toMatchObject({ code: 'agent_error', type: 'server_error' })
+  }
+})
+
+test('whatever text a platform sends, in whatever pieces, it reads that text', async () => {
+  const anyUnit = fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code))
+  const fragments = fc.array(
+    fc.oneof(fc.string({ unit: anyUnit }), fc.constantFrom('\r\n', 'data: x\n\n', '\ud83d', '\udc4b')),
+  )
+  await fc.assert(
+    fc.asyncProperty(fragments, fc.integer({ min: 1, max: 50 }), async (texts, size) => {
+      const { encode } = createChunkEncoder(chatOf([]), { detail: false })
+      const text = texts.map((fragment) => encode({ type: 'text', text: fragment })).join('')
+      const bytes = Buffer.from(text + encode({ type: 'end', reason: 'stop' }))
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      )
+      const { content } = await read(new Response(ReadableStream.from(pieces)))
+      expect(content).toBe(texts.join(''))
+    }),
+  )
+})

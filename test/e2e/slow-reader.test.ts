@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apiOf, chatBody } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { payloadsOf } from '../support/stream.ts'
+
+const FRAGMENTS = 10_000
+const FILLER = 'x'.repeat(8 * 1024)
+const MIB = 1024 * 1024
+
+let platform: Server
+let gateway: TestGateway
+let key: string
+let sent = 0
+
+beforeAll(async () => {
+  platform = createServer(async (incoming, response) => {
+    incoming.resume()
+    const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+    for (; sent < FRAGMENTS; sent += 1) {
+      const delta = { content: `${sent} ${FILLER}` }
+      if (!response.write(event({ choices: [{ delta }] }))) await once(response, 'drain')
+    }
+    response.end(`${event({ choices: [{ delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`)
+  })
+  await once(platform.listen(0, '127.0.0.1'), 'listening')
+  const { port } = platform.address() as AddressInfo
+  const agent = { platform: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm' }
+  // Silence is told from a pause: a client that reads nothing for longer than idleMs is not the platform's fault.
+  const timeouts = { firstByteMs: 5_000, idleMs: 300 }
+  gateway = await startGateway({ config: JSON.stringify({ agents: { vllm: { ...agent, timeouts } } }) })
+  const api = apiOf(gateway)
+  key = (await api.createKey(await api.login())).full_key
+})
+afterAll(async () => {
+  await gateway.remove()
+  platform.closeAllConnections()
+  platform.close()
+})
+
+async function residentMib(): Promise<number> {
+  const metrics = await fetch(`${gateway.url}/metrics`).then((response) => response.text())
+  return Number(/^trunkline_process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]) / MIB
+}
+
+test('a client that stops reading pauses the platform, costs a bounded memory, and reads on in order', async () => {
+  const before = await residentMib()
+  const outgoing = request(`${gateway.url}/api/v1/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, agent: 'vllm', 'content-type': 'application/json' },
+  })
+  outgoing.end(JSON.stringify(chatBody({ stream: true })))
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+
+  // Nothing is read: what the platform sends stops somewhere, and stays there for longer than the allowed silence.
+  let stood = sent
+  let since = performance.now()
+  let peak = before
+  while (performance.now() - since < 1_000) {
+    peak = Math.max(peak, await residentMib())
+    if (sent !== stood) since = performance.now()
+    stood = sent
+  }
+  expect(stood).toBeLessThan(FRAGMENTS / 2)
+  expect(peak - before).toBeLessThan(80)
+
+  const stream = Buffer.concat(await response.toArray()).toString()
+  const payloads = payloadsOf(stream)
+  expect(payloads.at(-1)).toBe('[DONE]')
+  const numbers = payloads.slice(0, FRAGMENTS).map((payload) => {
+    return Number.parseInt(JSON.parse(payload).choices[0].delta.content, 10)
+  })
+  expect(numbers).toEqual(Array.from({ length: FRAGMENTS }, (_, index) => index))
+})

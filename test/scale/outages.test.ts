@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { ask, configOf } from '../support/load.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { createScratchDatabase, query } from '../support/scratch-database.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+
+const server = process.env.E2E_DATABASE_URL ?? ''
+
+/** What the issue promises, and the milliseconds that a busy machine takes to say it. */
+const TOLD_WITHIN_MS = 2_000 + 500
+const READY_WITHIN_MS = 5_000
+
+describe.skipIf(server === '')('a database server', () => {
+  let database: Awaited<ReturnType<typeof createScratchDatabase>>
+  let proxy: TcpProxy
+  let platform: Platform
+  /** Both reach their database through the proxy alone. */
+  let gateway: TestGateway
+  let reaper: TestGateway
+  let api: Api
+  let key: { id: string; full_key: string; owner_id: string }
+
+  const readiness = async (at: TestGateway = gateway) => (await fetch(`${at.url}/readyz`)).status
+  const callOf = (id: string) =>
+    query<{ outcome: string | null; reason: string | null }>(
+      database.url,
+      'SELECT outcome, reason FROM calls WHERE request_id = $1',
+      [id],
+    )
+  const expectNoDrift = async () => {
+    const { code, output } = await gateway.trunkline('usage', 'verify')
+    expect(output).toContain('agree')
+    expect(code).toBe(0)
+  }
+
+  beforeAll(async () => {
+    database = await createScratchDatabase(server)
+    proxy = await startTcpProxy(database.url)
+    platform = await startPlatform()
+  })
+  afterAll(async () => {
+    await gateway?.remove()
+    await reaper?.remove()
+    await proxy?.close()
+    await platform?.close()
+    await database?.drop()
+  })
+  afterEach(() => platform.release())
+
+  test('down at the start: the process lives, is not ready, and recovers by itself within 5 s', {
+    timeout: 90_000,
+  }, async () => {
+    await proxy.cut()
+    const options = { config: configOf(platform, { instance: { leaseMs: 2_000 } }), databaseUrl: proxy.url }
+    gateway = await startGateway(options)
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+    expect(await readiness()).toBe(503)
+
+    await proxy.restore()
+    await until('it is ready', async () => (await readiness()) === 200, READY_WITHIN_MS)
+    // The first administrator is made right after that.
+    api = apiOf(gateway)
+    const token = await until('an administrator can log in', () => api.login().catch(() => undefined))
+    key = await api.createKey(token)
+    reaper = await startGateway(options)
+  })
+
+  test('down in mid-run: a new chat is told within 2 s, a live one ends well and is settled, nobody reaps it', {
+    timeout: 60_000,
+  }, async () => {
+    platform.hold()
+    const live = randomUUID()
+    const reached = platform.received.length
+    const answer = ask(gateway.url, key.full_key, live)
+    await platform.receives(reached + 1)
+    await proxy.cut()
+
+    const refused = await ask(gateway.url, key.full_key)
+    expect(refused).toMatchObject({ status: 503, reason: 'unavailable', retryAfter: '1' })
+    expect(refused.ms).toBeLessThan(TOLD_WITHIN_MS)
+    expect(await readiness()).toBe(503)
+    // Longer than a lease: everybody's has passed when the database is back.
+    await until('every lease has passed', async () => {
+      const rows = await query(
+        database.url,
+        'SELECT FROM instances WHERE stopped_at IS NULL AND lease_until > now()',
+      )
+      return rows.length === 0
+    })
+    platform.release()
+    expect(await answer).toMatchObject({ status: 200 })
+
+    await proxy.restore()
+    await until('the live call is settled', async () => (await callOf(live))[0]?.outcome === 'done')
+    await until(
+      'both are ready',
+      async () => (await readiness()) === 200 && (await readiness(reaper)) === 200,
+    )
+    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    // A rollup stays even where the late word of the owner has emptied it.
+    expect(await query(database.url, "SELECT FROM rollups WHERE outcome = 'interrupted'")).toEqual([])
+  })
+
+  test('a database that hangs never hangs a request, and what it counted late has an end', {
+    timeout: 60_000,
+  }, async () => {
+    proxy.stall()
+    const ids = Array.from({ length: 30 }, () => randomUUID())
+    const told = await Promise.all(ids.map((id) => ask(gateway.url, key.full_key, id)))
+    for (const { status, ms } of told) {
+      expect(status).toBe(503)
+      expect(ms).toBeLessThan(TOLD_WITHIN_MS)
+    }
+    expect(await readiness()).toBe(503)
+
+    await proxy.restore()
+    await until('it is ready again', async () => (await readiness()) === 200)
+    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    await until('no call is left open', async () => {
+      const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
+      return open.length === 0
+    })
+    for (const id of ids) {
+      expect(platform.received).not.toContain(id)
+      for (const call of await callOf(id))
+        expect(call).toEqual({ outcome: 'rejected', reason: 'unavailable' })
+    }
+  })
+
+  test('statements that wait for a lock, more than the pool has connections, hang no request either', {
+    timeout: 60_000,
+  }, async () => {
+    const token = await api.login()
+    const locker = new pg.Client({ connectionString: database.url })
+    await locker.connect()
+    try {
+      await locker.query('BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE')
+      const reading = Promise.all(
+        Array.from({ length: 25 }, () => api.call('GET', '/api/v1/users/me', { token })),
+      )
+      const told = await Promise.all(Array.from({ length: 10 }, () => ask(gateway.url, key.full_key)))
+      for (const { status, ms, retryAfter } of told) {
+        expect([status, retryAfter]).toEqual([503, '1'])
+        expect(ms).toBeLessThan(TOLD_WITHIN_MS)
+      }
+      // None is left waiting for the lock, which is still held.
+      for (const { status, headers } of await reading) {
+        expect(status).toBe(503)
+        expect(headers.get('retry-after')).toBe('1')
+      }
+    } finally {
+      await locker.end()
+    }
+    await until('it serves again', async () => (await ask(gateway.url, key.full_key)).status === 200)
+    await until('no call is left open', async () => {
+      const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
+      return open.length === 0
+    })
+  })
+
+  test('an admission whose answer is lost between commit and reply is asked again and counts once', async () => {
+    const before = await api.call('GET', '/api/v1/users/me', { token: await api.login() })
+    const id = randomUUID()
+    const lost = proxy.loseNextAnswer(id)
+    const [told] = await Promise.all([ask(gateway.url, key.full_key, id), lost])
+    expect(told.status).toBe(200)
+    expect(platform.received.filter((each) => each === id)).toHaveLength(1)
+    await until('it is settled', async () => (await callOf(id))[0]?.outcome === 'done')
+    expect(await callOf(id)).toHaveLength(1)
+    const after = await api.call('GET', '/api/v1/users/me', { token: await api.login() })
+    expect(after.body.data.api_calls_count).toBe(before.body.data.api_calls_count + 1)
+    // What had drifted before would not have healed.
+    await expectNoDrift()
+  })
+})

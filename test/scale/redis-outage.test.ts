@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { ask, configOf, type Told, tally } from '../support/load.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { createScratchDatabase, query } from '../support/scratch-database.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+
+const server = process.env.E2E_DATABASE_URL ?? ''
+const redisUrl = process.env.E2E_REDIS_URL ?? ''
+const LEASE_MS = 3_000
+
+describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', () => {
+  let database: Awaited<ReturnType<typeof createScratchDatabase>>
+  let redis: TcpProxy
+  let platform: Platform
+  let replicas: readonly [TestGateway, TestGateway]
+  let api: Api
+  let token: string
+
+  beforeAll(async () => {
+    database = await createScratchDatabase(server)
+    platform = await startPlatform()
+    redis = await startTcpProxy(`${redisUrl}/9`)
+    const options = {
+      config: configOf(platform, { instance: { leaseMs: LEASE_MS } }),
+      databaseUrl: database.url,
+      env: { REDIS_URL: redis.url },
+    }
+    replicas = [await startGateway(options), await startGateway(options)]
+    api = apiOf(replicas[0])
+    token = await api.login()
+    // Each has renewed its lease since the last one joined: both know that they are two.
+    await until('every replica knows the other', async () => {
+      const [row] = await query<{ knowing: number }>(
+        database.url,
+        `SELECT count(*)::int AS knowing FROM instances
+         WHERE stopped_at IS NULL AND lease_until - $1 * interval '1 ms' > (SELECT max(started_at) FROM instances)`,
+        [LEASE_MS],
+      )
+      return row?.knowing === replicas.length
+    })
+  }, 120_000)
+  afterAll(async () => {
+    await Promise.all((replicas ?? []).map((replica) => replica.remove()))
+    await redis?.close()
+    await platform?.close()
+    await database?.drop()
+  })
+
+  const askBoth = async (count: number, limits?: Record<string, unknown>): Promise<Told[]> => {
+    const { full_key } = await api.createKey(token, limits && { limits })
+    return Promise.all(
+      Array.from({ length: count }, (_, index) => ask((replicas[index % 2] as TestGateway).url, full_key)),
+    )
+  }
+
+  const storeIsUp = (isUp: boolean) =>
+    until(`both replicas say that Redis is ${isUp ? 'up' : 'down'}`, async () => {
+      // Only what is asked finds out.
+      await askBoth(2)
+      const texts = await Promise.all(replicas.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))
+      return texts.every((text) => text.includes(`\ntrunkline_limit_store_up ${isUp ? 1 : 0}\n`))
+    })
+
+  test('is up: the limit holds over both', async () => {
+    expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+  })
+
+  describe('is down:', () => {
+    beforeAll(async () => {
+      await redis.cut()
+      await storeIsUp(false)
+    })
+    afterAll(() => redis.restore())
+
+    test('each enforces its part of the limit', async () => {
+      expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+    })
+
+    test('both are ready all the same, and say what is missing', async () => {
+      const { status, body } = await api.call('GET', '/readyz')
+      expect(status).toBe(200)
+      expect(body.dependencies.redis.detail).toMatch(/memory/)
+    })
+
+    test('a revocation holds at once, 50 times of 50', { timeout: 60_000 }, async () => {
+      for (let trial = 0; trial < 50; trial += 1) {
+        const key = await api.createKey(token)
+        expect((await ask(replicas[1].url, key.full_key)).status).toBe(200)
+        await api.call('POST', `/api/v1/api-keys/${key.id}/revoke`, { token })
+        expect((await ask(replicas[1].url, key.full_key)).reason).toBe('key_revoked')
+      }
+    })
+  })
+
+  test('is back: the limit holds over both again, unaided', async () => {
+    await storeIsUp(true)
+    expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+  })
+
+  test('hangs: it is cut off, not waited for, and recovers unaided', async () => {
+    redis.stall()
+    try {
+      const told = [...(await askBoth(2)), ...(await askBoth(40))]
+      expect(tally(told)).toEqual({ 200: 42 })
+      // The cut-off is at 200 ms; a busy machine adds its own, Redis' client would add seconds.
+      for (const { ms } of told) expect(ms).toBeLessThan(1_500)
+      await storeIsUp(false)
+    } finally {
+      await redis.restore()
+    }
+    await storeIsUp(true)
+  })
+})

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { ask, configOf, type Told, tally } from '../support/load.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { createScratchDatabase, query } from '../support/scratch-database.ts'
+
+const server = process.env.E2E_DATABASE_URL ?? ''
+const redisUrl = process.env.E2E_REDIS_URL ?? ''
+
+/** One Redis and one PostgreSQL under four processes. */
+describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
+  let database: Awaited<ReturnType<typeof createScratchDatabase>>
+  let platform: Platform
+  let replicas: TestGateway[]
+  let api: Api
+  let token: string
+
+  beforeAll(async () => {
+    database = await createScratchDatabase(server)
+    platform = await startPlatform()
+    const options = {
+      config: configOf(platform),
+      databaseUrl: database.url,
+      env: { REDIS_URL: `${redisUrl}/9` },
+    }
+    const first = await startGateway(options)
+    replicas = [first, ...(await Promise.all([1, 2, 3].map(() => startGateway(options))))]
+    api = apiOf(first)
+    token = await api.login()
+    // Connections and code are warm, as they are in a gateway that runs.
+    const { full_key } = await api.createKey(token)
+    await askAll(200, [full_key])
+  }, 120_000)
+  afterAll(async () => {
+    await Promise.all((replicas ?? []).map((replica) => replica.remove()))
+    await platform?.close()
+    await database?.drop()
+  })
+
+  /** Asks all at once, each replica in its turn. */
+  const askAll = (count: number, keys: readonly string[]): Promise<Told[]> =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        // Every key meets every replica.
+        ask((replicas[index % 4] as TestGateway).url, keys[(index >> 2) % keys.length] as string),
+      ),
+    )
+
+  const newKey = async (more: Record<string, unknown> = {}) => api.createKey(token, more)
+
+  test('of 4,000 tries at once over four keys of a user exactly the 1,000 of its quota are admitted, counted and dispatched', {
+    timeout: 120_000,
+  }, async () => {
+    const user = await api.createUser(token, 'quota', { max_api_calls: 1_000 })
+    const keys = await Promise.all([1, 2, 3, 4].map(() => newKey({ owner_id: user.id })))
+    const before = platform.received.length
+    const told = await askAll(
+      4_000,
+      keys.map(({ full_key }) => full_key),
+    )
+
+    expect(tally(told)).toEqual({ 200: 1_000, quota_exceeded: 3_000 })
+    const admitted = new Set(told.filter(({ status }) => status === 200).map(({ id }) => id))
+    expect(platform.received).toHaveLength(before + 1_000)
+    expect(new Set(platform.received.slice(before))).toEqual(admitted)
+    const { body } = await api.call('GET', `/api/v1/users/${user.id}`, { token })
+    expect(body.data.api_calls_count).toBe(1_000)
+    const rows = await query<{ id: string }>(
+      database.url,
+      'SELECT request_id AS id FROM calls WHERE owner_id = $1',
+      [user.id],
+    )
+    expect(rows).toHaveLength(1_000)
+    expect(new Set(rows.map(({ id }) => id))).toEqual(admitted)
+  })
+
+  test('a limit of 60 a minute lets exactly 60 of 600 tries at once pass over all replicas', async () => {
+    const key = await newKey({ limits: { chat_per_minute: 60 } })
+    expect(tally(await askAll(600, [key.full_key]))).toEqual({ 200: 60, rate_limited: 540 })
+  })
+
+  /** What the other replicas say to a key right after one of them has revoked it. */
+  async function revocationTrial(index: number): Promise<{ used: Told; told: Told[] }> {
+    const key = await newKey()
+    const revoking = replicas[index % 4] as TestGateway
+    const others = replicas.filter((each) => each !== revoking)
+    const used = await ask((others[index % 3] as TestGateway).url, key.full_key)
+    const { status } = await apiOf(revoking).call('POST', `/api/v1/api-keys/${key.id}/revoke`, { token })
+    expect(status).toBe(200)
+    return { used, told: await Promise.all(others.map(({ url }) => ask(url, key.full_key))) }
+  }
+
+  async function expectRevocations(trials: number): Promise<void> {
+    for (let index = 0; index < trials; index += 1) {
+      const { used, told } = await revocationTrial(index)
+      expect(used.status).toBe(200)
+      // Asked at once, not after some time: there is no window at all.
+      expect(tally(told)).toEqual({ key_revoked: 3 })
+    }
+  }
+
+  test(
+    'a key that one replica revoked is refused by all the others at once, 150 times of 150',
+    { timeout: 60_000 },
+    () => expectRevocations(150),
+  )
+
+  test('after all that, everything adds up', async () => {
+    const { code, output } = await (replicas[0] as TestGateway).trunkline('usage', 'verify')
+    expect(output).toContain('agree')
+    expect(code).toBe(0)
+    await query(database.url, 'UPDATE users SET api_calls_count = api_calls_count + 1 WHERE username = $1', [
+      'quota',
+    ])
+    const drifted = await (replicas[0] as TestGateway).trunkline('usage', 'verify')
+    expect(drifted.output).toContain('user count = rollups + unsettled')
+    expect(drifted.code).toBe(1)
+  })
+})

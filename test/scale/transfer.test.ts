@@ -1,0 +1,206 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
+import { apiOf, chatBody } from '../support/api.ts'
+import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
+import { createScratchDatabase, query } from '../support/scratch-database.ts'
+
+const server = process.env['E2E_DATABASE_URL'] ?? ''
+/** U+2028 ends a line for some readers of lines. */
+const QUESTION = 'Two\nlines\u2028and "more" \\ 你好'
+/** No number of JavaScript. */
+const MANY_CALLS = '9007199254740993'
+
+describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
+  let home: string
+  let gateway: TestGateway
+  let fullKey: string
+  /** An export of the running gateway. */
+  let plain: string
+  /** What every import that fails leaves as it was. */
+  let empty: string
+  let dropEmpty: () => Promise<void>
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'trunkline-transfer-'))
+    gateway = await startGateway({ env: { DATABASE_URL: '', DATA_DIR: join(home, 'data') } })
+    fullKey = await useEverything(gateway)
+    await gateway.stop()
+    await inEmbedded((sql) =>
+      sql.query(`UPDATE users SET max_api_calls = ${MANY_CALLS} WHERE username = 'mover'`),
+    )
+    await gateway.start()
+    plain = join(home, 'plain.ndjson')
+    await gateway.trunkline('db', 'export', plain)
+    const database = await migrated()
+    empty = database.url
+    dropEmpty = database.drop
+  }, 120_000)
+
+  afterAll(async () => {
+    await gateway.remove()
+    await dropEmpty()
+    await rm(home, { recursive: true })
+  })
+
+  test('row by row, exported while the gateway runs', { timeout: 90_000 }, async () => {
+    const { url, drop } = await migrated()
+    onTestFinished(drop)
+    expect(await importInto(url, plain)).toMatchObject({ code: 0 })
+
+    await gateway.stop()
+    const { instances: _own, ...before } = await inEmbedded(rowsOf)
+    const { instances, ...after } = await inServer(url)
+    expect(after).toEqual(before)
+    // The gateway that exported was still at work.
+    expect(instances?.at(-1)).toContain('"stopped_at": null')
+    await gateway.start()
+  })
+
+  test('row by row, exported while it does not run; passwords and keys hold', {
+    timeout: 90_000,
+  }, async () => {
+    // A restart in between took the look-alikes' conversations with it.
+    await chat(gateway, fullKey, 'dify', QUESTION)
+    await gateway.stop()
+    const file = join(home, 'stopped.ndjson.gz')
+    expect(await gateway.trunkline('db', 'export', file)).toMatchObject({ code: 0 })
+    const { url, drop } = await migrated()
+    onTestFinished(drop)
+    expect(await importInto(url, file)).toMatchObject({ code: 0 })
+
+    const before = await inEmbedded(rowsOf)
+    expect(await inServer(url)).toEqual(before)
+    const filled = [
+      'api_keys',
+      'calls',
+      'conversations',
+      'rollups',
+      'settings',
+      'signing_keys',
+      'turns',
+      'users',
+    ]
+    for (const table of filled) expect(before[table], table).not.toEqual([])
+    expect(before['users']?.join()).toContain(MANY_CALLS)
+    await gateway.start()
+
+    const moved = await startGateway({ env: { DATABASE_URL: url } })
+    onTestFinished(() => moved.remove())
+    const api = apiOf(moved)
+    await expect(api.login('mover', 'password of mover')).resolves.toEqual(expect.any(String))
+    const reply = await chat(moved, fullKey, 'openai', 'And now?')
+    expect(reply).toMatchObject({ status: 200 })
+    expect((await moved.trunkline('usage', 'verify')).output).toContain('agree')
+  })
+
+  test('a target that is not empty is refused, and stays as it is', async () => {
+    await query(empty, `INSERT INTO settings VALUES ('mine', 'stays')`)
+    onTestFinished(async () => void (await query(empty, 'DELETE FROM settings')))
+    const { code, output } = await importInto(empty, plain)
+    expect({ code, output }).toEqual({ code: 1, output: 'The database is not empty: settings.\n' })
+    expect(Object.values(await inServer(empty)).flat()).toHaveLength(1)
+  })
+
+  test('a target without the migrations is refused', async () => {
+    const { url, drop } = await createScratchDatabase(server)
+    onTestFinished(drop)
+    expect((await importInto(url, plain)).output).toContain('run "trunkline migrate"')
+  })
+
+  test.each([
+    ['cut off', (text: string) => text.slice(0, text.lastIndexOf('{"end"')), 'cut off'],
+    ['cut in a line', (text: string) => text.slice(0, -300), 'cut off'],
+    ['changed', (text: string) => text.replace('"mover"', '"moved"'), 'checksum'],
+    ['short of a row', (text: string) => text.replace(/\n\{"row[^\n]+/, ''), 'checksum'],
+    ['not JSON', (text: string) => text.replace('\n{"', '\n{'), 'broken'],
+    [
+      'of another format',
+      (text: string) => text.replace('"trunklineExport":1', '"trunklineExport":2'),
+      'format 1',
+    ],
+    ['of other migrations', (text: string) => text.replace('_init', '_other'), 'other migrations'],
+  ])('a file that is %s leaves the target empty', async (_name, breakIt, said) => {
+    const text = await readFile(plain, 'utf8')
+    const broken = breakIt(text)
+    expect(broken).not.toBe(text)
+    const file = join(home, 'broken.ndjson')
+    await writeFile(file, broken)
+
+    const { code, output } = await importInto(empty, file)
+    expect(output).toContain(said)
+    expect(code).toBe(1)
+    expect(Object.values(await inServer(empty)).flat()).toEqual([])
+  })
+
+  test('the file is its owner’s alone, holds one JSON object a line, and replaces no other', async () => {
+    expect((await stat(plain)).mode & 0o777).toBe(0o600)
+    const lines = (await readFile(plain, 'utf8')).trimEnd().split('\n')
+    for (const line of lines) expect(() => JSON.parse(line)).not.toThrow()
+    expect((await gateway.trunkline('db', 'export', plain)).output).toContain('already')
+    expect((await readFile(plain, 'utf8')).trimEnd().split('\n')).toEqual(lines)
+  })
+
+  async function inEmbedded<T>(
+    read: (sql: { query<Row>(text: string): Promise<Row[]> }) => Promise<T>,
+  ): Promise<T> {
+    const database = await openDatabase({ kind: 'embedded', dataDir: join(home, 'data') })
+    return read(database.sql).finally(() => database.close())
+  }
+})
+
+/** Leaves rows in every table that a gateway fills; returns a key. */
+async function useEverything(gateway: TestGateway): Promise<string> {
+  const api = apiOf(gateway)
+  const token = await api.login()
+  const { id } = await api.createUser(token, 'mover', { quota_period: 'month' })
+  const { full_key } = await api.createKey(token, {
+    owner_id: id,
+    allowed_agents: ['openai', 'dify', 'fastgpt'],
+  })
+  for (const agent of ['openai', 'dify', 'fastgpt']) {
+    expect(await chat(gateway, full_key, agent, QUESTION)).toMatchObject({ status: 200 })
+  }
+  await api.call('POST', '/api/v1/logout', { token })
+  return full_key
+}
+
+function chat(gateway: TestGateway, key: string, agent: string, text: string) {
+  return apiOf(gateway).call('POST', '/api/v1/chat', {
+    token: key,
+    headers: { agent },
+    body: chatBody({ query: text }),
+  })
+}
+
+/** An empty database with the schema of this version. */
+async function migrated() {
+  const database = await createScratchDatabase(server)
+  expect(await trunkline(['migrate'], { env: { DATABASE_URL: database.url } })).toMatchObject({ code: 0 })
+  return database
+}
+
+function importInto(url: string, file: string) {
+  return trunkline(['db', 'import', file], { env: { DATABASE_URL: url } })
+}
+
+function inServer(url: string): Promise<Record<string, string[]>> {
+  return rowsOf({ query: (text) => query(url, text) as never })
+}
+
+/** Every row of every table as PostgreSQL writes it, in an order of its own. */
+async function rowsOf(sql: { query<Row>(text: string): Promise<Row[]> }): Promise<Record<string, string[]>> {
+  const tables = await sql.query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'",
+  )
+  const contents: Record<string, string[]> = {}
+  for (const { name } of tables) {
+    const rows = await sql.query<{ row: string }>(
+      `SELECT row FROM (SELECT to_jsonb(t)::text AS row FROM ${name} t) r ORDER BY row COLLATE "C"`,
+    )
+    contents[name] = rows.map(({ row }) => row)
+  }
+  return contents
+}

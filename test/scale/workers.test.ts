@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { ask, configOf, tally } from '../support/load.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { query } from '../support/scratch-database.ts'
+import { until } from '../support/until.ts'
+
+const WORKERS = 3
+const LEASE_MS = 3_000
+
+/** `WORKERS`: several processes on one port. */
+describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () => {
+  let platform: Platform
+  let gateway: TestGateway
+  let api: Api
+  let token: string
+  let key: { id: string; full_key: string }
+
+  beforeAll(async () => {
+    platform = await startPlatform()
+    gateway = await startGateway({
+      config: configOf(platform, { instance: { leaseMs: LEASE_MS } }),
+      env: { WORKERS: String(WORKERS) },
+    })
+    api = apiOf(gateway)
+    token = await api.login()
+    key = await api.createKey(token)
+    await until('all workers have joined', async () => (await live()) === WORKERS)
+  }, 120_000)
+  afterAll(async () => {
+    await gateway?.remove()
+    await platform?.close()
+  })
+
+  const live = async () => {
+    const rows = await query(
+      gateway.databaseUrl ?? '',
+      'SELECT FROM instances WHERE stopped_at IS NULL AND lease_until > now()',
+    )
+    return rows.length
+  }
+
+  test('share the calls, and a scrape of one tells the calls of all', async () => {
+    const told = await Promise.all(Array.from({ length: 60 }, () => ask(gateway.url, key.full_key)))
+    expect(tally(told)).toEqual({ 200: 60 })
+    const rows = await query(gateway.databaseUrl ?? '', 'SELECT DISTINCT instance FROM calls')
+    expect(rows.length).toBeGreaterThan(1)
+    await until('the metrics of all are 60 calls', async () => {
+      const text = await fetch(`${gateway.url}/metrics`).then((response) => response.text())
+      return /^trunkline_calls_total\{agent="counting",outcome="done",reason=""\} 60$/m.test(text)
+    })
+  })
+
+  test('without Redis each enforces its part of the limits', async () => {
+    const { full_key } = await api.createKey(token, { limits: { chat_per_minute: 30 } })
+    await until('each has seen the others', async () => {
+      const [row] = await query<{ knowing: number }>(
+        gateway.databaseUrl ?? '',
+        `SELECT count(*)::int AS knowing FROM instances
+         WHERE stopped_at IS NULL AND lease_until - $1 * interval '1 ms' > (SELECT max(started_at) FROM instances)`,
+        [LEASE_MS],
+      )
+      return row?.knowing === WORKERS
+    })
+    const { 200: admitted = 0, ...rest } = tally(
+      await Promise.all(Array.from({ length: 300 }, () => ask(gateway.url, full_key))),
+    )
+    expect(admitted).toBeLessThanOrEqual(30)
+    expect(rest).toEqual({ rate_limited: 300 - admitted })
+  })
+
+  test('a worker that dies is replaced', async () => {
+    const [pid] = workerPids(gateway.output)
+    process.kill(pid ?? 0, 'SIGKILL')
+    await until('another has taken its place', () => workerPids(gateway.output).length === WORKERS + 1)
+    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+  })
+
+  test('SIGTERM to the primary ends them all in order', async () => {
+    platform.hold()
+    const reached = platform.received.length
+    const live = ask(gateway.url, key.full_key)
+    await platform.receives(reached + 1)
+    const stopped = gateway.stop()
+    platform.release()
+    expect((await live).status).toBe(200)
+    expect(await stopped).toBe(0)
+    expect(await query(gateway.databaseUrl ?? '', 'SELECT FROM calls WHERE outcome IS NULL')).toEqual([])
+  })
+})
+
+/** Each that listens says so in the log. */
+function workerPids(output: string): number[] {
+  return [...output.matchAll(/"pid":(\d+).*"msg":"listening"/g)].map(([, pid]) => Number(pid))
+}

@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
+import { createScratchDatabase } from './scratch-database.ts'
+
+const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
+
+export interface GatewayOptions {
+  /** The configuration file as text; left out: sandbox mode. */
+  readonly config?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** A database that it shares with others, who drop it; left out: one of its own. */
+  readonly databaseUrl?: string
+}
+
+/** A gateway in a process of its own, started as a user starts it. */
+export interface TestGateway {
+  readonly url: string
+  readonly dataDir: string
+  readonly admin: { readonly username: string; readonly password: string }
+  /** The database server's URL; undefined where the database is embedded. */
+  readonly databaseUrl: string | undefined
+  /** Everything it has printed so far. */
+  readonly output: string
+  readonly pid: number
+  /** The first match in what it has printed since it was last started, now or later. */
+  prints(pattern: RegExp): Promise<RegExpExecArray>
+  /** Asks its database. An embedded one can be asked only while the gateway is stopped. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** Runs `trunkline …` beside it, with the same environment. */
+  trunkline(...args: string[]): Promise<Finished>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** Starts again on the same data. */
+  start(): Promise<void>
+  /** Ends it and removes what it left. */
+  remove(): Promise<void>
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly output: string
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const gateway = await prepareGateway(options)
+  await gateway.start()
+  return gateway
+}
+
+/** All that a gateway needs, before its first start. The environment is read anew at every start and command. */
+export async function prepareGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const home = await mkdtemp(join(tmpdir(), 'trunkline-'))
+  const server = process.env.E2E_DATABASE_URL
+  const database =
+    server === undefined || options.databaseUrl !== undefined
+      ? undefined
+      : await createScratchDatabase(server)
+  const databaseUrl = options.databaseUrl ?? database?.url
+  if (options.config !== undefined) await writeFile(join(home, 'gateway.config.yaml'), options.config)
+  const admin = { username: 'admin', password: 'correct horse battery' }
+  const dataDir = join(home, 'data')
+  const env = () => ({
+    PATH: process.env.PATH ?? '',
+    PORT: '0',
+    DATA_DIR: dataDir,
+    ADMIN_PASSWORD: admin.password,
+    LOG_LEVEL: 'info',
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...options.env,
+  })
+
+  let child: ChildProcess | undefined
+  let output = ''
+  let launchedAt = 0
+  let url = ''
+  const printed = new EventEmitter()
+
+  async function launch(): Promise<void> {
+    const started = run(['start'], home, env())
+    child = started
+    // A test runner that is cut short takes its gateways along.
+    process.once('exit', () => started.kill('SIGKILL'))
+    const listen = (chunk: Buffer) => {
+      output += chunk.toString()
+      printed.emit('more')
+    }
+    started.stdout?.on('data', listen)
+    started.stderr?.on('data', listen)
+    launchedAt = output.length
+    const ended = once(started, 'exit').then(([code]) => {
+      throw new Error(`the gateway ended with ${code}:\n${output.slice(launchedAt)}`)
+    })
+    const ready = prints(/"address":"(http[^"]+)".*"msg":"listening"/)
+    url = (await Promise.race([ready, ended]))[1] ?? ''
+  }
+
+  async function prints(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(output.slice(launchedAt))
+      if (match !== null) return match
+      await once(printed, 'more')
+    }
+  }
+
+  return {
+    admin,
+    databaseUrl,
+    get url() {
+      return url
+    },
+    dataDir,
+    get output() {
+      return output
+    },
+    get pid() {
+      return child?.pid ?? 0
+    },
+    prints,
+    async query<Row>(text: string, values?: readonly unknown[]) {
+      const opened = await openDatabase(
+        database === undefined ? { kind: 'embedded', dataDir } : { kind: 'server', url: database.url },
+      )
+      return opened.sql.query<Row>(text, values).finally(() => opened.close())
+    },
+    async trunkline(...args) {
+      return finished(run(args, home, env()))
+    },
+    async stop() {
+      return end(child, 'SIGTERM')
+    },
+    async kill() {
+      await end(child, 'SIGKILL')
+    },
+    start: launch,
+    async remove() {
+      await end(child, 'SIGKILL')
+      await database?.drop()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs `trunkline` once, without a gateway of its own. */
+export async function trunkline(
+  args: readonly string[],
+  { env = {}, cwd = tmpdir(), input }: { env?: Record<string, string>; cwd?: string; input?: string } = {},
+): Promise<Finished> {
+  const child = run(args, cwd, { PATH: process.env.PATH ?? '', ...env })
+  if (input !== undefined) child.stdin?.end(input)
+  return finished(child)
+}
+
+function run(args: readonly string[], cwd: string, env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+async function finished(child: ChildProcess): Promise<Finished> {
+  let output = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, output }
+}
+
+async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<number | null> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null)
+    return child?.exitCode ?? null
+  const closed = once(child, 'exit')
+  child.kill(signal)
+  const [code] = (await closed) as [number | null]
+  return code
+}

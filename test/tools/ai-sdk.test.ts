@@ -1,0 +1,92 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { collect } from '../support/collect.ts'
+import type { Scene } from '../support/scene.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from './models.ts'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await startModels()
+})
+afterAll(() => scene.remove())
+
+function modelOf(name: string, conversation?: string) {
+  const provider = createOpenAICompatible({
+    name: 'trunkline',
+    baseURL: `${scene.gateway.url}/api/v1`,
+    apiKey: scene.key,
+    includeUsage: true,
+    ...(conversation !== undefined && { headers: { 'x-conversation-id': conversation } }),
+  })
+  return provider(name)
+}
+
+describe.each(PLATFORM_NAMES)('%s', (platform) => {
+  const name = MODELS[platform]
+
+  test('generates, and remembers the first turn in the second', async () => {
+    const model = modelOf(name, `${platform}-ai`)
+    const messages: ModelMessage[] = [{ role: 'user', content: 'My name is Ada.' }]
+    const first = await generateText({ model, messages })
+    expect(first.finishReason).toBe('stop')
+    expect(first.usage.totalTokens).toBeGreaterThan(10)
+
+    messages.push({ role: 'assistant', content: first.text })
+    messages.push({ role: 'user', content: 'What is my name?' })
+    const second = await generateText({ model, messages })
+    expect(second.text).toContain('Your name is Ada;')
+    expect(second.response.id).not.toBe(first.response.id)
+  })
+
+  test('streams the same reply', async () => {
+    const prompt = 'What is a gateway?'
+    const { text, usage } = await generateText({ model: modelOf(name), prompt })
+    const streamed = streamText({ model: modelOf(name), prompt })
+    expect((await collect(streamed.textStream)).join('')).toBe(text)
+    expect(await streamed.finishReason).toBe('stop')
+    expect((await streamed.usage).totalTokens).toBe(usage.totalTokens)
+  })
+})
+
+test('a tool is called and its result goes into the answer, generated and streamed', async () => {
+  const asked: unknown[] = []
+  const request = {
+    prompt: 'Please use the tool',
+    stopWhen: isStepCount(2),
+    tools: {
+      weather: tool({
+        description: WEATHER.description,
+        inputSchema: jsonSchema<{ city: string }>(WEATHER.parameters),
+        execute: async (input) => {
+          asked.push(input)
+          return '21 degrees'
+        },
+      }),
+    },
+  }
+  const generated = await generateText({ model: modelOf('openai'), ...request })
+  const streamed = streamText({ model: modelOf('openai'), ...request })
+  for (const text of [generated.text, await streamed.text])
+    expect(text).toMatch(/^The tool answered: .*21 degrees/)
+  expect(asked).toEqual([WEATHER.sample, WEATHER.sample])
+})
+
+test('reasoning is told apart from the text', async () => {
+  const generated = await generateText({ model: modelOf('thinker'), prompt: 'Hello' })
+  const streamed = streamText({ model: modelOf('thinker'), prompt: 'Hello' })
+  for (const told of [generated.reasoningText, await streamed.reasoningText]) expect(told).toBe(THOUGHTS)
+  expect(generated.text).toMatch(/^Hello from the HiAgent look-alike/)
+})
+
+test('a failure amid the stream is an error part, and no finish', async () => {
+  const streamed = streamText({
+    model: modelOf('dify'),
+    prompt: 'sandbox:error-midstream Hello',
+    onError: () => undefined,
+  })
+  const parts = await collect(streamed.stream)
+  expect(parts.map(({ type }) => type)).toContain('text-delta')
+  expect(parts.map(({ type }) => type)).toContain('error')
+})

@@ -1,0 +1,60 @@
+import { ChatOpenAI } from '@langchain/openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { collect } from '../support/collect.ts'
+import type { Scene } from '../support/scene.ts'
+import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from './models.ts'
+
+let scene: Scene
+
+beforeAll(async () => {
+  scene = await startModels()
+})
+afterAll(() => scene.remove())
+
+function modelOf(name: string, conversation?: string): ChatOpenAI {
+  return new ChatOpenAI({
+    model: name,
+    apiKey: scene.key,
+    maxRetries: 0,
+    configuration: {
+      baseURL: `${scene.gateway.url}/api/v1`,
+      ...(conversation !== undefined && { defaultHeaders: { 'x-conversation-id': conversation } }),
+    },
+  })
+}
+
+describe.each(PLATFORM_NAMES)('%s', (platform) => {
+  test('answers, and remembers the first turn in the second, under ids of their own', async () => {
+    const model = modelOf(MODELS[platform], `${platform}-langchain`)
+    const first = await model.invoke('My name is Ada.')
+    const second = await model.invoke([['user', 'My name is Ada.'], first, ['user', 'What is my name?']])
+    expect(second.text).toContain('Your name is Ada;')
+    expect(second.usage_metadata).toMatchObject({ total_tokens: expect.any(Number) })
+    // It puts messages with one id in each other's place.
+    expect(second.id).toMatch(/^chatcmpl-/)
+    expect(second.id).not.toBe(first.id)
+  })
+
+  test('streams the same reply', async () => {
+    const model = modelOf(MODELS[platform])
+    const { text } = await model.invoke('What is a gateway?')
+    const chunks = await collect(await model.stream('What is a gateway?'))
+    expect(chunks.map((chunk) => chunk.text).join('')).toBe(text)
+    expect(chunks.some(({ usage_metadata }) => usage_metadata !== undefined)).toBe(true)
+  })
+})
+
+test('a bound tool is called, and its result goes into the answer', async () => {
+  const { name, description, parameters } = WEATHER
+  const model = modelOf('openai').bindTools([
+    { type: 'function', function: { name, description, parameters } },
+  ])
+  const call = await model.invoke('Please use the tool')
+  expect(call.tool_calls).toMatchObject([{ name, args: WEATHER.sample }])
+  const answer = await model.invoke([
+    ['user', 'Please use the tool'],
+    call,
+    { role: 'tool', content: '21 degrees', tool_call_id: call.tool_calls?.[0]?.id ?? '' },
+  ])
+  expect(answer.text).toMatch(/^The tool answered: 21 degrees/)
+})

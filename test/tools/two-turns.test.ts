@@ -1,0 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+
+test('the script of two turns finds that every platform remembers, whatever the way', async () => {
+  const script = new URL('../two-turns.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  expect(output).toContain('All remember the first turn.')
+  expect(output.match(/remembers/g)).toHaveLength(20)
+  expect(code).toBe(0)
+})

@@ -1,0 +1,93 @@
+import type { SandboxPlatform } from '@trunkline/sandbox'
+import OpenAI from 'openai'
+import type { ChatCompletionMessageParam } from 'openai/resources'
+import { startScene } from './support/scene.ts'
+
+/*
+ * Starts the five look-alikes and a gateway, and holds a conversation of two turns with each platform: through the REST
+ * interface and through the `openai` package, without files and with. Exits with 1 where one forgot the first turn.
+ */
+
+const FILES = ['https://files.example.com/report.pdf', 'https://files.example.com/photo.png']
+const WAYS = {
+  REST: { talk: overRest, files: [] },
+  'REST, files': { talk: overRest, files: FILES },
+  'openai package': { talk: overOpenAi, files: [] },
+  'openai package, files': { talk: overOpenAi, files: FILES },
+}
+
+const scene = await startScene()
+const table: Record<string, Record<string, string>> = {}
+try {
+  for (const platform of Object.keys(scene.sandbox.agents) as SandboxPlatform[]) {
+    const cells = Object.entries(WAYS).map(async ([way, { talk, files }]) => {
+      const conversation: Conversation = { platform, id: `${platform}, ${way}`, files }
+      return [way, verdict(await talk(conversation), files)]
+    })
+    table[platform] = Object.fromEntries(await Promise.all(cells))
+  }
+} finally {
+  await scene.remove()
+}
+console.table(table)
+const forgotten = Object.values(table)
+  .flatMap(Object.values)
+  .filter((word) => word !== 'remembers')
+console.log(forgotten.length === 0 ? 'All remember the first turn.' : `${forgotten.length} do not remember.`)
+process.exitCode = forgotten.length === 0 ? 0 : 1
+
+interface Conversation {
+  readonly platform: SandboxPlatform
+  readonly id: string
+  readonly files: readonly string[]
+}
+
+/** The answer to the second turn. */
+async function overRest({ platform, id, files }: Conversation): Promise<string> {
+  const { appId = '' } = scene.sandbox.agents[platform]
+  const ask = async (query: string, files: readonly string[]) => {
+    const more = { query, app_id: appId, chat_id: id, conversation_id: id, files }
+    const response = await scene.api.chat(scene.key, platform, more)
+    const { choices, msg } = (await response.json()) as { choices?: Choice[]; msg?: string }
+    return choices?.[0]?.message.content ?? msg ?? ''
+  }
+  await ask('My name is Ada.', [])
+  return ask('What is my name?', files)
+}
+
+interface Choice {
+  readonly message: { readonly content: string }
+}
+
+async function overOpenAi({ platform, id, files }: Conversation): Promise<string> {
+  const client = new OpenAI({
+    baseURL: `${scene.gateway.url}/api/v1`,
+    apiKey: scene.key,
+    maxRetries: 0,
+    defaultHeaders: { 'x-conversation-id': id },
+  })
+  const model = platform === 'fastgpt' ? `fastgpt/${scene.sandbox.agents.fastgpt.appId}` : platform
+  const messages: ChatCompletionMessageParam[] = []
+  const say = async (message: ChatCompletionMessageParam) => {
+    messages.push(message)
+    const { choices } = await client.chat.completions.create({ model, messages })
+    const content = choices[0]?.message.content ?? ''
+    messages.push({ role: 'assistant', content })
+    return content
+  }
+  await say({ role: 'user', content: 'My name is Ada.' })
+  return say({ role: 'user', content: [{ type: 'text', text: 'What is my name?' }, ...files.map(filePart)] })
+}
+
+function filePart(url: string) {
+  return url.endsWith('.png')
+    ? { type: 'image_url' as const, image_url: { url } }
+    : { type: 'file' as const, file: { filename: url.slice(url.lastIndexOf('/') + 1), file_data: url } }
+}
+
+function verdict(answer: string, files: readonly string[]): string {
+  if (!answer.includes('Your name is Ada;')) return 'forgot'
+  return files.every((url) => answer.includes(url.slice(url.lastIndexOf('/') + 1)))
+    ? 'remembers'
+    : 'lost files'
+}
