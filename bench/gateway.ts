@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { request } from 'undici'
+import { pidOf, spawnOn, stopChild } from './child.ts'
+import { SERVER_CORE } from './cores.ts'
+import type { Target } from './load.ts'
+
+const MAIN = join(import.meta.dirname, '../apps/gateway/src/main.ts')
+const ADMIN = { username: 'admin', password: 'correct horse battery' }
+const WITHIN_MS = 30_000
+const A_DAY_MS = 86_400_000
+/** Every check is made; none of them refuses. */
+const PLENTY = 1_000_000_000
+
+export interface GatewayTarget extends Target {
+  stop(): Promise<void>
+}
+
+/** The gateway as a user starts it, everything on: key, quota, limit, ledger, metrics, a log line a request. */
+export async function startGateway(databaseUrl: string, platformUrl: string): Promise<GatewayTarget> {
+  const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
+  const config = {
+    agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: 'bench-1' } },
+    limits: { chat: { points: PLENTY } },
+  }
+  // YAML reads JSON.
+  await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify(config))
+  const port = await freePort()
+  const child = spawnOn(SERVER_CORE, [MAIN, 'start'], {
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      ADMIN_PASSWORD: ADMIN.password,
+      LOG_LEVEL: 'info',
+    },
+  })
+  const stop = async () => {
+    await stopChild(child)
+    await rm(home, { recursive: true })
+  }
+  try {
+    const origin = `http://127.0.0.1:${port}`
+    await untilReady(origin, () => child.exitCode !== null)
+    const key = await createKey(origin)
+    return {
+      pid: pidOf(child),
+      origin,
+      headers: { 'content-type': 'application/json', agent: 'bench', authorization: `Bearer ${key}` },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The log goes to /dev/null, and with it the line that would tell the port. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function untilReady(origin: string, hasEnded: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + WITHIN_MS
+  while (performance.now() < deadlineMs && !hasEnded()) {
+    const reply = await request(`${origin}/readyz`).catch(() => undefined)
+    await reply?.body.dump()
+    if (reply?.statusCode === 200) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('the gateway did not become ready')
+}
+
+/** A key of a user with a quota, made over the API. */
+async function createKey(origin: string): Promise<string> {
+  const { access_token: token } = await post<{ access_token: string }>(`${origin}/api/v1/login`, ADMIN)
+  const user = await post<{ id: string }>(
+    `${origin}/api/v1/users`,
+    { username: 'bench', password: ADMIN.password, max_api_calls: PLENTY, quota_period: 'month' },
+    token,
+  )
+  const key = await post<{ full_key: string }>(
+    `${origin}/api/v1/api-keys`,
+    {
+      name: 'bench',
+      description: 'bench',
+      permissions: ['chat'],
+      owner_id: user.id,
+      expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
+    },
+    token,
+  )
+  return key.full_key
+}
+
+async function post<Data>(url: string, body: object, token?: string): Promise<Data> {
+  const { statusCode, body: reply } = await request(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  const text = await reply.text()
+  if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}: ${text}`)
+  return (JSON.parse(text) as { data: Data }).data
+}

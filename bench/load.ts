@@ -1,0 +1,98 @@
+import { type Dispatcher, Pool } from 'undici'
+import { type Call, HANGING_CALL } from './workload.ts'
+
+/** A server under test. */
+export interface Target {
+  readonly pid: number
+  readonly origin: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Load {
+  readonly calls: number
+  readonly concurrency: number
+}
+
+/** Closed loop: the next call goes out when one has ended. Gives the time of each call in milliseconds. */
+export async function run(target: Target, call: Call, { calls, concurrency }: Load): Promise<number[]> {
+  const pool = poolOf(target, concurrency)
+  const timesMs: number[] = []
+  try {
+    await inParallel(calls, concurrency, async () => {
+      timesMs.push(await timeOf(pool, target, call))
+    })
+    return timesMs
+  } finally {
+    await pool.destroy()
+  }
+}
+
+/** Opens streams that stay open after their first chunk; gives a function that closes them. */
+export async function openStreams(
+  target: Target,
+  { calls, concurrency }: Load,
+): Promise<() => Promise<void>> {
+  const pool = poolOf(target, calls)
+  await inParallel(calls, concurrency, () => openStream(pool, target))
+  return () => pool.destroy()
+}
+
+async function inParallel(times: number, concurrency: number, work: () => Promise<void>): Promise<void> {
+  let left = times
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1
+      await work()
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+}
+
+function timeOf(pool: Pool, target: Target, call: Call): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedNs = process.hrtime.bigint()
+    let status = 0
+    let last = Buffer.alloc(0)
+    dispatch(pool, target, call, {
+      onResponseStart(_controller, statusCode) {
+        status = statusCode
+      },
+      onResponseData(_controller, chunk: Buffer<ArrayBuffer>) {
+        last = chunk
+      },
+      onResponseEnd() {
+        const isWhole = status === 200 && last.toString('latin1').endsWith(call.ending)
+        if (isWhole) resolve(Number(process.hrtime.bigint() - startedNs) / 1e6)
+        else reject(new Error(`a call was answered ${status}: ${last}`))
+      },
+      onResponseError: (_controller, error) => reject(error),
+    })
+  })
+}
+
+function openStream(pool: Pool, target: Target): Promise<void> {
+  return new Promise((resolve, reject) => {
+    dispatch(pool, target, HANGING_CALL, {
+      onResponseData: () => resolve(),
+      onResponseEnd: () => reject(new Error('a stream that should stay open ended')),
+      onResponseError: (_controller, error) => reject(error),
+    })
+  })
+}
+
+function poolOf({ origin }: Target, connections: number): Pool {
+  return new Pool(origin, { connections, headersTimeout: 60_000, bodyTimeout: 60_000 })
+}
+
+function dispatch(
+  pool: Pool,
+  { headers }: Target,
+  { path, body }: Call,
+  handler: Dispatcher.DispatchHandler,
+): void {
+  // undici insists on the first two.
+  pool.dispatch(
+    { method: 'POST', path, headers, body },
+    { onRequestStart() {}, onResponseStart() {}, ...handler },
+  )
+}

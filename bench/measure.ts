@@ -1,0 +1,100 @@
+import { openStreams, run, type Target } from './load.ts'
+import { cpuUs, residentKib } from './process-usage.ts'
+import { quantile } from './quantile.ts'
+import { CHUNKS_PER_STREAM, JSON_CALL, KEPT_CALL, STREAM_CALL } from './workload.ts'
+
+export interface Pair<T> {
+  readonly passThrough: T
+  readonly gateway: T
+}
+
+/** Every measure on both servers, one right after the other: what else the machine does changes from minute to minute. */
+export interface Round {
+  readonly jsonCpuUs: Pair<number>
+  readonly keptCpuUs: Pair<number>
+  readonly chunkCpuUs: Pair<number>
+  readonly busyMs: Pair<Times>
+  readonly aloneMs: Pair<Times>
+}
+
+export interface Times {
+  readonly p50: number
+  readonly p99: number
+}
+
+const BUSY = 32
+const JSON_CALLS = 3_000
+const KEPT_CALLS = 1_500
+const STREAMS = 192
+const CALLS_ALONE = 200
+const OPEN_STREAMS = 1_000
+
+/** V8 optimizes the last functions in the path of a call after some ten thousand of them, on threads that count. */
+const WARM_UP = { json: 14_000, kept: 2_000, streams: 320 }
+
+export async function warmUp(target: Target): Promise<void> {
+  await run(target, JSON_CALL, { calls: WARM_UP.json, concurrency: BUSY })
+  await run(target, KEPT_CALL, { calls: WARM_UP.kept, concurrency: BUSY })
+  await run(target, STREAM_CALL, { calls: WARM_UP.streams, concurrency: BUSY })
+}
+
+export async function measureRound(targets: Pair<Target>): Promise<Round> {
+  const json = await onBoth(targets, (target) =>
+    costOf(target, () => run(target, JSON_CALL, { calls: JSON_CALLS, concurrency: BUSY })),
+  )
+  const kept = await onBoth(targets, (target) =>
+    costOf(target, () => run(target, KEPT_CALL, { calls: KEPT_CALLS, concurrency: BUSY })),
+  )
+  const streams = await onBoth(targets, (target) =>
+    costOf(target, () => run(target, STREAM_CALL, { calls: STREAMS, concurrency: BUSY })),
+  )
+  const alone = await onBoth(targets, (target) =>
+    run(target, JSON_CALL, { calls: CALLS_ALONE, concurrency: 1 }),
+  )
+  return {
+    jsonCpuUs: each(json, (cost) => cost.cpuUs / JSON_CALLS),
+    keptCpuUs: each(kept, (cost) => cost.cpuUs / KEPT_CALLS),
+    chunkCpuUs: each(streams, (cost) => cost.cpuUs / (STREAMS * CHUNKS_PER_STREAM)),
+    busyMs: each(json, (cost) => times(cost.timesMs)),
+    aloneMs: each(alone, times),
+  }
+}
+
+/** To be asked of young processes: later their heaps have room to spare, and streams seem to cost nothing. */
+export function measureStreamKib(targets: Pair<Target>): Promise<Pair<number>> {
+  return onBoth(targets, async (target) => {
+    await run(target, JSON_CALL, { calls: 500, concurrency: BUSY })
+    await settled()
+    const beforeKib = residentKib(target.pid)
+    const close = await openStreams(target, { calls: OPEN_STREAMS, concurrency: BUSY })
+    await settled()
+    const afterKib = residentKib(target.pid)
+    await close()
+    await settled()
+    return (afterKib - beforeKib) / OPEN_STREAMS
+  })
+}
+
+async function onBoth<T>(targets: Pair<Target>, measure: (target: Target) => Promise<T>): Promise<Pair<T>> {
+  return { passThrough: await measure(targets.passThrough), gateway: await measure(targets.gateway) }
+}
+
+function each<From, To>(pair: Pair<From>, map: (value: From) => To): Pair<To> {
+  return { passThrough: map(pair.passThrough), gateway: map(pair.gateway) }
+}
+
+async function costOf(target: Target, work: () => Promise<number[]>) {
+  const beforeUs = cpuUs(target.pid)
+  const timesMs = await work()
+  await settled()
+  return { timesMs, cpuUs: cpuUs(target.pid) - beforeUs }
+}
+
+function times(timesMs: readonly number[]): Times {
+  return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99) }
+}
+
+/** What a call costs after its reply (its end in the ledger, closed sockets) belongs to it, too. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 200))
+}

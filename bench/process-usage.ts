@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * User and system time of all threads so far. From `schedstat`, which counts nanoseconds: `/proc/<pid>/stat` counts
+ * hundredths of a second, too coarse for some hundred milliseconds.
+ */
+export function cpuUs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const spentNs = threads.map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
+  )
+  return spentNs.reduce((sum, ns) => sum + ns, 0) / 1000
+}
+
+export function residentKib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { OTHER_CORE, pin } from './cores.ts'
+
+export interface ScratchDatabase {
+  readonly url: string
+  readonly version: string
+  /** Moves the sessions of this database off the server's core; false where the database server is not ours to move. */
+  pinSessions(): Promise<boolean>
+  /** What autovacuum does within a minute: plans made for an empty ledger would outlive the bench. */
+  analyze(): Promise<void>
+  /** The times of so many one-row inserts, each committed. */
+  commit(count: number): Promise<number[]>
+  drop(): Promise<void>
+}
+
+/** A database of its own on this PostgreSQL server, with one session open in it. */
+export async function createScratchDatabase(serverUrl: string): Promise<ScratchDatabase> {
+  const name = `trunkline_bench_${randomUUID().replaceAll('-', '')}`
+  const url = new URL(serverUrl)
+  url.pathname = name
+  await runOn(serverUrl, `CREATE DATABASE ${name}`)
+  const session = new pg.Client({ connectionString: url.href })
+  await session.connect()
+  const { rows } = await session.query<{ version: string }>(
+    "SELECT current_setting('server_version') AS version",
+  )
+
+  return {
+    url: url.href,
+    version: rows[0]?.version ?? 'unknown',
+    async pinSessions() {
+      const sessions = await session.query<{ pid: number }>(
+        'SELECT pid FROM pg_stat_activity WHERE datname = current_database()',
+      )
+      return sessions.rows.map(({ pid }) => isPostgres(pid) && pin(pid, OTHER_CORE)).every(Boolean)
+    },
+    async analyze() {
+      await session.query('VACUUM ANALYZE')
+    },
+    async commit(count) {
+      // Not before: migrations want an empty schema.
+      await session.query('CREATE TABLE IF NOT EXISTS bare_commit (id integer)')
+      const timesMs: number[] = []
+      for (let id = 0; id < count; id += 1) {
+        const startedMs = performance.now()
+        await session.query({ name: 'commit', text: 'INSERT INTO bare_commit VALUES ($1)', values: [id] })
+        timesMs.push(performance.now() - startedMs)
+      }
+      return timesMs
+    },
+    async drop() {
+      await session.end()
+      await runOn(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)
+    },
+  }
+}
+
+/** On another machine the same number is another process, or none. */
+function isPostgres(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'latin1').startsWith('postgres')
+  } catch {
+    return false
+  }
+}
+
+async function runOn(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

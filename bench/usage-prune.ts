@@ -1,0 +1,107 @@
+import pg from 'pg'
+import type { Database } from '../apps/gateway/src/core/database/database.ts'
+import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
+import { createScratchDatabase } from './scratch-database.ts'
+
+/**
+ * `node bench/usage-prune.ts`: does a ledger that is pruned by DELETE stay the size it is? Calls are admitted, settled and,
+ * `WINDOW_DAYS` later, pruned, day after day, with one VACUUM a day where autovacuum would come by itself.
+ */
+const SERVER_URL =
+  process.env.BENCH_DATABASE_URL ??
+  process.env.TEST_DATABASE_URL ??
+  'postgres://postgres@127.0.0.1:5432/postgres'
+const DAYS = 60
+const WINDOW_DAYS = 20
+const CALLS_A_DAY = 20_000
+/** As many calls as travel in a statement of the gateway under load. */
+const BATCH = 100
+
+/** Every row is written twice, as in life: open, then settled. */
+const PROCEDURE = `
+CREATE PROCEDURE live_a_day(days_ago int) LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz;
+  first int;
+BEGIN
+  FOR batch IN 0 .. ${CALLS_A_DAY / BATCH - 1} LOOP
+    first := batch * ${BATCH};
+    at := date_trunc('day', now()) - days_ago * interval '1 day' + batch * interval '1 day' / ${CALLS_A_DAY / BATCH};
+    INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, app, conversation, instance, admitted_at)
+    SELECT overlay(md5(days_ago || ' ' || n) PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::int8), 12, '0') || '7' FROM 1)::uuid,
+      md5('request' || n), md5('key' || n % 1000)::uuid, md5('owner' || n % 200)::uuid, 'chat', 'rest', 'fastgpt', 'app-1',
+      md5('conversation' || n), md5('instance')::uuid, at
+    FROM generate_series(first, first + ${BATCH - 1}) n;
+    UPDATE calls SET outcome = 'done', model = 'model-large', prompt_tokens = 100, completion_tokens = 200, total_tokens = 300,
+      first_chunk_ms = 400, duration_ms = 4000, ended_at = at + interval '4 seconds'
+    WHERE outcome IS NULL AND instance = md5('instance')::uuid;
+    COMMIT;
+  END LOOP;
+END
+$$`
+
+const SIZE = `
+SELECT (SELECT count(*) FROM calls) AS rows, pg_size_pretty(pg_relation_size('calls')) AS table,
+  pg_size_pretty(pg_indexes_size('calls')) AS indexes`
+
+const scratch = await createScratchDatabase(SERVER_URL)
+process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
+try {
+  await bench()
+} finally {
+  await scratch.drop()
+}
+
+async function bench(): Promise<void> {
+  const database = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 60_000 })
+  await database.migrate()
+  const client = new pg.Client({ connectionString: scratch.url })
+  await client.connect()
+  try {
+    await slide(client, database)
+  } finally {
+    await client.end()
+    await database.close()
+  }
+}
+
+async function slide(client: pg.Client, database: Database): Promise<void> {
+  await client.query(`SET TimeZone = 'UTC'; SET synchronous_commit = off; ${PROCEDURE}`)
+
+  console.log(`${CALLS_A_DAY} calls a day, kept ${WINDOW_DAYS} days.\n`)
+  console.log('| day | rows | table | indexes | prune a day | WAL of it | slowest batch |')
+  console.log('| ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  for (let day = 1; day <= DAYS; day += 1) {
+    const daysAgo = DAYS - day + 1
+    await client.query(`CALL live_a_day(${daysAgo})`)
+    // The clock is the server's: instead of it, the retention moves.
+    const usage = createUsage({ database, config: { retentionDays: daysAgo + WINDOW_DAYS - 1 } })
+    const { ms, slowestMs, wal } = await prune(client, () => usage.prune())
+    await client.query('VACUUM calls')
+    if (day % 5 !== 0) continue
+    const { rows } = await client.query<{ rows: string; table: string; indexes: string }>(SIZE)
+    const [size] = rows
+    console.log(
+      `| ${day} | ${size?.rows} | ${size?.table} | ${size?.indexes} | ${ms.toFixed(0)} ms | ${wal} | ${slowestMs.toFixed(0)} ms |`,
+    )
+  }
+}
+
+async function prune(client: pg.Client, pruneSome: () => Promise<number>) {
+  const { rows: start } = await client.query<{ lsn: string }>('SELECT pg_current_wal_lsn()::text AS lsn')
+  let ms = 0
+  let slowestMs = 0
+  for (let pruned = 1; pruned > 0; ) {
+    const startedMs = performance.now()
+    pruned = await pruneSome()
+    const tookMs = performance.now() - startedMs
+    ms += tookMs
+    slowestMs = Math.max(slowestMs, tookMs)
+  }
+  const { rows: end } = await client.query<{ wal: string }>(
+    'SELECT pg_size_pretty(pg_current_wal_lsn() - $1::pg_lsn) AS wal',
+    [start[0]?.lsn],
+  )
+  return { ms, slowestMs, wal: end[0]?.wal }
+}

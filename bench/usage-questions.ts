@@ -1,0 +1,127 @@
+import type { Database, Sql } from '../apps/gateway/src/core/database/database.ts'
+import type { Principal } from '../apps/gateway/src/core/principal.ts'
+import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
+import { quantile } from './quantile.ts'
+import { DAYS } from './usage-data.ts'
+
+export interface Question {
+  readonly name: string
+  readonly kind: 'report' | 'page'
+  ask(): Promise<unknown>
+}
+
+export interface Figures {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Of reports. */
+  readonly plan?: Plan
+}
+
+export interface Plan {
+  /** Blocks of 8 KiB, from memory or disk. */
+  readonly pages: number
+  readonly tables: readonly string[]
+}
+
+const RUNS = 200
+/** Where one run takes seconds, fewer will do. */
+const RUNS_WITHIN_MS = 15_000
+const DAY_MS = 86_400_000
+const PAGE = { limit: 20 }
+
+interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** What the last question asked the database, for EXPLAIN. */
+let asked: Statement[] = []
+
+/** The three reports of the target, the first also in a zone in which days are made of hours, and pages of the ledger. */
+export function createQuestions({ sql, prisma }: Database): readonly Question[] {
+  const recorded: Sql = {
+    query(text, values = []) {
+      asked.push({ text, values })
+      return sql.query(text, values)
+    },
+  }
+  const usage = createUsage({ database: { sql: recorded, prisma }, config: { retentionDays: DAYS } })
+  const to = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
+  const before = (days: number) => new Date(to.getTime() - days * DAY_MS)
+  const yearAgo = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 11))
+  // The busiest of them.
+  const user = 'aa000000-0000-7000-8000-000000000000'
+  const key = 'bb000000-0000-7000-8000-000000000000'
+  const days = { from: before(30), to, granularity: 'day', groupBy: [], userId: user } as const
+  const months = { from: yearAgo, to, granularity: 'month', groupBy: [] } as const
+  const hours = { from: before(7), to, granularity: 'hour', groupBy: ['agent'] } as const
+
+  const report = (name: string, query: typeof days | typeof months | typeof hours, timezone = 'UTC') =>
+    ({ name, kind: 'report', ask: () => usage.report(ADMIN, { ...query, timezone }) }) as const
+  const page = (name: string, query: Parameters<typeof usage.calls>[1]) =>
+    ({ name, kind: 'page', ask: () => usage.calls(ADMIN, query, PAGE) }) as const
+  return [
+    report('30 days of one user, daily', days),
+    report('12 months of everything, monthly', months),
+    report('7 days by agent, hourly', hours),
+    report('30 days of one user, daily, Shanghai', days, 'Asia/Shanghai'),
+    report('12 months of everything, monthly, Shanghai', months, 'Asia/Shanghai'),
+    page('page of the ledger', {}),
+    page('page of a key', { keyId: key }),
+    page('page of a user', { userId: user }),
+    page('page of a user, a day 200 days ago', { userId: user, from: before(200), to: before(199) }),
+    page('by request id', { requestId: 'c4ca4238a0b923820dcc509a6f75849b' }),
+    page('by request id, that day', { requestId: 'none', from: before(200), to: before(199) }),
+  ]
+}
+
+const ADMIN: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  role: 'admin',
+  via: { kind: 'token', tokenId: '00000000-0000-0000-0000-000000000000', expiresAt: new Date(0) },
+}
+
+export async function measure(questions: readonly Question[], sql: Sql): Promise<Map<string, Figures>> {
+  const figures = new Map<string, Figures>()
+  for (const { name, kind, ask } of questions) {
+    await ask()
+    const timesMs: number[] = []
+    const deadlineMs = performance.now() + RUNS_WITHIN_MS
+    while (timesMs.length < RUNS && performance.now() < deadlineMs) {
+      asked = []
+      const startedMs = performance.now()
+      await ask()
+      timesMs.push(performance.now() - startedMs)
+    }
+    const plan = kind === 'report' ? { plan: await planOf(sql, asked) } : {}
+    figures.set(name, { p50Ms: quantile(timesMs, 0.5), p99Ms: quantile(timesMs, 0.99), ...plan })
+  }
+  return figures
+}
+
+interface Node {
+  readonly 'Relation Name'?: string
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly Node[]
+}
+
+async function planOf(sql: Sql, statements: readonly Statement[]): Promise<Plan> {
+  let pages = 0
+  const tables: string[] = []
+  for (const { text, values } of statements) {
+    const rows = await sql.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      values,
+    )
+    const root = rows[0]?.['QUERY PLAN'][0].Plan
+    if (root === undefined) throw new Error('PostgreSQL explained nothing')
+    pages += root['Shared Hit Blocks'] + root['Shared Read Blocks']
+    tables.push(...tablesOf(root))
+  }
+  return { pages, tables }
+}
+
+function tablesOf({ 'Relation Name': name, Plans = [] }: Node): string[] {
+  return [...(name === undefined ? [] : [name]), ...Plans.flatMap(tablesOf)]
+}

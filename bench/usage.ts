@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { createScratchDatabase } from './scratch-database.ts'
+import { createUsageData, DAYS, KEYS, USERS } from './usage-data.ts'
+import { createQuestions, type Figures, measure } from './usage-questions.ts'
+
+/**
+ * `pnpm bench:usage [--quick | --calls <number>] [--keep]`: what reports and pages of the ledger cost with so many calls
+ * behind them, and with half as many. On a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
+ */
+const SERVER_URL =
+  process.env.BENCH_DATABASE_URL ??
+  process.env.TEST_DATABASE_URL ??
+  'postgres://postgres@127.0.0.1:5432/postgres'
+const { values: flags } = parseArgs({
+  options: { calls: { type: 'string' }, quick: { type: 'boolean' }, keep: { type: 'boolean' } },
+})
+const CALLS = Number(flags.calls ?? (flags.quick ? 200_000 : 10_000_000))
+const REPORT_MS_MAX = 50
+/** Pages that a plan reads may differ by where rows happen to lie. */
+const GROWTH_MAX = 1.25
+
+const scratch = await createScratchDatabase(SERVER_URL)
+process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
+try {
+  await bench()
+} finally {
+  if (flags.keep) console.log(`Kept: ${scratch.url}`)
+  else await scratch.drop()
+}
+
+async function bench(): Promise<void> {
+  const database = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 600_000 })
+  await database.migrate()
+  const data = await createUsageData(scratch.url)
+  const questions = createQuestions(database)
+  const rounds: Map<string, Figures>[] = []
+  console.log(`PostgreSQL ${scratch.version}; ${KEYS} keys of ${USERS} users, ${DAYS} days.`)
+
+  // Every other call of each day first, then the rest: the same time, keys and agents with twice the calls.
+  for (const first of [0, 1]) {
+    const startedMs = performance.now()
+    await data.loadCalls(CALLS, first, 2)
+    await data.rollUp()
+    const seconds = Math.round((performance.now() - startedMs) / 1_000)
+    console.log(`\n${(CALLS * (first + 1)) / 2} calls, loaded in ${seconds} s: ${await data.sizes()}`)
+    rounds.push(await measure(questions, database.sql))
+  }
+
+  const [half, whole] = rounds as [Map<string, Figures>, Map<string, Figures>]
+  console.log('\n|  | p50, half the calls | p50 | p99 | pages read, half | pages read | to reach | reached |')
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |')
+  for (const [name, figures] of whole) console.log(row(name, half.get(name), figures))
+  await data.close()
+  await database.close()
+}
+
+function row(name: string, half: Figures | undefined, whole: Figures): string {
+  const cells = [
+    name,
+    ms(half?.p50Ms),
+    ms(whole.p50Ms),
+    ms(whole.p99Ms),
+    half?.plan?.pages,
+    whole.plan?.pages,
+  ]
+  return `| ${[...cells, ...verdict(half, whole)].join(' | ')} |`
+}
+
+function verdict(half: Figures | undefined, whole: Figures): string[] {
+  if (whole.plan === undefined || half?.plan === undefined) return ['', '']
+  const { pages, tables } = whole.plan
+  const isReached =
+    whole.p99Ms <= REPORT_MS_MAX && pages <= half.plan.pages * GROWTH_MAX && !tables.includes('calls')
+  return [`p99 ≤ ${REPORT_MS_MAX} ms, no ledger row, no growth`, isReached ? 'yes' : 'no']
+}
+
+function ms(value = Number.NaN): string {
+  return `${value.toFixed(1)} ms`
+}
