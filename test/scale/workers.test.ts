@@ -41,6 +41,8 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     return rows.length
   }
 
+  const open = () => query(gateway.databaseUrl ?? '', 'SELECT FROM calls WHERE outcome IS NULL')
+
   test('share the calls, and a scrape of one tells the calls of all', async () => {
     const told = await Promise.all(Array.from({ length: 60 }, () => ask(gateway.url, key.full_key)))
     expect(tally(told)).toEqual({ 200: 60 })
@@ -75,6 +77,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     process.kill(pid ?? 0, 'SIGKILL')
     await until('another has taken its place', () => workerPids(gateway.output).length === WORKERS + 1)
     expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    await until("the dead worker's calls are ended", async () => (await open()).length === 0)
   })
 
   test('SIGTERM to the primary ends them all in order', async () => {
@@ -86,7 +89,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     platform.release()
     expect((await live).status).toBe(200)
     expect(await stopped).toBe(0)
-    expect(await query(gateway.databaseUrl ?? '', 'SELECT FROM calls WHERE outcome IS NULL')).toEqual([])
+    expect(await open()).toEqual([])
   })
 })
 
