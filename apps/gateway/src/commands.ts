@@ -62,7 +62,7 @@ export function createCommands({
     },
     'keys list': () => all((cursor) => keys.list(operator(), { limit: 100, cursor })),
     'keys revoke': ({ id }) => keys.revoke(operator(), id),
-    'usage verify': () => usage.verify(),
+    'usage verify': () => usage.verify('all'),
     'db export': ({ file }) => exportDatabase(database, file),
   }
   return async (name, args) => {

@@ -9,8 +9,8 @@ import { type Drift, verifyUsage } from './verify.ts'
 export interface Usage {
   report(caller: Principal, query: ReportQuery): Promise<Report>
   calls(caller: Principal, query: CallsQuery, page: PageRequest): Promise<Page<CallRecord>>
-  /** The equations between counters, rollups and ledger that do not hold. */
-  verify(): Promise<Drift[]>
+  /** The equations between counters, rollups and ledger that do not hold, of all time or of the last days. */
+  verify(extent: 'all' | 'recent'): Promise<Drift[]>
   /** Deletes ledger rows past their retention, a bounded number at a time; rollups stay. */
   prune(): Promise<number>
 }
@@ -27,7 +27,7 @@ export function createUsage({ database, config }: UsageDeps): Usage {
   return {
     report: (caller, query) => readReport(sql, caller, query),
     calls: (caller, query, page) => readCalls(database, caller, query, page),
-    verify: () => verifyUsage(sql, config),
+    verify: (extent) => verifyUsage(sql, { ...config, extent }),
     async prune() {
       const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
       return rows.length

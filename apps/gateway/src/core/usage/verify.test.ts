@@ -31,7 +31,7 @@ beforeEach(async () => {
   admin = await stage.join('admin')
 })
 
-const verify = () => verifyUsage(stage.database.sql, { retentionDays: 400 })
+const verify = () => verifyUsage(stage.database.sql, { retentionDays: 400, extent: 'all' })
 
 type Step =
   | {
@@ -209,7 +209,7 @@ const DAMAGES: [equation: string, damage: string][] = [
       ],
     ]),
   ),
-  ['rollups agree: hour, all', "UPDATE rollups SET calls = calls + 1 WHERE span = 'month' AND grain = 'all'"],
+  ['rollups agree: day, all', "UPDATE rollups SET calls = calls + 1 WHERE span = 'month' AND grain = 'all'"],
 ]
 
 test.each(DAMAGES)('a drift of "%s" is found after %s', async (equation, damage) => {
@@ -235,9 +235,23 @@ test('what is older than the retention is not missed in the ledger', async () =>
   await process.close(5_000)
   await stage.database.sql.query('DELETE FROM calls')
   const ledgerDrifts = async (retentionDays: number) =>
-    (await verifyUsage(stage.database.sql, { retentionDays })).filter(({ equation }) =>
+    (await verifyUsage(stage.database.sql, { retentionDays, extent: 'all' })).filter(({ equation }) =>
       equation.startsWith('ledger'),
     )
   expect(await ledgerDrifts(5)).toEqual([])
   expect(await ledgerDrifts(20)).toMatchObject([{ expected: 0, found: 1 }])
+})
+
+test('a check of the last days does not look at what was checked before', async () => {
+  const key = await stage.ownKey(await stage.join('premium'))
+  const instanceId = v7()
+  const process: Ledger = stage.processOf(instanceId)
+  const callId = await stage.admitAt(key, instanceId, new Date(Date.now() - 3 * 86_400_000))
+  process.settle({ callId, outcome: 'done', durationMs: 1 })
+  await process.close(5_000)
+  await stage.database.sql.query("DELETE FROM rollups WHERE span = 'hour' AND grain = 'key'")
+  const equations = async (extent: 'all' | 'recent') =>
+    (await verifyUsage(stage.database.sql, { retentionDays: 1, extent })).map(({ equation }) => equation)
+  expect(await equations('recent')).not.toContain('rollups agree: hour, key')
+  expect(await equations('all')).toContain('rollups agree: hour, key')
 })

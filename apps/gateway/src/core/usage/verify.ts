@@ -8,28 +8,61 @@ export interface Drift {
   readonly found: number
 }
 
-/**
- * Checks what must always be true: counters = rollups + unsettled calls, spans and grains of the rollups agree with each
- * other, ledger = rollups for the days that the ledger still holds. One statement, so that it sees one moment of a running
- * system.
- */
-export function verifyUsage(sql: Sql, { retentionDays }: { retentionDays: number }): Promise<Drift[]> {
-  return sql.query<Drift>(VERIFY, [retentionDays])
+export interface VerifyOptions {
+  readonly retentionDays: number
+  /** Everything, or the counters and what today and yesterday can have changed: the rest was checked before. */
+  readonly extent: 'all' | 'recent'
 }
 
-const VERIFY = `
-WITH unsettled AS (
+/**
+ * Checks what must always be true: counters = rollups + unsettled calls, spans and grains of the rollups agree with each
+ * other, ledger = rollups for the days that the ledger still holds. Each equation is checked within one statement, which
+ * sees one moment of a running system, and each statement reads a day or a month, so that none grows with the history.
+ */
+export async function verifyUsage(sql: Sql, { retentionDays, extent }: VerifyOptions): Promise<Drift[]> {
+  const drifts = await sql.query<Drift>(COUNTERS)
+  const spans = await sql.query<Span>(SPANS, [retentionDays, extent === 'recent'])
+  for (const { span, start, isKept } of spans) {
+    const found = span === 'month' ? sql.query<Drift>(MONTH, [start]) : sql.query<Drift>(DAY, [start, isKept])
+    drifts.push(...(await found))
+  }
+  return drifts
+}
+
+interface Span {
+  readonly span: 'day' | 'month'
+  readonly start: string
+  /** The ledger still has all its calls. */
+  readonly isKept: boolean
+}
+
+/** `$1`: days that the ledger is kept, `$2`: whether only what today and yesterday touch. */
+const SPANS = `
+WITH known AS (
+  SELECT min(bucket) AS first, max(bucket) AS last
+  FROM unnest(enum_range(NULL::rollup_span)) AS s(span)
+  CROSS JOIN unnest(enum_range(NULL::rollup_grain)) AS g(grain)
+  CROSS JOIN LATERAL (
+    (SELECT bucket FROM rollups r WHERE r.span = s.span AND r.grain = g.grain ORDER BY bucket LIMIT 1) UNION ALL
+    (SELECT bucket FROM rollups r WHERE r.span = s.span AND r.grain = g.grain ORDER BY bucket DESC LIMIT 1)
+  ) AS edge
+), looked_at AS (
+  SELECT date_trunc('day', now(), 'UTC') AS today,
+    CASE WHEN $2::boolean THEN date_trunc('day', now(), 'UTC') - interval '1 day'
+      ELSE date_trunc('day', least(first, now()), 'UTC') END AS first,
+    greatest(date_trunc('day', last, 'UTC'), date_trunc('day', now(), 'UTC')) AS last
+  FROM known
+)
+SELECT 'month' AS span, start::text, false AS "isKept"
+FROM looked_at, generate_series(date_trunc('month', first, 'UTC'), last, interval '1 month') AS start
+UNION ALL
+SELECT 'day', start::text, start >= today - ($1 - 1) * interval '1 day'
+FROM looked_at, generate_series(first, last, interval '1 day') AS start`
+
+/** Looked up by key and by user: joined as a whole, a planner without statistics takes minutes. */
+const COUNTERS = `
+WITH unsettled AS MATERIALIZED (
   SELECT key_id, owner_id, kind, admitted_at FROM calls WHERE outcome IS NULL
-), sums AS (
-  SELECT span, grain, subject, bucket, kind, sum(calls) AS calls
-  FROM rollups GROUP BY span, grain, subject, bucket, kind
-), of_keys AS MATERIALIZED (
-  SELECT k.id,
-    coalesce(sum(s.calls) FILTER (WHERE s.span = 'month'), 0) AS total,
-    coalesce(sum(s.calls) FILTER (WHERE s.span = 'day' AND s.bucket = k.day_start), 0) AS day,
-    coalesce(sum(s.calls) FILTER (WHERE s.span = 'month' AND s.bucket = k.month_start), 0) AS month
-  FROM api_keys k JOIN sums s ON s.grain = 'key' AND s.subject = k.id::text
-  GROUP BY k.id
 ), open_of_keys AS MATERIALIZED (
   SELECT k.id, count(*) AS total,
     count(*) FILTER (WHERE date_trunc('day', u.admitted_at, 'UTC') = k.day_start) AS day,
@@ -38,56 +71,110 @@ WITH unsettled AS (
   GROUP BY k.id
 ), keys AS MATERIALIZED (
   SELECT k.id::text AS subject, k.total_calls, k.day_calls, k.month_calls,
-    coalesce(r.total, 0) + coalesce(o.total, 0) AS total,
-    coalesce(r.day, 0) + coalesce(o.day, 0) AS day,
-    coalesce(r.month, 0) + coalesce(o.month, 0) AS month
-  FROM api_keys k LEFT JOIN of_keys r USING (id) LEFT JOIN open_of_keys o USING (id)
-), key_total AS (
-  SELECT 'key total = rollups + unsettled' AS equation, subject, total_calls AS expected, total AS found FROM keys
-), key_day AS (
-  SELECT 'key day = rollups + unsettled', subject, day_calls, day FROM keys WHERE total_calls > 0
-), key_month AS (
-  SELECT 'key month = rollups + unsettled', subject, month_calls, month FROM keys WHERE total_calls > 0
-), of_users AS MATERIALIZED (
-  SELECT u.id, coalesce(sum(s.calls), 0) AS calls
-  FROM users u JOIN sums s ON s.grain = 'owner' AND s.subject = u.id::text AND s.kind = 'chat'
-    AND s.span = CASE u.quota_period WHEN 'day' THEN 'day'::rollup_span ELSE 'month' END
-    AND s.bucket >= u.quota_start
-  GROUP BY u.id
+    months.total + coalesce(o.total, 0) AS total,
+    days.calls + coalesce(o.day, 0) AS day,
+    months.latest + coalesce(o.month, 0) AS month
+  FROM api_keys k
+  LEFT JOIN open_of_keys o USING (id)
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(calls), 0) AS total, coalesce(sum(calls) FILTER (WHERE bucket = k.month_start), 0) AS latest
+    FROM rollups WHERE span = 'month' AND grain = 'key' AND subject = k.id::text
+  ) AS months
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(calls), 0) AS calls
+    FROM rollups WHERE span = 'day' AND grain = 'key' AND subject = k.id::text AND bucket = k.day_start
+  ) AS days
 ), open_of_users AS MATERIALIZED (
   SELECT u.id, count(*) AS calls
   FROM unsettled o JOIN users u ON u.id = o.owner_id
   WHERE o.kind = 'chat' AND o.admitted_at >= u.quota_start
   GROUP BY u.id
-), user_count AS (
-  SELECT 'user count = rollups + unsettled', u.id::text, u.api_calls_count,
-    coalesce(r.calls, 0) + coalesce(o.calls, 0)
-  FROM users u LEFT JOIN of_users r USING (id) LEFT JOIN open_of_users o USING (id)
-), agreement AS (
-  SELECT 'rollups agree: ' || span || ', ' || grain, '',
-    (SELECT coalesce(sum(calls), 0) FROM sums WHERE span = 'month' AND grain = 'all'),
-    (SELECT coalesce(sum(calls), 0) FROM sums s WHERE s.span = every_span.span AND s.grain = every_grain.grain)
-  FROM unnest(enum_range(NULL::rollup_span)) AS every_span(span)
-  CROSS JOIN unnest(enum_range(NULL::rollup_grain)) AS every_grain(grain)
-), ledger AS (
-  SELECT 'ledger = rollups', to_char(day, 'YYYY-MM-DD') || ' ' || outcome,
-    coalesce(l.calls, 0), coalesce(r.calls, 0)
-  FROM (
-    SELECT date_trunc('day', admitted_at, 'UTC') AS day, outcome, count(*) AS calls
-    FROM calls
-    WHERE outcome IS NOT NULL AND admitted_at >= date_trunc('day', now(), 'UTC') - ($1 - 1) * interval '1 day'
-    GROUP BY 1, 2
-  ) l FULL JOIN (
-    SELECT bucket AS day, outcome, sum(calls) AS calls
+), users AS MATERIALIZED (
+  SELECT u.id::text AS subject, u.api_calls_count, r.calls + coalesce(o.calls, 0) AS calls
+  FROM users u
+  LEFT JOIN open_of_users o USING (id)
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(calls), 0) AS calls
     FROM rollups
-    WHERE span = 'day' AND grain = 'all' AND bucket >= date_trunc('day', now(), 'UTC') - ($1 - 1) * interval '1 day'
-    GROUP BY 1, 2
-  ) r USING (day, outcome)
+    WHERE span = CASE u.quota_period WHEN 'day' THEN 'day'::rollup_span ELSE 'month' END
+      AND grain = 'owner' AND subject = u.id::text AND bucket >= u.quota_start AND kind = 'chat'
+  ) AS r
 )
 SELECT equation, subject, expected::float8, found::float8
 FROM (
-  SELECT * FROM key_total UNION ALL SELECT * FROM key_day UNION ALL SELECT * FROM key_month
-  UNION ALL SELECT * FROM user_count UNION ALL SELECT * FROM agreement UNION ALL SELECT * FROM ledger
+  SELECT 'key total = rollups + unsettled' AS equation, subject, total_calls AS expected, total AS found FROM keys
+  UNION ALL
+  SELECT 'key day = rollups + unsettled', subject, day_calls, day FROM keys WHERE total_calls > 0
+  UNION ALL
+  SELECT 'key month = rollups + unsettled', subject, month_calls, month FROM keys WHERE total_calls > 0
+  UNION ALL
+  SELECT 'user count = rollups + unsettled', subject, api_calls_count, calls FROM users
+) AS every
+WHERE expected <> found
+ORDER BY equation, subject`
+
+/** The sums of a month by span and grain, against its month of everything. `$1`: its start. */
+const MONTH = `
+WITH sums AS MATERIALIZED (
+  SELECT span, grain, sum(calls) AS calls
+  FROM rollups
+  WHERE span = 'month' AND grain = ANY (enum_range(NULL::rollup_grain)) AND bucket = $1::timestamptz
+  GROUP BY span, grain
+  UNION ALL
+  SELECT span, grain, sum(calls)
+  FROM rollups
+  WHERE span = 'day' AND grain = ANY (enum_range(NULL::rollup_grain))
+    AND bucket >= $1::timestamptz AND bucket < $1::timestamptz + interval '1 month'
+  GROUP BY span, grain
+)
+SELECT 'rollups agree: ' || span || ', ' || grain AS equation, to_char($1::timestamptz, 'YYYY-MM') AS subject,
+  expected::float8, found::float8
+FROM unnest('{month, day}'::rollup_span[]) AS every_span(span)
+CROSS JOIN unnest(enum_range(NULL::rollup_grain)) AS every_grain(grain)
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(calls) FILTER (WHERE s.span = 'month' AND s.grain = 'all'), 0) AS expected,
+    coalesce(sum(calls) FILTER (WHERE s.span = every_span.span AND s.grain = every_grain.grain), 0) AS found
+  FROM sums s
+) AS compared
+WHERE expected <> found
+ORDER BY equation`
+
+/**
+ * The hours of a day by grain, against its day of everything, and that by outcome against the ledger. `$1`: its start,
+ * `$2`: whether the ledger still has it. Ids hold the gateway's clock and rows the database's: they are taken to differ by
+ * less than a day.
+ */
+const DAY = `
+WITH hours AS MATERIALIZED (
+  SELECT grain, sum(calls) AS calls
+  FROM rollups
+  WHERE span = 'hour' AND grain = ANY (enum_range(NULL::rollup_grain))
+    AND bucket >= $1::timestamptz AND bucket < $1::timestamptz + interval '1 day'
+  GROUP BY grain
+), day AS MATERIALIZED (
+  SELECT outcome, sum(calls) AS calls
+  FROM rollups WHERE span = 'day' AND grain = 'all' AND bucket = $1::timestamptz
+  GROUP BY outcome
+), ledger AS MATERIALIZED (
+  SELECT outcome, count(*) AS calls
+  FROM calls
+  WHERE $2::boolean AND outcome IS NOT NULL
+    AND admitted_at >= $1::timestamptz AND admitted_at < $1::timestamptz + interval '1 day'
+    AND id >= (lpad(to_hex((extract(epoch FROM $1::timestamptz) * 1000)::int8 - 86400000), 12, '0') || repeat('0', 20))::uuid
+    AND id < (lpad(to_hex((extract(epoch FROM $1::timestamptz) * 1000)::int8 + 2 * 86400000), 12, '0') || repeat('0', 20))::uuid
+  GROUP BY outcome
+)
+SELECT equation, subject, expected::float8, found::float8
+FROM (
+  SELECT 'rollups agree: hour, ' || every_grain.grain AS equation, to_char($1::timestamptz, 'YYYY-MM-DD') AS subject,
+    (SELECT coalesce(sum(calls), 0) FROM day) AS expected,
+    coalesce((SELECT calls FROM hours WHERE hours.grain = every_grain.grain), 0) AS found
+  FROM unnest(enum_range(NULL::rollup_grain)) AS every_grain(grain)
+  UNION ALL
+  SELECT 'ledger = rollups', to_char($1::timestamptz, 'YYYY-MM-DD') || ' ' || outcome,
+    coalesce(ledger.calls, 0), coalesce(day.calls, 0)
+  FROM ledger FULL JOIN day USING (outcome)
+  WHERE $2::boolean
 ) AS every
 WHERE expected <> found
 ORDER BY equation, subject`
