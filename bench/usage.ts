@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
+import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { verifyUsage } from '../apps/gateway/src/core/usage/verify.ts'
 import { createScratchDatabase } from './scratch-database.ts'
 import { createUsageData, DAYS, KEYS, USERS } from './usage-data.ts'
 import { createQuestions, type Figures, measure } from './usage-questions.ts'
@@ -51,8 +53,18 @@ async function bench(): Promise<void> {
   console.log('\n|  | p50, half the calls | p50 | p99 | pages read, half | pages read | to reach | reached |')
   console.log('| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |')
   for (const [name, figures] of whole) console.log(row(name, half.get(name), figures))
+  await verify(database)
   await data.close()
   await database.close()
+}
+
+async function verify({ sql }: Database): Promise<void> {
+  for (const extent of ['recent', 'all'] as const) {
+    const startedMs = performance.now()
+    const drifts = await verifyUsage(sql, { retentionDays: DAYS, extent })
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+    console.log(`\nVerification (${extent}): ${seconds} s, ${drifts.length} drifts.`)
+  }
 }
 
 function row(name: string, half: Figures | undefined, whole: Figures): string {

@@ -101,6 +101,7 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
     open: () => ({
       next: async () => left.shift() ?? { kind: 'end' },
       interrupt: () => undefined,
+      finish: () => undefined,
       cancel: () => undefined,
     }),
     help: () => Promise.reject(new Error('a reply that is read asks for no help')),

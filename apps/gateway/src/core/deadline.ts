@@ -10,6 +10,15 @@ export function withDeadline<Result>(ms: number, work: Promise<Result>): Promise
   return new Promise((resolve, reject) => {
     // Timers come before sockets: in a process that was busy itself, the answer may be here and unread.
     const timer = setTimeout(() => setImmediate(() => reject(new DeadlineError(ms))), ms)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+    work.then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 }

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { v7 } from 'uuid'
+import { randomBytes, randomUUIDv7 } from 'node:crypto'
 
 /** Clock and randomness, injected so that tests can hold them. */
 export interface Runtime {
@@ -14,6 +13,6 @@ export interface Runtime {
 export const systemRuntime: Runtime = {
   now: () => new Date(),
   elapsedMs: () => performance.now(),
-  newId: () => v7(),
+  newId: () => randomUUIDv7(),
   randomBytes,
 }

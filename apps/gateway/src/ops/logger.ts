@@ -1,8 +1,19 @@
-import { type Logger, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
 
-/** Structured lines on stdout. Errors are told by type, code, message and stack alone: other properties may carry data. */
+/** A write a line was a fifth of a call's whole cost. A process that is killed loses the lines of so long. */
+const GATHER_MS = 100
+const GATHER_BYTES = 8 * 1024
+
+/** Structured lines on stdout, some at a time. Errors are told by type, code, message and stack alone: other properties may carry data. */
 export function createLogger(level: string): Logger {
-  return pino({
+  const stdout = pino.destination({
+    dest: 1,
+    sync: true,
+    minLength: GATHER_BYTES,
+    periodicFlush: GATHER_MS,
+  })
+  process.once('exit', () => stdout.flushSync())
+  const options: LoggerOptions = {
     level,
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -13,7 +24,8 @@ export function createLogger(level: string): Logger {
       req: () => undefined,
       res: () => undefined,
     },
-  })
+  }
+  return pino(options, stdout)
 }
 
 function describeError(error: unknown): unknown {

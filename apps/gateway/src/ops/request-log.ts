@@ -6,7 +6,6 @@ import type { Metrics } from './metrics.ts'
  * or chat text can reach a log. Routes are logged as patterns, unknown paths not at all.
  */
 export function installRequestLog(app: FastifyInstance, metrics: Metrics): void {
-  // With a callback: an async hook would cost each request a promise and a turn of the microtasks.
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     const status = reply.raw.statusCode

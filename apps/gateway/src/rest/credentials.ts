@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type ErrorReason, fail } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services.ts'
@@ -85,11 +85,12 @@ export function optionalPrincipal(services: Authenticating): CredentialHook {
 }
 
 /** The form of an API key alone: the admission of the call judges the rest, in the statement that counts it. */
-export function requireChatKey({ authentication }: Authenticating): CredentialHook {
-  return async (request) => {
-    const credential = bearerOf(request)
-    await authentication.requireKeyForm(credential, request.ip)
-    request.apiKey = credential
+export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
+  return (request, _reply, done) => {
+    request.apiKey = bearerOf(request)
+    const refusing = authentication.requireKeyForm(request.apiKey, request.ip)
+    if (refusing === undefined) done()
+    else refusing.catch(done)
   }
 }
 

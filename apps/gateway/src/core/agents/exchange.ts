@@ -63,6 +63,14 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     this.#waiting = undefined
   }
 
+  finish(): void {
+    if (this.#hasEnded || this.#failure !== undefined) return
+    this.#mode = 'events'
+    this.#hasEnded = true
+    this.#controller?.abort(new UpstreamFault('agent_truncated'))
+    this.#wake()
+  }
+
   cancel(cause: Error): void {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#failure = cause

@@ -25,6 +25,8 @@ export interface UpstreamReply {
   next(): Promise<UpstreamPart>
   /** A waiting {@link next} rejects with `cause`; the exchange goes on. */
   interrupt(cause: Error): void
+  /** Closes the connection: what has come so far was all. */
+  finish(): void
   /** Closes the connection; a waiting or later {@link next} rejects with `cause`. */
   cancel(cause: Error): void
 }

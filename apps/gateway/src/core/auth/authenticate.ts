@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { type ErrorReason, fail, Problem } from '#core/errors.ts'
+import { type ErrorReason, Problem } from '#core/errors.ts'
 import { hashKey, isWellFormedKey } from '#core/keys/key-form.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits } from '#core/limits/limits.ts'
@@ -15,8 +15,11 @@ export interface AuthenticationDeps {
 export interface Authentication {
   /** Who presents this credential, an access token or an API key; `address` is where refused keys are counted. */
   authenticate(credential: string, address: string): Promise<Principal>
-  /** Refuses what cannot be an API key without a look-up: admission asks the database about the rest. */
-  requireKeyForm(credential: string, address: string): Promise<void>
+  /**
+   * Refuses what cannot be an API key without a look-up: admission asks the database about the rest. Undefined where there
+   * is nothing to wait for.
+   */
+  requireKeyForm(credential: string, address: string): Promise<never> | undefined
 }
 
 /** The same order of reasons, by the same clock, as the admission of a call. */
@@ -31,10 +34,10 @@ FROM api_keys k JOIN users u ON u.id = k.owner_id
 WHERE k.hash = $1`
 
 export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps): Authentication {
-  async function requireKeyForm(key: string, address: string): Promise<void> {
-    if (isWellFormedKey(key)) return
-    if (looksLikeToken(key)) fail('api_key_required')
-    await refuseKey(limits, address, new Problem('credential_malformed'))
+  function requireKeyForm(key: string, address: string): Promise<never> | undefined {
+    if (isWellFormedKey(key)) return undefined
+    if (looksLikeToken(key)) return Promise.reject(new Problem('api_key_required'))
+    return refuseKey(limits, address, new Problem('credential_malformed'))
   }
 
   async function authenticateKey(key: string, address: string): Promise<Principal> {

@@ -11,6 +11,9 @@ export interface Identity {
   endUserId(ownerId: string, endUser: string): string
 }
 
+/** End users come back: deriving an id costs more than all else that is done with it. */
+const REMEMBERED_MAX = 1_000
+
 export function createIdentity(secret: () => string): Identity {
   // The parts are told apart by their lengths: no text in one of them can pass for another's.
   const derive = (kind: string, ...parts: readonly string[]) => {
@@ -18,8 +21,17 @@ export function createIdentity(secret: () => string): Identity {
     for (const part of parts) hmac.update(`|${part.length}|${part}`)
     return hmac.digest('hex')
   }
+  const endUserIds = new Map<string, string>()
   return {
     conversationKey: (parts) => derive('key', ...parts),
-    endUserId: (ownerId, endUser) => derive('end-user', ownerId, endUser).slice(0, 20),
+    endUserId(ownerId, endUser) {
+      // Owners' ids are all of one length.
+      const known = endUserIds.get(ownerId + endUser)
+      if (known !== undefined) return known
+      const id = derive('end-user', ownerId, endUser).slice(0, 20)
+      if (endUserIds.size >= REMEMBERED_MAX) endUserIds.clear()
+      endUserIds.set(ownerId + endUser, id)
+      return id
+    },
   }
 }

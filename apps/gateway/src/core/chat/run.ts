@@ -43,10 +43,6 @@ interface Exchange {
 /** How long the id that a stop call needs is waited for when the client has left before it came. */
 const STOP_WITHIN_MS = 5_000
 
-/** The platform's reported end stands: nothing more is waited for. Never leaves this file. */
-const GRACE_OVER = new Error('the grace after the reported end is over')
-const END_OF_BYTES: UpstreamPart = { kind: 'end' }
-
 /**
  * One reply as batches of events: what one read of the platform's socket brought. A complete reply ends with exactly one
  * `end`; every other end is a thrown {@link Problem}. Whoever stops reading cancels the run.
@@ -86,7 +82,10 @@ export class Run implements ChatEvents {
       while (!this.#isOver) {
         if (this.#failure !== undefined) throw this.#fail(this.#failure)
         const exchange = this.#exchange ?? (await this.#open())
-        const batch = this.#read(exchange, await this.#nextPart(exchange))
+        exchange.watch.waiting()
+        const part = await exchange.reply.next()
+        exchange.watch.begun()
+        const batch = this.#read(exchange, part)
         if (batch.length > 0) exchange.session.saw(batch)
         if (this.#isComplete) await this.#complete(exchange)
         if (batch.length === 0) continue
@@ -131,23 +130,12 @@ export class Run implements ChatEvents {
     }
     const { call } = session
     const reply = upstream.open(agent, adapter.buildRequest(call))
-    const watch = startWatch(agent.timeouts, runtime, (event) =>
-      reply.cancel(event === 'grace' ? GRACE_OVER : new UpstreamFault('agent_timeout')),
-    )
+    const watch = startWatch(agent.timeouts, runtime, (event) => {
+      if (event === 'grace') reply.finish()
+      else reply.cancel(new UpstreamFault('agent_timeout'))
+    })
     this.#exchange = { session, state: adapter.start(call), reply, watch }
     return this.#exchange
-  }
-
-  async #nextPart({ reply, watch }: Exchange): Promise<UpstreamPart> {
-    watch.waiting()
-    try {
-      const part = await reply.next()
-      watch.begun()
-      return part
-    } catch (cause) {
-      if (cause === GRACE_OVER) return END_OF_BYTES
-      throw cause
-    }
   }
 
   #read({ session, state, watch }: Exchange, part: UpstreamPart): readonly ChatEvent[] {
@@ -219,7 +207,7 @@ export class Run implements ChatEvents {
 
   /** Before its end is told, the next turn must be able to see this one. */
   async #complete({ session, reply }: Exchange): Promise<void> {
-    reply.cancel(GRACE_OVER)
+    reply.finish()
     const cause = await session.complete().then(
       () => undefined,
       (error: unknown) => error,

@@ -1,13 +1,13 @@
 import { type Arbitrary, array, assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { GROWTH, type Histogram, quantiles } from './histogram.ts'
+import { GROWTH, type Histogram, merge, quantiles } from './histogram.ts'
 
 const durations: Arbitrary<number[]> = array(integer({ min: 1, max: 0x7fffffff }), { minLength: 1 })
 
 test('a quantile is within 5 % of the true one, whatever the values', () => {
   assert(
     property(durations, (values) => {
-      const told = quantiles([histogramOf(values)])
+      const told = quantiles(histogramOf(values))
       for (const [share, value] of [
         [0.5, told?.p50],
         [0.95, told?.p95],
@@ -22,7 +22,7 @@ test('a quantile is within 5 % of the true one, whatever the values', () => {
 
 test('every whole number of milliseconds below ten seconds is told within 4.9 %', () => {
   for (let value = 1; value < 10_000; value += 1) {
-    const p50 = quantiles([histogramOf([value])])?.p50 ?? Number.NaN
+    const p50 = quantiles(histogramOf([value]))?.p50 ?? Number.NaN
     expect(Math.abs(p50 - value) / value, `${value} ms`).toBeLessThan(0.049)
   }
 })
@@ -30,14 +30,14 @@ test('every whole number of milliseconds below ten seconds is told within 4.9 %'
 test('parts merge to what the whole would have given', () => {
   assert(
     property(array(durations, { minLength: 1, maxLength: 5 }), (parts) => {
-      expect(quantiles(parts.map(histogramOf))).toEqual(quantiles([histogramOf(parts.flat())]))
+      expect(quantiles(merge(parts.map(histogramOf)))).toEqual(quantiles(histogramOf(parts.flat())))
     }),
   )
 })
 
 test('without values there is no quantile', () => {
-  expect(quantiles([])).toBeNull()
-  expect(quantiles([{}, {}])).toBeNull()
+  expect(quantiles(merge([]))).toBeNull()
+  expect(quantiles(merge([{}, {}]))).toBeNull()
 })
 
 /** As the settlement's SQL counts. */

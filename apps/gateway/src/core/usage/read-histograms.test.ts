@@ -4,11 +4,11 @@ import { merge, readHistograms } from './histogram.ts'
 
 const histogram = dictionary(integer({ min: 0, max: 230 }).map(String), integer({ min: 1, max: 1_000_000 }))
 
-test('a JSON array of histograms reads as their sum, spaced as PostgreSQL or JavaScript do it', () => {
+test('histograms after each other read as their sum, spaced as PostgreSQL or JavaScript do it', () => {
   assert(
     property(array(histogram), (histograms) => {
       const expected = merge(histograms.map((one) => ({ ...one })))
-      const json = JSON.stringify(histograms)
+      const json = histograms.map((one) => JSON.stringify(one)).join('')
       expect(readHistograms(json)).toEqual(expected)
       expect(readHistograms(json.replaceAll(/[:,]/g, '$& '))).toEqual(expected)
     }),
@@ -16,5 +16,5 @@ test('a JSON array of histograms reads as their sum, spaced as PostgreSQL or Jav
 })
 
 test('nothing reads as an empty histogram', () => {
-  expect(['', '[]', '[{}, {}]'].map(readHistograms)).toEqual([{}, {}, {}])
+  expect(['', '{}', '{}{}'].map((json) => readHistograms(json))).toEqual([{}, {}, {}])
 })

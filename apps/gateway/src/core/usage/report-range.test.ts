@@ -1,6 +1,6 @@
 import { assert, constantFrom, date, integer, property, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BUCKETS_MAX, type Granularity, reportRange } from './report-range.ts'
+import { BUCKETS_MAX, type Granularity, reportRange, type Segment } from './report-range.ts'
 
 const HOUR_MS = 3_600_000
 const LENGTH_MAX_HOURS = { hour: 100, day: 60 * 24, month: 900 * 24 }
@@ -56,30 +56,47 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
     )
   })
 
-  test('rollups cover each bucket exactly, once, and by the largest spans that fit', () => {
+  test('what is added and taken off is each hour of the bucket, once, and no other', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const to = new Date(from.getTime() + lengthMs)
         const { segments, starts, to: end } = reportRange(from, to, timezone, granularity)
-        let at = starts[0]
-        for (const { start, span, from: begins, to: ends } of segments) {
-          expect(begins).toEqual(at)
-          expect(isWhole(begins, span) && isWhole(ends, span)).toBe(true)
-          expect(starts.findLast((each) => each <= begins)).toEqual(start)
-          at = ends
+        const byStart = Map.groupBy(segments, ({ start }) => start.getTime())
+        for (const [index, start] of starts.entries()) {
+          const hours = countHours(byStart.get(start.getTime()) ?? [])
+          const bucketEnd = starts[index + 1] ?? end
+          for (const [hourMs, count] of hours) {
+            expect(count).toBe(hourMs >= start.getTime() && hourMs < bucketEnd.getTime() ? 1 : 0)
+          }
+          const counted = [...hours.values()].filter((count) => count === 1)
+          expect(counted).toHaveLength((bucketEnd.getTime() - start.getTime()) / HOUR_MS)
         }
-        expect(at).toEqual(end)
+        for (const { span, from: begins, to: ends } of segments) {
+          expect(isWhole(begins, span) && isWhole(ends, span) && begins < ends).toBe(true)
+        }
       }),
+      { numRuns: 40 },
     )
   })
 })
 
-test('a month of a zone is whole UTC days with hours at its edges', () => {
+/** How often each hour is counted. */
+function countHours(segments: readonly Segment[]): Map<number, number> {
+  const hours = new Map<number, number>()
+  for (const { sign, from, to } of segments) {
+    for (let at = from.getTime(); at < to.getTime(); at += HOUR_MS) hours.set(at, (hours.get(at) ?? 0) + sign)
+  }
+  return hours
+}
+
+test('a month of a zone is the nearest UTC month, with hours added and taken off at its edges', () => {
   const { segments } = reportRange(at('2026-03-01'), at('2026-03-02'), 'Asia/Shanghai', 'month')
-  expect(segments.map(({ span, from, to }) => [span, from.toISOString(), to.toISOString()])).toEqual([
-    ['hour', '2026-02-28T16:00:00.000Z', '2026-03-01T00:00:00.000Z'],
-    ['day', '2026-03-01T00:00:00.000Z', '2026-03-31T00:00:00.000Z'],
-    ['hour', '2026-03-31T00:00:00.000Z', '2026-03-31T16:00:00.000Z'],
+  expect(
+    segments.map(({ sign, span, from, to }) => [sign, span, from.toISOString(), to.toISOString()]),
+  ).toEqual([
+    [1, 'hour', '2026-02-28T16:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+    [1, 'month', '2026-03-01T00:00:00.000Z', '2026-04-01T00:00:00.000Z'],
+    [-1, 'hour', '2026-03-31T16:00:00.000Z', '2026-04-01T00:00:00.000Z'],
   ])
 })
 

@@ -2,10 +2,11 @@ import { fail } from '#core/errors.ts'
 
 export type Granularity = 'hour' | 'day' | 'month'
 
-/** A piece of a report's bucket that rollups of one span cover exactly. */
+/** What goes into, or comes off, a bucket of a report: a stretch that rollups of one span cover exactly. */
 export interface Segment {
   /** Start of the report's bucket. */
   readonly start: Date
+  readonly sign: 1 | -1
   readonly span: Granularity
   readonly from: Date
   readonly to: Date
@@ -36,40 +37,43 @@ export function reportRange(from: Date, to: Date, timezone: string, granularity:
   const zone = zoneOf(timezone)
   const starts: Date[] = []
   const segments: Segment[] = []
-  for (let start = floor(from, granularity, zone); start < to; ) {
+  let end = floor(from, granularity, zone)
+  while (end < to) {
+    const start = end
     if (starts.length === BUCKETS_MAX) {
       fail('invalid_request', `query.granularity: expected one that gives at most ${BUCKETS_MAX} buckets.`)
     }
     // Hours are UTC's own: without a look, a zone that lies between them would pass.
     if (granularity === 'hour') zone(start)
-    const end = next(start, granularity, zone)
+    end = next(start, granularity, zone)
     starts.push(start)
-    segments.push(...cover(start, end).map((piece) => ({ start, ...piece })))
-    start = end
+    segments.push(...cover(start, end, granularity).map((piece) => ({ start, ...piece })))
   }
-  const [first = from] = starts
-  return { from: first, to: segments.at(-1)?.to ?? to, starts, segments }
+  return { from: starts[0] ?? from, to: end, starts, segments }
 }
 
-/** Whole UTC months and days where they fit, hours at the edges. */
-function cover(from: Date, to: Date): Omit<Segment, 'start'>[] {
-  const pieces: Omit<Segment, 'start'>[] = []
-  for (let at = from; at < to; ) {
-    const span = widest(at, to)
-    const end = next(at, span, UTC)
-    const last = pieces.at(-1)
-    if (last?.span === span) pieces[pieces.length - 1] = { ...last, to: end }
-    else pieces.push({ span, from: at, to: end })
-    at = end
-  }
-  return pieces
+type Piece = Omit<Segment, 'start'>
+
+/**
+ * The UTC months or days nearest to the bucket; the hours by which they miss it are added or taken off. A month of Shanghai
+ * is 1 rollup of a month and 16 of hours, where it would be 29 of days and 24 of hours.
+ */
+function cover(from: Date, to: Date, granularity: Granularity): Piece[] {
+  if (granularity === 'hour') return [{ span: 'hour', sign: 1, from, to }]
+  const [first, last] = [nearest(from, granularity), nearest(to, granularity)]
+  const whole: Piece = { span: granularity, sign: 1, from: first, to: last }
+  return [...edge(from, first), whole, ...edge(last, to)].filter((piece) => piece.from < piece.to)
 }
 
-function widest(at: Date, to: Date): Granularity {
-  for (const span of ['month', 'day'] as const) {
-    if (floor(at, span, UTC).getTime() === at.getTime() && next(at, span, UTC) <= to) return span
-  }
-  return 'hour'
+/** Backwards it is taken off. */
+function edge(from: Date, to: Date): Piece[] {
+  return from < to ? [{ span: 'hour', sign: 1, from, to }] : [{ span: 'hour', sign: -1, from: to, to: from }]
+}
+
+function nearest(at: Date, granularity: Granularity): Date {
+  const before = floor(at, granularity, UTC)
+  const after = next(before, granularity, UTC)
+  return at.getTime() - before.getTime() < after.getTime() - at.getTime() ? before : after
 }
 
 /** Milliseconds by which a zone is ahead of UTC at a moment. */

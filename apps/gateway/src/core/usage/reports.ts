@@ -69,13 +69,15 @@ export async function readReport(sql: Sql, caller: Principal, query: ReportQuery
 
 interface ReportRow extends Readonly<Partial<Record<Group, string>>> {
   readonly start: Date
+  /** -1: is taken off. */
+  readonly sign: number
   readonly calls: number
   readonly failed: number
   readonly token_calls: number
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
-  /** JSON arrays of histograms, as text. */
+  /** The histograms' JSON, one after the other: half the cost of an array of them. */
   readonly first_chunk: string | null
   readonly duration: string | null
 }
@@ -122,15 +124,15 @@ function statementOf({ grain, subject, owner }: Source, groupBy: readonly Group[
         ? '$3::text IS NULL AND r.subject = $4'
         : '$3::text IS NULL AND $4::text IS NULL'
   return `
-SELECT s.start, sums.*
-FROM json_to_recordset($1::json) AS s(start timestamptz, span rollup_span, "from" timestamptz, "to" timestamptz)
+SELECT s.start, s.sign, sums.*
+FROM json_to_recordset($1::json) AS s(start timestamptz, sign int, span rollup_span, "from" timestamptz, "to" timestamptz)
 CROSS JOIN LATERAL (
   SELECT ${columns}sum(r.calls)::int8 AS calls,
     coalesce(sum(r.calls) FILTER (WHERE r.outcome IN ('upstream_error', 'timeout', 'drained', 'interrupted')), 0)::int8 AS failed,
     sum(r.token_calls)::int8 AS token_calls, sum(r.prompt_tokens)::int8 AS prompt_tokens,
     sum(r.completion_tokens)::int8 AS completion_tokens, sum(r.total_tokens)::int8 AS total_tokens,
-    jsonb_agg(r.first_chunk)::text AS first_chunk,
-    jsonb_agg(r.duration)::text AS duration
+    string_agg(r.first_chunk::text, '') AS first_chunk,
+    string_agg(r.duration::text, '') AS duration
   FROM rollups r
   WHERE r.span = s.span AND r.grain = $2::rollup_grain AND r.bucket >= s."from" AND r.bucket < s."to"
     AND ${subjects} AND ($5::text IS NULL OR r.agent = $5) AND r.calls > 0
@@ -150,7 +152,10 @@ function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: reado
       'query.group_by: gives too many points; expected a shorter range or fewer groups.',
     )
   }
-  const series = [...groups.values()].map((own) => sumSeries(own, range.starts, groupBy))
+  const series = [...groups.values()]
+    .map((own) => sumSeries(own, range.starts, groupBy))
+    // A group of hours that were added and taken off alone is none.
+    .filter(({ totals }) => groupBy.length === 0 || totals.calls > 0)
   return {
     from: range.from,
     to: range.to,
@@ -179,16 +184,22 @@ function sumSeries(rows: readonly ReportRow[], starts: readonly Date[], groupBy:
   }
 }
 
-interface Sums extends Omit<ReportRow, Group | 'start' | 'first_chunk' | 'duration'> {
+interface Sums extends Omit<ReportRow, Group | 'start' | 'sign' | 'first_chunk' | 'duration'> {
   readonly first_chunk: Histogram
   readonly duration: Histogram
 }
 
 function sumsOf(row: ReportRow): Sums {
+  const { sign } = row
   return {
-    ...row,
-    first_chunk: readHistograms(row.first_chunk ?? ''),
-    duration: readHistograms(row.duration ?? ''),
+    calls: sign * row.calls,
+    failed: sign * row.failed,
+    token_calls: sign * row.token_calls,
+    prompt_tokens: sign * row.prompt_tokens,
+    completion_tokens: sign * row.completion_tokens,
+    total_tokens: sign * row.total_tokens,
+    first_chunk: readHistograms(row.first_chunk ?? '', sign),
+    duration: readHistograms(row.duration ?? '', sign),
   }
 }
 
@@ -218,7 +229,7 @@ function metricsOf(sums: Sums): Metrics {
     completionTokens: tokens(sums.completion_tokens),
     totalTokens: tokens(sums.total_tokens),
     tokenCoverage: calls === 0 ? null : Math.round((tokenCalls / calls) * 10_000) / 10_000,
-    firstChunkMs: quantiles([sums.first_chunk]),
-    durationMs: quantiles([sums.duration]),
+    firstChunkMs: quantiles(sums.first_chunk),
+    durationMs: quantiles(sums.duration),
   }
 }
