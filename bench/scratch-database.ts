@@ -12,6 +12,8 @@ export interface ScratchDatabase {
   analyze(): Promise<void>
   /** The times of so many one-row inserts, each committed. */
   commit(count: number): Promise<number[]>
+  /** Lets go of it without dropping it. */
+  keep(): Promise<void>
   drop(): Promise<void>
 }
 
@@ -50,6 +52,7 @@ export async function createScratchDatabase(serverUrl: string): Promise<ScratchD
       }
       return timesMs
     },
+    keep: () => session.end(),
     async drop() {
       await session.end()
       await runOn(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)

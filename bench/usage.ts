@@ -27,8 +27,10 @@ process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
 try {
   await bench()
 } finally {
-  if (flags.keep) console.log(`Kept: ${scratch.url}`)
-  else await scratch.drop()
+  if (flags.keep) {
+    await scratch.keep()
+    console.log(`Kept: ${scratch.url}`)
+  } else await scratch.drop()
 }
 
 async function bench(): Promise<void> {

@@ -80,7 +80,11 @@ test('a client that leaves before anything came is no exception', async () => {
 test('every one of them was counted once and settled as client_gone, with nothing left over', async () => {
   const metrics = await scene.api.call('GET', '/metrics')
   expect(metrics.body).toMatch(/^trunkline_calls_in_flight 0$/m)
+  expect(metrics.body).toContain(
+    `trunkline_http_requests_total{route="/api/v1/chat",method="POST",status="499"} ${calls}\n`,
+  )
   await scene.gateway.stop()
+  expect(scene.gateway.output.match(/"route":"\/api\/v1\/chat","status":499/g)).toHaveLength(calls)
   const rows = await scene.gateway.query<{ outcome: string; reason: string | null }>(
     'SELECT outcome, reason FROM calls',
   )

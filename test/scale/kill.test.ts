@@ -40,9 +40,10 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test(`${ROUNDS} times kill -9 under load: no call is lost, none is counted twice, and a restart costs less than 5 s of processor time`, {
+test(`${ROUNDS} times kill -9 under load: no call is lost, none is counted twice, and a restart takes less than 5 s`, {
   timeout: 120_000 + ROUNDS * 20_000,
 }, async () => {
+  let slowestMs = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     // In odd rounds replies are held: the process dies with every call in flight. In even ones it dies amid everything.
     if (round % 2 === 1) platform.hold()
@@ -52,8 +53,15 @@ test(`${ROUNDS} times kill -9 under load: no call is lost, none is counted twice
     await victim.kill()
     platform.release()
     await asked
+    const killedMs = performance.now()
     await victim.start()
+    slowestMs = Math.max(slowestMs, performance.now() - killedMs)
     expect(await processorSecondsOf(victim)).toBeLessThan(RESTART_WITHIN_SECONDS)
+  }
+  // A clock on the wall says little where other tests run beside this one, as they do not in a soak.
+  if (process.env.SOAK) {
+    console.log(`${ROUNDS} rounds; the slowest restart took ${Math.round(slowestMs)} ms.`)
+    expect(slowestMs).toBeLessThan(RESTART_WITHIN_SECONDS * 1_000)
   }
   if (survivor === undefined) api = apiOf(victim)
 
@@ -80,7 +88,7 @@ interface LedgerLine {
   readonly outcome: string
 }
 
-/** Since its start, of its own: a machine that runs other tests beside it says little by the clock on its wall. */
+/** Of its own, since its start. */
 async function processorSecondsOf({ url }: TestGateway): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text())
   return Number(/^trunkline_process_cpu_seconds_total (\S+)$/m.exec(text)?.[1])

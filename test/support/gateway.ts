@@ -85,7 +85,9 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     const started = run(['start'], home, env())
     child = started
     // A test runner that is cut short takes its gateways along.
-    process.once('exit', () => started.kill('SIGKILL'))
+    const killWithUs = () => started.kill('SIGKILL')
+    process.once('exit', killWithUs)
+    started.once('exit', () => process.off('exit', killWithUs))
     const listen = (chunk: Buffer) => {
       output += chunk.toString()
       printed.emit('more')

@@ -27,6 +27,7 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   const { services, metrics, health, runtime } = gateway
   const app = createApp(config, log, runtime.newId)
 
+  installRequestLog(app, metrics)
   // Hooks on the path of every call take callbacks: an async one costs a promise and a turn of the microtasks.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -51,7 +52,6 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   installProblems(app)
   installJsonBody(app)
   installValidation(app)
-  installRequestLog(app, metrics)
   app.addSchema(ErrorBodySchema)
   await installOpenApi(app, config.publicUrl)
 

@@ -40,23 +40,6 @@ CREATE TABLE "rollups" (
 -- CreateIndex
 CREATE INDEX "rollups_span_grain_bucket_idx" ON "rollups"("span", "grain", "bucket");
 
--- Adds two sparse histograms (index → calls).
-CREATE FUNCTION merge_histograms(one jsonb, other jsonb) RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE
-    WHEN other = '{}' THEN one
-    WHEN one = '{}' THEN other
-    ELSE (
-      SELECT jsonb_object_agg(key, n)
-      FROM (
-        SELECT key, sum(value::bigint) AS n
-        FROM (SELECT * FROM jsonb_each_text(one) UNION ALL SELECT * FROM jsonb_each_text(other)) AS cell
-        GROUP BY key
-      ) AS cells
-    )
-  END
-$$;
-
 -- Open calls are few among millions: the reaper looks for them at every beat.
 CREATE INDEX "calls_open" ON "calls"("instance", "id") WHERE "outcome" IS NULL;
 

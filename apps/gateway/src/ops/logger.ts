@@ -16,7 +16,7 @@ export function createLogger(level: string): Logger {
   const options: LoggerOptions = {
     level,
     base: { pid: process.pid },
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp,
     formatters: { level: (label) => ({ level: label }) },
     serializers: {
       err: describeError,
@@ -26,6 +26,19 @@ export function createLogger(level: string): Logger {
     },
   }
   return pino(options, stdout)
+}
+
+let toldMs = 0
+let told = ''
+
+/** Lines of one millisecond share its text. */
+function timestamp(): string {
+  const nowMs = Date.now()
+  if (nowMs !== toldMs) {
+    toldMs = nowMs
+    told = `,"time":"${new Date(nowMs).toISOString()}"`
+  }
+  return told
 }
 
 function describeError(error: unknown): unknown {

@@ -25,7 +25,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
  */
 export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
-  readonly #reader: EventReader
+  /** A blocking reply has none. */
+  #reader: EventReader | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #headers: Headers = {}
@@ -41,10 +42,6 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
 
   constructor(dispatcher: Dispatcher, request: UpstreamRequest, limits: ExchangeLimits) {
     this.#limits = limits
-    this.#reader = new EventReader(limits.replyBytesMax, (event) => {
-      this.#events.push(event)
-      this.#heldCharacters += event.data.length
-    })
     const { method, headers, body } = request
     dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: body ?? null }, this)
   }
@@ -98,7 +95,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#hasEnded || this.#failure !== undefined) return
     if (this.#mode === 'unknown') this.#mode = this.#isBody() ? 'body' : 'events'
-    if (this.#mode === 'events') this.#reader.end()
+    if (this.#mode === 'events') this.#reader?.end()
     this.#hasEnded = true
     this.#wake()
   }
@@ -110,6 +107,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   }
 
   #readEvents(chunk: Buffer): void {
+    this.#reader ??= new EventReader(this.#limits.replyBytesMax, (event) => {
+      this.#events.push(event)
+      this.#heldCharacters += event.data.length
+    })
     if (!this.#reader.feed(chunk)) {
       this.cancel(new UpstreamFault('agent_malformed'))
       return

@@ -7,6 +7,7 @@
  *   The scalar subqueries over the locking CTEs make each lock step wait for the whole step before it.
  * - The clock is read after the locks; a period never moves back, whatever order batches came in.
  * - What the counters' updates returned decides which ledger rows are inserted.
+ * - The answers are one value, [refusal, key, owner, max_api_calls] each: rows cost a client several times as much.
  */
 export const ADMIT = `
 WITH input AS MATERIALIZED (
@@ -86,46 +87,61 @@ WITH input AS MATERIALIZED (
   WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
   RETURNING id
 )
-SELECT
-  CASE
-    WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
-    ELSE coalesce(r.refusal, 'quota_exceeded')
-  END AS refusal,
-  r.key_id, r.owner_id, r.max_api_calls
-FROM ranked r
-ORDER BY r.n`
+SELECT coalesce(json_agg(json_build_array(
+    CASE
+      WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
+      ELSE coalesce(r.refusal, 'quota_exceeded')
+    END,
+    r.key_id, r.owner_id, r.max_api_calls) ORDER BY r.n), '[]') AS answers
+FROM ranked r`
+
+/** A sparse histogram (cell → calls) and another. Written out, since a function of SQL costs more to call than this does. */
+const added = (column: string) => `CASE
+      WHEN excluded.${column} = '{}' THEN r.${column}
+      ELSE (
+        SELECT jsonb_object_agg(key, n)
+        FROM (
+          SELECT key, sum(value::int8) AS n
+          FROM (SELECT * FROM jsonb_each_text(r.${column}) UNION ALL SELECT * FROM jsonb_each_text(excluded.${column})) AS cell
+          GROUP BY key
+        ) AS cells
+      )
+    END`
 
 /**
  * The rest of a statement whose CTE `settled` gives the calls that it ended: their sums go into the rollups of the hour,
  * day and month of their admission, at the grain of everything, of the owner, of the key and of the end user.
  *
  * - `was_interrupted`: the owner's own word replaces an end that another process had written, which is taken off.
+ * - Calls that differ in nothing are one row from the first step on: everything after it is done twelve times.
  * - Rows are written in the order of their keys: concurrent settlements meet at the same ones.
  */
 const ROLL_UP = `
-, told AS (
+, each AS (
   SELECT 1 AS sign, kind, agent, app, coalesce(model, '') AS model, outcome, key_id, owner_id, end_user, admitted_at,
     prompt_tokens, completion_tokens, total_tokens,
-    ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(1.1::float8))::int AS first_chunk,
-    ceil(ln(greatest(duration_ms, 1)::float8) / ln(1.1::float8))::int AS duration,
-    first_chunk_ms IS NOT NULL AS has_first_chunk, duration_ms IS NOT NULL AS has_duration
+    CASE WHEN first_chunk_ms IS NOT NULL THEN ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(1.1::float8))::int END AS first_chunk,
+    CASE WHEN duration_ms IS NOT NULL THEN ceil(ln(greatest(duration_ms, 1)::float8) / ln(1.1::float8))::int END AS duration
   FROM settled
   UNION ALL
-  SELECT -1, kind, agent, app, '', 'interrupted', key_id, owner_id, end_user, admitted_at,
-    NULL, NULL, NULL, NULL, NULL, false, false
+  SELECT -1, kind, agent, app, '', 'interrupted', key_id, owner_id, end_user, admitted_at, NULL, NULL, NULL, NULL, NULL
   FROM settled WHERE was_interrupted
+), told AS MATERIALIZED (
+  SELECT kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC') AS hour,
+    first_chunk, duration, sum(sign) AS calls, count(total_tokens) AS token_calls,
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, sum(total_tokens) AS total_tokens
+  FROM each
+  GROUP BY kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC'), first_chunk, duration
 ), facts AS MATERIALIZED (
   SELECT s.span, g.grain, g.subject, s.bucket, g.end_user, t.kind, t.agent, t.app, t.model, t.outcome,
-    t.sign, t.prompt_tokens, t.completion_tokens, t.total_tokens,
-    CASE WHEN t.has_first_chunk THEN t.first_chunk END AS first_chunk,
-    CASE WHEN t.has_duration THEN t.duration END AS duration,
+    t.first_chunk, t.duration, t.calls, t.token_calls, t.prompt_tokens, t.completion_tokens, t.total_tokens,
     dense_rank() OVER (ORDER BY s.span, g.grain, g.subject, s.bucket, g.end_user,
       t.kind, t.agent, t.app, t.model, t.outcome) AS place
   FROM told t
   CROSS JOIN LATERAL (VALUES
-    ('hour'::rollup_span, date_trunc('hour', t.admitted_at, 'UTC')),
-    ('day', date_trunc('day', t.admitted_at, 'UTC')),
-    ('month', date_trunc('month', t.admitted_at, 'UTC'))) AS s(span, bucket)
+    ('hour'::rollup_span, t.hour),
+    ('day', date_trunc('day', t.hour, 'UTC')),
+    ('month', date_trunc('month', t.hour, 'UTC'))) AS s(span, bucket)
   CROSS JOIN LATERAL (VALUES
     ('all'::rollup_grain, '', ''),
     ('owner', t.owner_id::text, ''),
@@ -133,16 +149,16 @@ const ROLL_UP = `
     ('end_user', t.owner_id::text, t.end_user)) AS g(grain, subject, end_user)
 ), first_chunks AS (
   SELECT place, jsonb_object_agg(first_chunk, n) AS histogram
-  FROM (SELECT place, first_chunk, count(*) AS n FROM facts WHERE first_chunk IS NOT NULL GROUP BY 1, 2) c
+  FROM (SELECT place, first_chunk, sum(calls) AS n FROM facts WHERE first_chunk IS NOT NULL GROUP BY 1, 2) c
   GROUP BY place
 ), durations AS (
   SELECT place, jsonb_object_agg(duration, n) AS histogram
-  FROM (SELECT place, duration, count(*) AS n FROM facts WHERE duration IS NOT NULL GROUP BY 1, 2) c
+  FROM (SELECT place, duration, sum(calls) AS n FROM facts WHERE duration IS NOT NULL GROUP BY 1, 2) c
   GROUP BY place
 ), sums AS (
   SELECT place, span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
-    sum(sign) AS calls,
-    count(total_tokens) AS token_calls,
+    sum(calls) AS calls,
+    sum(token_calls) AS token_calls,
     coalesce(sum(prompt_tokens), 0) AS prompt_tokens,
     coalesce(sum(completion_tokens), 0) AS completion_tokens,
     coalesce(sum(total_tokens), 0) AS total_tokens
@@ -162,8 +178,8 @@ const ROLL_UP = `
     prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = r.completion_tokens + excluded.completion_tokens,
     total_tokens = r.total_tokens + excluded.total_tokens,
-    first_chunk = merge_histograms(r.first_chunk, excluded.first_chunk),
-    duration = merge_histograms(r.duration, excluded.duration)
+    first_chunk = ${added('first_chunk')},
+    duration = ${added('duration')}
 )`
 
 const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key_id, c.owner_id, c.end_user, c.admitted_at,
@@ -192,10 +208,10 @@ WITH said AS MATERIALIZED (
       prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens, total_tokens = s.total_tokens,
       first_chunk_ms = s.first_chunk_ms, duration_ms = s.duration_ms, ended_at = clock_timestamp()
   FROM open o JOIN said s USING (id)
-  WHERE c.id = ANY (ARRAY(SELECT id FROM open)) AND c.id = o.id
+  WHERE c.id = o.id
   RETURNING ${SETTLED_COLUMNS}, o.was_interrupted
 )${ROLL_UP}
-SELECT id FROM settled`
+SELECT count(*) FROM settled`
 
 /** Settles as `interrupted` what `open` names, a bounded number at a time. */
 const interrupt = (open: string) => `

@@ -97,12 +97,16 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return result
   }
 
-  const admitAll = coalesce<Asked, AdmissionRow | undefined>(
+  const admitAll = coalesce<Asked, AdmissionAnswer | undefined>(
     async (batch) => {
       const asked = batch.filter(({ isRefused }) => !isRefused)
       const rows = asked.map(({ admission }, index) => admissionRow(admission, index))
       // A repeat after a lost answer carries the same call ids, which the statement leaves out: it counts once.
-      const answers = await retryLost(() => timed<AdmissionRow>('admit', ADMIT, rows), runtime)
+      const [row] = await retryLost(
+        () => timed<{ answers: AdmissionAnswer[] }>('admit', ADMIT, rows),
+        runtime,
+      )
+      const answers = row?.answers ?? []
       const answerOf = new Map(asked.map((each, index) => [each, answers[index]]))
       return batch.map((each) => answerOf.get(each))
     },
@@ -145,13 +149,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
     async admit(admission) {
       const asked = { admission, isRefused: false }
       const answer = admitAll(asked)
-      const row = await withDeadline(ADMIT_WITHIN_MS, answer).catch((cause: unknown) => {
+      const judged = await withDeadline(ADMIT_WITHIN_MS, answer).catch((cause: unknown) => {
         if (!isConnectionError(cause)) throw cause
         asked.isRefused = true
         // Its answer may be late or lost: what was counted all the same has an end.
         void answer
           .then(
-            (late) => late?.refusal === null,
+            (late) => late?.[0] === null,
             (error: unknown) => !wasNeverSent(error),
           )
           .then((mayCount) => {
@@ -160,9 +164,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
           })
         throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
       })
-      if (row === undefined) throw new Error('an admission was left out of its batch')
-      if (row.refusal !== null) throw new Problem(row.refusal, { detail: refusalDetail(row) })
-      return { keyId: row.key_id, ownerId: row.owner_id }
+      if (judged === undefined) throw new Error('an admission was left out of its batch')
+      const [refusal, keyId, ownerId, maxApiCalls] = judged
+      if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
+      return { keyId, ownerId }
     },
     settle,
     settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
@@ -194,12 +199,13 @@ interface Asked {
   isRefused: boolean
 }
 
-interface AdmissionRow {
-  readonly refusal: ErrorReason | null
-  readonly key_id: string
-  readonly owner_id: string
-  readonly max_api_calls: number
-}
+/** A refused one may lack the rest. */
+type AdmissionAnswer = readonly [
+  refusal: ErrorReason | null,
+  keyId: string,
+  ownerId: string,
+  maxApiCalls: number,
+]
 
 function admissionRow(admission: Admission, index: number): unknown {
   return {
@@ -245,9 +251,8 @@ function storable(figure: number | undefined): number | undefined {
   return figure !== undefined && figure >= 0 && figure <= 0x7fffffff ? Math.round(figure) : undefined
 }
 
-function refusalDetail(row: AdmissionRow): string | undefined {
-  if (row.refusal !== 'quota_exceeded') return undefined
-  return `max_api_calls of ${row.max_api_calls} is reached.`
+function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {
+  return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
 }
 
 async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
