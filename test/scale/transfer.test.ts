@@ -7,7 +7,7 @@ import { apiOf, chatBody } from '../support/api.ts'
 import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 import { createScratchDatabase, query } from '../support/scratch-database.ts'
 
-const server = process.env['E2E_DATABASE_URL'] ?? ''
+const server = process.env.E2E_DATABASE_URL ?? ''
 /** U+2028 ends a line for some readers of lines. */
 const QUESTION = 'Two\nlines\u2028and "more" \\ 你好'
 /** No number of JavaScript. */
@@ -84,7 +84,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
       'users',
     ]
     for (const table of filled) expect(before[table], table).not.toEqual([])
-    expect(before['users']?.join()).toContain(MANY_CALLS)
+    expect(before.users?.join()).toContain(MANY_CALLS)
     await gateway.start()
 
     const moved = await startGateway({ env: { DATABASE_URL: url } })

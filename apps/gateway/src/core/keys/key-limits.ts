@@ -8,11 +8,11 @@ export interface KeyLimits {
   readonly uploadPerMinute: number | undefined
 }
 
-/** What the rate limiter must know of a key before the key is judged: that it exists, and its own limits. */
-export interface KeyLimitsReader {
-  /** Undefined for a hash that no key has. */
-  (keyHash: Buffer): Promise<KeyLimits | undefined>
-}
+/**
+ * What the rate limiter must know of a key before the key is judged: that it exists, and its own limits. Undefined for a
+ * hash that no key has.
+ */
+export type KeyLimitsReader = (keyHash: Buffer) => Promise<KeyLimits | undefined>
 
 const REMEMBERED_MS = 1_000
 /** Before the admission's own deadline: a database that hangs is told in time. */
