@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 
-/** What the issue promises, and the milliseconds that a busy machine takes to say it. */
+/** What is promised, and the milliseconds that a busy machine takes to say it. */
 const TOLD_WITHIN_MS = 2_000 + 500
 const READY_WITHIN_MS = 5_000
 

@@ -39,16 +39,13 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
     }
     done()
   })
-  const { origins } = config.cors
-  if (origins.length > 0) {
-    await app.register(cors, {
-      origin: origins.includes('*') ? '*' : [...origins],
-      methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders: EXPOSED_HEADERS,
-      maxAge: 600,
-      strictPreflight: false,
-    })
-  }
+  await app.register(cors, {
+    origin: config.cors.origins.includes('*') ? '*' : [...config.cors.origins],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+    strictPreflight: false,
+  })
   installProblems(app)
   installJsonBody(app)
   installValidation(app)
