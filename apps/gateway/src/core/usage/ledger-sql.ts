@@ -95,17 +95,15 @@ SELECT coalesce(json_agg(json_build_array(
     r.key_id, r.owner_id, r.max_api_calls) ORDER BY r.n), '[]') AS answers
 FROM ranked r`
 
-/** A sparse histogram (cell → calls) and another. Written out, since a function of SQL costs more to call than this does. */
+/**
+ * A sparse histogram (cell → calls) and another: the cells of the new one alone are counted anew. Written out, since a
+ * function of SQL costs more to call than this does.
+ */
 const added = (column: string) => `CASE
       WHEN excluded.${column} = '{}' THEN r.${column}
-      ELSE (
-        SELECT jsonb_object_agg(key, n)
-        FROM (
-          SELECT key, sum(value::int8) AS n
-          FROM (SELECT * FROM jsonb_each_text(r.${column}) UNION ALL SELECT * FROM jsonb_each_text(excluded.${column})) AS cell
-          GROUP BY key
-        ) AS cells
-      )
+      ELSE r.${column} || (
+        SELECT jsonb_object_agg(key, coalesce((r.${column} ->> key)::int8, 0) + value::int8)
+        FROM jsonb_each_text(excluded.${column}))
     END`
 
 /**

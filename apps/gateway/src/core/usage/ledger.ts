@@ -119,7 +119,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await timed('settle', SETTLE, settlements.map(settlementRow))
       return settlements.map(() => undefined)
     },
-    { sizeMax: 256, isShared: isConnectionError, gather: () => pause(SETTLE_EVERY_MS) },
+    { sizeMax: 1_000, isShared: isConnectionError, gather: () => pause(SETTLE_EVERY_MS) },
   )
 
   async function settleUntilTaken(settlement: Settlement): Promise<void> {

@@ -1,0 +1,173 @@
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
+import pg from 'pg'
+import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
+import { createLedger, type Ledger } from '../apps/gateway/src/core/usage/ledger.ts'
+import { createScratchDatabase } from './scratch-database.ts'
+
+/**
+ * `pnpm bench:ledger`: what admissions and settlements ask of PostgreSQL, by the number of calls at a time. The ledger
+ * alone, without HTTP and platforms, on a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
+ */
+const SERVER_URL =
+  process.env.BENCH_DATABASE_URL ??
+  process.env.TEST_DATABASE_URL ??
+  'postgres://postgres@127.0.0.1:5432/postgres'
+const USERS = 20
+const KEYS = 100
+const AGENTS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai']
+const CALLS = 6_000
+const AT_A_TIME = [1, 8, 32, 128, 512]
+const A_DAY_MS = 86_400_000
+
+const scratch = await createScratchDatabase(SERVER_URL)
+process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
+try {
+  await bench()
+} finally {
+  await scratch.drop()
+}
+
+async function bench(): Promise<void> {
+  const database = await openDatabase({ kind: 'server', url: scratch.url })
+  await database.migrate()
+  const client = new pg.Client({ connectionString: scratch.url })
+  await client.connect()
+  const keys = await createKeys(client)
+  // Plans and statistics as a gateway has them that has run for a while.
+  await load(database.sql, keys, 32, CALLS)
+  await scratch.analyze()
+
+  console.log(`PostgreSQL ${scratch.version}; ${KEYS} keys of ${USERS} users, ${AGENTS.length} agents.\n`)
+  console.log(
+    '| calls at a time | calls/s | in an admission | its time | in a settlement | its time | WAL a call |',
+  )
+  console.log('| ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  for (const atATime of AT_A_TIME) {
+    await client.query('CHECKPOINT')
+    const before = await walBytes(client)
+    const { seconds, admit, settle } = await load(
+      database.sql,
+      keys,
+      atATime,
+      atATime === 1 ? CALLS / 6 : CALLS,
+    )
+    const kib = ((await walBytes(client)) - before) / 1024 / admit.calls
+    const cells = [
+      atATime,
+      Math.round(admit.calls / seconds),
+      ...told(admit),
+      ...told(settle),
+      `${kib.toFixed(1)} KiB`,
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+  await client.end()
+  await database.close()
+}
+
+interface Batches {
+  calls: number
+  statements: number
+  ms: number
+}
+
+function told({ calls, statements, ms }: Batches): string[] {
+  return [(calls / statements).toFixed(1), `${(ms / statements).toFixed(1)} ms`]
+}
+
+/** So many calls, each admitted and settled, by callers that wait for their admission and no longer. */
+async function load(
+  sql: Parameters<typeof createLedger>[0]['sql'],
+  keys: readonly Buffer[],
+  atATime: number,
+  calls: number,
+) {
+  const batches = { admit: none(), settle: none() }
+  const ledger = createLedger({
+    sql,
+    runtime: systemRuntime,
+    instanceId: randomUUIDv7(),
+    observer: {
+      batch(statement, size, ms) {
+        const sums = batches[statement]
+        sums.calls += size
+        sums.statements += 1
+        sums.ms += ms
+      },
+      settleFailed(error) {
+        throw error
+      },
+    },
+  })
+  const startedMs = performance.now()
+  let left = calls
+  const caller = async () => {
+    while (left > 0) {
+      left -= 1
+      await call(ledger, keys[left % keys.length] as Buffer, AGENTS[left % AGENTS.length] as string)
+    }
+  }
+  await Promise.all(Array.from({ length: atATime }, caller))
+  const seconds = (performance.now() - startedMs) / 1_000
+  await ledger.close(60_000)
+  return { seconds, ...batches }
+}
+
+function none(): Batches {
+  return { calls: 0, statements: 0, ms: 0 }
+}
+
+async function call(ledger: Ledger, keyHash: Buffer, agent: string): Promise<void> {
+  const callId = randomUUIDv7()
+  await ledger.admit({
+    callId,
+    requestId: callId,
+    keyHash,
+    permission: 'chat',
+    kind: 'chat',
+    face: 'rest',
+    agent,
+    app: '',
+    endUser: '',
+    conversation: callId,
+  })
+  const durationMs = Math.round(200 * 50 ** Math.random())
+  ledger.settle({
+    callId,
+    outcome: 'done',
+    model: 'model-large',
+    promptTokens: 40,
+    completionTokens: 200,
+    totalTokens: 240,
+    firstChunkMs: durationMs / 4,
+    durationMs,
+  })
+}
+
+async function createKeys(client: pg.Client): Promise<Buffer[]> {
+  const users = Array.from({ length: USERS }, () => randomUUIDv7())
+  const hashes = Array.from({ length: KEYS }, () => hash('sha256', randomBytes(32), 'buffer'))
+  for (const [index, id] of users.entries()) {
+    await client.query(
+      `INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, quota_period, created_at, updated_at)
+       VALUES ($1, $2, $2, '', 'user', 1e12, 'month', now(), now())`,
+      [id, `user-${index}`],
+    )
+  }
+  for (const [index, keyHash] of hashes.entries()) {
+    await client.query(
+      `INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
+       VALUES ($1, $2, 'tl_', $3, '', '{chat}', $4, $4, now(), $5)`,
+      [randomUUIDv7(), keyHash, `key-${index}`, users[index % USERS], new Date(Date.now() + A_DAY_MS)],
+    )
+  }
+  return hashes
+}
+
+async function walBytes(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(
+    "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS bytes",
+  )
+  return Number(rows[0]?.bytes)
+}
