@@ -129,6 +129,11 @@ test('files come with the text in an object string, by address or by upload', as
   expect(await (await ask.coze(agent, '', message([items[0] ?? {}]))).json()).toMatchObject({ code: 4000 })
 })
 
+test('a bot with a made-up name answers, so that a first try works with any', async () => {
+  const bytes = await (await ask.coze(agent, 'Hello', { body: { bot_id: 'demo' } })).text()
+  expect(textOf('coze', bytes)).toContain('You asked: “Hello”')
+})
+
 test.each([
   [{ key: 'pat_wrong' }, 4100],
   [{ body: { bot_id: '' } }, 4000],

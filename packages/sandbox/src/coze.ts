@@ -220,8 +220,10 @@ function refusal(dialect: CozeDialect, kind: ErrorKind): Refusal {
   return new Refusal(cozeRefusal(dialect, cozeErrors[dialect][kind]))
 }
 
+/** Real ids are decimal, and of those one exists; a made-up name passes, so that first tries work with any `app_id`. */
 function checkBot(dialect: CozeDialect, id: string): void {
-  if (id !== BOT_ID) throw refusal(dialect, id === UNPUBLISHED_BOT_ID ? 'misconfigured' : 'app-not-found')
+  if (id === UNPUBLISHED_BOT_ID) throw refusal(dialect, 'misconfigured')
+  if (id !== BOT_ID && /^\d+$/.test(id)) throw refusal(dialect, 'app-not-found')
 }
 
 function endOf(faults: Faults): CozeChat['end'] {
