@@ -3,16 +3,12 @@ import pg from 'pg'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
 import { createLedger, type Ledger } from '../apps/gateway/src/core/usage/ledger.ts'
-import { createScratchDatabase } from './scratch-database.ts'
+import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**
  * `pnpm bench:ledger`: what admissions and settlements ask of PostgreSQL, by the number of calls at a time. The ledger
  * alone, without HTTP and platforms, on a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
  */
-const SERVER_URL =
-  process.env.BENCH_DATABASE_URL ??
-  process.env.TEST_DATABASE_URL ??
-  'postgres://postgres@127.0.0.1:5432/postgres'
 const USERS = 20
 const KEYS = 100
 const AGENTS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai']
@@ -20,15 +16,9 @@ const CALLS = 6_000
 const AT_A_TIME = [1, 8, 32, 128, 512]
 const A_DAY_MS = 86_400_000
 
-const scratch = await createScratchDatabase(SERVER_URL)
-process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
-try {
-  await bench()
-} finally {
-  await scratch.drop()
-}
+await withScratchDatabase(bench)
 
-async function bench(): Promise<void> {
+async function bench(scratch: ScratchDatabase): Promise<void> {
   const database = await openDatabase({ kind: 'server', url: scratch.url })
   await database.migrate()
   const client = new pg.Client({ connectionString: scratch.url })

@@ -11,10 +11,6 @@ import { createScratchDatabase } from './scratch-database.ts'
  * `pnpm bench [--quick]`: what a call costs in the gateway with everything on, beside a bare Node pass-through in the
  * same run. Linux, two cores, and a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
  */
-const SERVER_URL =
-  process.env.BENCH_DATABASE_URL ??
-  process.env.TEST_DATABASE_URL ??
-  'postgres://postgres@127.0.0.1:5432/postgres'
 const ROUNDS = process.argv.includes('--quick') ? 2 : 7
 /** On a slow machine the rounds are cut short rather than the patience. */
 const ROUNDS_WITHIN_MS = 110_000
@@ -34,7 +30,7 @@ async function bench(): Promise<void> {
     throw new Error('the bench needs Linux and two cores')
   if (!pin(process.pid, OTHER_CORE)) throw new Error('the bench needs taskset')
 
-  const database = await createScratchDatabase(SERVER_URL)
+  const database = await createScratchDatabase()
   undo.push(database.drop)
   const mock = await startChild('mock-platform.ts', OTHER_CORE)
   undo.push(mock.stop)

@@ -17,8 +17,30 @@ export interface ScratchDatabase {
   drop(): Promise<void>
 }
 
-/** A database of its own on this PostgreSQL server, with one session open in it. */
-export async function createScratchDatabase(serverUrl: string): Promise<ScratchDatabase> {
+const SERVER_URL =
+  process.env.BENCH_DATABASE_URL ??
+  process.env.TEST_DATABASE_URL ??
+  'postgres://postgres@127.0.0.1:5432/postgres'
+
+/** Drops the database when the work is done, or broken off; kept, it is told where it is. */
+export async function withScratchDatabase(
+  work: (database: ScratchDatabase) => Promise<void>,
+  { keep = false }: { keep?: boolean | undefined } = {},
+): Promise<void> {
+  const database = await createScratchDatabase()
+  process.once('SIGINT', () => database.drop().finally(() => process.exit(130)))
+  try {
+    await work(database)
+  } finally {
+    if (keep) {
+      await database.keep()
+      console.log(`Kept: ${database.url}`)
+    } else await database.drop()
+  }
+}
+
+/** A database of its own on the PostgreSQL server, with one session open in it. */
+export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<ScratchDatabase> {
   const name = `trunkline_bench_${randomUUID().replaceAll('-', '')}`
   const url = new URL(serverUrl)
   url.pathname = name

@@ -2,16 +2,12 @@ import pg from 'pg'
 import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
-import { createScratchDatabase } from './scratch-database.ts'
+import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**
  * `node bench/usage-prune.ts`: does a ledger that is pruned by DELETE stay the size it is? Calls are admitted, settled and,
  * `WINDOW_DAYS` later, pruned, day after day, with one VACUUM a day where autovacuum would come by itself.
  */
-const SERVER_URL =
-  process.env.BENCH_DATABASE_URL ??
-  process.env.TEST_DATABASE_URL ??
-  'postgres://postgres@127.0.0.1:5432/postgres'
 const DAYS = 60
 const WINDOW_DAYS = 20
 const CALLS_A_DAY = 20_000
@@ -45,15 +41,9 @@ const SIZE = `
 SELECT (SELECT count(*) FROM calls) AS rows, pg_size_pretty(pg_relation_size('calls')) AS table,
   pg_size_pretty(pg_indexes_size('calls')) AS indexes`
 
-const scratch = await createScratchDatabase(SERVER_URL)
-process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
-try {
-  await bench()
-} finally {
-  await scratch.drop()
-}
+await withScratchDatabase(bench)
 
-async function bench(): Promise<void> {
+async function bench(scratch: ScratchDatabase): Promise<void> {
   const database = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 60_000 })
   await database.migrate()
   const client = new pg.Client({ connectionString: scratch.url })

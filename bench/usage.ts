@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { verifyUsage } from '../apps/gateway/src/core/usage/verify.ts'
-import { createScratchDatabase } from './scratch-database.ts'
+import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 import { createUsageData, DAYS, KEYS, USERS } from './usage-data.ts'
 import { createQuestions, type Figures, measure } from './usage-questions.ts'
 
@@ -10,10 +10,6 @@ import { createQuestions, type Figures, measure } from './usage-questions.ts'
  * `pnpm bench:usage [--quick | --calls <number>] [--keep]`: what reports and pages of the ledger cost with so many calls
  * behind them, and with half as many. On a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
  */
-const SERVER_URL =
-  process.env.BENCH_DATABASE_URL ??
-  process.env.TEST_DATABASE_URL ??
-  'postgres://postgres@127.0.0.1:5432/postgres'
 const { values: flags } = parseArgs({
   options: { calls: { type: 'string' }, quick: { type: 'boolean' }, keep: { type: 'boolean' } },
 })
@@ -22,18 +18,9 @@ const REPORT_MS_MAX = 50
 /** Pages that a plan reads may differ by where rows happen to lie. */
 const GROWTH_MAX = 1.25
 
-const scratch = await createScratchDatabase(SERVER_URL)
-process.once('SIGINT', () => scratch.drop().finally(() => process.exit(130)))
-try {
-  await bench()
-} finally {
-  if (flags.keep) {
-    await scratch.keep()
-    console.log(`Kept: ${scratch.url}`)
-  } else await scratch.drop()
-}
+await withScratchDatabase(bench, { keep: flags.keep })
 
-async function bench(): Promise<void> {
+async function bench(scratch: ScratchDatabase): Promise<void> {
   const database = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 600_000 })
   await database.migrate()
   const data = await createUsageData(scratch.url)
