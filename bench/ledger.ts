@@ -69,7 +69,7 @@ function told({ calls, statements, ms }: Batches): string[] {
 /** So many calls, each admitted and settled, by callers that wait for their admission and no longer. */
 async function load(
   sql: Parameters<typeof createLedger>[0]['sql'],
-  keys: readonly Buffer[],
+  keys: readonly string[],
   atATime: number,
   calls: number,
 ) {
@@ -95,7 +95,7 @@ async function load(
   const caller = async () => {
     while (left > 0) {
       left -= 1
-      await call(ledger, keys[left % keys.length] as Buffer, AGENTS[left % AGENTS.length] as string)
+      await call(ledger, keys[left % keys.length] as string, AGENTS[left % AGENTS.length] as string)
     }
   }
   await Promise.all(Array.from({ length: atATime }, caller))
@@ -108,7 +108,7 @@ function none(): Batches {
   return { calls: 0, statements: 0, ms: 0 }
 }
 
-async function call(ledger: Ledger, keyHash: Buffer, agent: string): Promise<void> {
+async function call(ledger: Ledger, keyHash: string, agent: string): Promise<void> {
   const callId = randomUUIDv7()
   await ledger.admit({
     callId,
@@ -135,9 +135,9 @@ async function call(ledger: Ledger, keyHash: Buffer, agent: string): Promise<voi
   })
 }
 
-async function createKeys(client: pg.Client): Promise<Buffer[]> {
+async function createKeys(client: pg.Client): Promise<string[]> {
   const users = Array.from({ length: USERS }, () => randomUUIDv7())
-  const hashes = Array.from({ length: KEYS }, () => hash('sha256', randomBytes(32), 'buffer'))
+  const hashes = Array.from({ length: KEYS }, () => hash('sha256', randomBytes(32), 'hex'))
   for (const [index, id] of users.entries()) {
     await client.query(
       `INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, quota_period, created_at, updated_at)
@@ -149,7 +149,13 @@ async function createKeys(client: pg.Client): Promise<Buffer[]> {
     await client.query(
       `INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
        VALUES ($1, $2, 'tl_', $3, '', '{chat}', $4, $4, now(), $5)`,
-      [randomUUIDv7(), keyHash, `key-${index}`, users[index % USERS], new Date(Date.now() + A_DAY_MS)],
+      [
+        randomUUIDv7(),
+        Buffer.from(keyHash, 'hex'),
+        `key-${index}`,
+        users[index % USERS],
+        new Date(Date.now() + A_DAY_MS),
+      ],
     )
   }
   return hashes

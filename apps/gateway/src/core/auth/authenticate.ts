@@ -31,7 +31,7 @@ SELECT k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role,
     WHEN u.status <> 'active' THEN 'owner_suspended'
   END AS refusal
 FROM api_keys k JOIN users u ON u.id = k.owner_id
-WHERE k.hash = $1`
+WHERE k.hash = decode($1, 'hex')`
 
 export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps): Authentication {
   function requireKeyForm(key: string, address: string): Promise<never> | undefined {

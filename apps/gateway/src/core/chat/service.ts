@@ -150,12 +150,12 @@ export function createChatService(deps: ChatDeps): ChatService {
 async function takeLimit(
   { keyLimits, limits }: ChatDeps,
   call: ChatCall,
-  keyHash: Buffer,
+  keyHash: string,
   onLimit: (verdict: LimitVerdict) => void,
 ): Promise<void> {
   const own = await keyLimits(keyHash)
   if (own === undefined) return refuseKey(limits, call.address, new Problem('key_unknown'))
-  const verdict = await limits.chat.take(keyHash.toString('base64'), own.chatPerMinute)
+  const verdict = await limits.chat.take(keyHash, own.chatPerMinute)
   onLimit(verdict)
   if (!verdict.allowed) throw new Problem('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
 }
@@ -163,7 +163,7 @@ async function takeLimit(
 async function admit(
   { ledger, limits }: ChatDeps,
   call: ResolvedCall,
-  ids: { callId: string; keyHash: Buffer; conversationId: string },
+  ids: { callId: string; keyHash: string; conversationId: string },
 ): Promise<Admitted> {
   try {
     return await ledger.admit({

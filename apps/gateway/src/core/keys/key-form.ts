@@ -33,9 +33,9 @@ export function isWellFormedKey(text: string): boolean {
   return check === crc32(text.slice(0, CHECKED_LENGTH))
 }
 
-/** All that is stored of a key. A fast hash will do: 256 random bits cannot be guessed. */
-export function hashKey(key: string): Buffer<ArrayBuffer> {
-  return hash('sha256', key, 'buffer')
+/** All that is stored of a key, in hex. A fast hash will do: 256 random bits cannot be guessed. */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'hex')
 }
 
 function base62(number: bigint, digits: number): string {

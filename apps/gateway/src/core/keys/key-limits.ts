@@ -12,7 +12,7 @@ export interface KeyLimits {
  * What the rate limiter must know of a key before the key is judged: that it exists, and its own limits. Undefined for a
  * hash that no key has.
  */
-export type KeyLimitsReader = (keyHash: Buffer) => Promise<KeyLimits | undefined>
+export type KeyLimitsReader = (keyHash: string) => Promise<KeyLimits | undefined>
 
 const REMEMBERED_MS = 1_000
 /** Before the admission's own deadline: a database that hangs is told in time. */
@@ -42,8 +42,7 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
     { sizeMax: 256, isShared: () => true },
   )
 
-  return async (keyHash) => {
-    const hash = keyHash.toString('hex')
+  return async (hash) => {
     const nowMs = runtime.elapsedMs()
     const known = remembered.get(hash)
     if (known !== undefined && known.untilMs > nowMs) return known.limits

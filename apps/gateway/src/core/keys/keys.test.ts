@@ -60,7 +60,7 @@ test('a created key is shown once and stored as its hash', async () => {
     usage: { totalCalls: 0, callsToday: 0, callsThisMonth: 0, lastUsedAt: null },
   })
   const row = await accounts.database.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } })
-  expect(Buffer.from(row.hash)).toEqual(hashKey(fullKey))
+  expect(Buffer.from(row.hash).toString('hex')).toBe(hashKey(fullKey))
   expect(Object.values(row).map(String)).not.toContain(fullKey)
 })
 

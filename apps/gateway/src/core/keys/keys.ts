@@ -78,7 +78,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
         data: {
           ...columns,
           id: runtime.newId(),
-          hash: hashKey(fullKey),
+          hash: Buffer.from(hashKey(fullKey), 'hex'),
           prefix: fullKey.slice(0, KEY_PREFIX_LENGTH),
           ownerId,
           createdById: caller.userId,

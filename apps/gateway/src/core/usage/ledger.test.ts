@@ -58,7 +58,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
 
   interface Key {
     readonly id: string
-    readonly hash: Buffer<ArrayBuffer>
+    readonly hash: string
     readonly ownerId: string
   }
 
@@ -68,13 +68,20 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
   ): Promise<Key> {
     const key = {
       id: v7(),
-      hash: systemRuntime.randomBytes(32) as Buffer<ArrayBuffer>,
+      hash: randomHash(),
       ownerId: ownerId ?? (await userOf()),
     }
     const at = new Date()
     const columns = { prefix: '', name: '', description: '', permissions: ['chat'], expiresAt: inDays(1) }
     await database.prisma.apiKey.create({
-      data: { ...key, ...columns, createdById: key.ownerId, createdAt: at, ...more },
+      data: {
+        ...key,
+        hash: Buffer.from(key.hash, 'hex'),
+        ...columns,
+        createdById: key.ownerId,
+        createdAt: at,
+        ...more,
+      },
     })
     return key
   }
@@ -119,7 +126,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     const reasons: string[] = []
     const ask = async (hash = key.hash) => reasons.push(await refusal(ledger.admit(admissionOf({ hash }))))
 
-    await ask(systemRuntime.randomBytes(32) as Buffer<ArrayBuffer>)
+    await ask(randomHash())
     await ask()
     await mend({ revokedAt: null })
     await ask()
@@ -536,7 +543,11 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
   }
 })
 
-function admissionOf({ hash }: { hash: Buffer }, more: Partial<Admission> = {}): Admission {
+function randomHash(): string {
+  return systemRuntime.randomBytes(32).toString('hex')
+}
+
+function admissionOf({ hash }: { hash: string }, more: Partial<Admission> = {}): Admission {
   return {
     ...{
       callId: v7(),

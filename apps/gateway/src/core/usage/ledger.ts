@@ -24,7 +24,7 @@ export type CallOutcome =
 export interface Admission {
   readonly callId: string
   readonly requestId: string
-  readonly keyHash: Buffer
+  readonly keyHash: string
   readonly permission: Permission
   readonly kind: CallKind
   readonly face: CallFace
@@ -212,7 +212,7 @@ function admissionRow(admission: Admission, index: number): unknown {
     n: index,
     id: admission.callId,
     request_id: admission.requestId,
-    key_hash: admission.keyHash.toString('hex'),
+    key_hash: admission.keyHash,
     permission: admission.permission,
     kind: admission.kind,
     face: admission.face,

@@ -9,7 +9,7 @@ import { type Admission, createLedger, type Ledger } from './ledger.ts'
 export interface TestKey {
   readonly id: string
   readonly ownerId: string
-  readonly hash: Buffer
+  readonly hash: string
   readonly caller: Principal
 }
 
