@@ -1,13 +1,13 @@
-import { type Arbitrary, array, assert, integer, property } from 'fast-check'
+import { type Arbitrary, array, assert, dictionary, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { GROWTH, type Histogram, merge, quantiles } from './histogram.ts'
+import { GROWTH, Histogram } from './histogram.ts'
 
 const durations: Arbitrary<number[]> = array(integer({ min: 1, max: 0x7fffffff }), { minLength: 1 })
 
 test('a quantile is within 5 % of the true one, whatever the values', () => {
   assert(
     property(durations, (values) => {
-      const told = quantiles(histogramOf(values))
+      const told = histogramOf(values).quantiles()
       for (const [share, value] of [
         [0.5, told?.p50],
         [0.95, told?.p95],
@@ -22,7 +22,7 @@ test('a quantile is within 5 % of the true one, whatever the values', () => {
 
 test('every whole number of milliseconds below ten seconds is told within 4.9 %', () => {
   for (let value = 1; value < 10_000; value += 1) {
-    const p50 = quantiles(histogramOf([value]))?.p50 ?? Number.NaN
+    const p50 = histogramOf([value]).quantiles()?.p50 ?? Number.NaN
     expect(Math.abs(p50 - value) / value, `${value} ms`).toBeLessThan(0.049)
   }
 })
@@ -30,20 +30,58 @@ test('every whole number of milliseconds below ten seconds is told within 4.9 %'
 test('parts merge to what the whole would have given', () => {
   assert(
     property(array(durations, { minLength: 1, maxLength: 5 }), (parts) => {
-      expect(quantiles(merge(parts.map(histogramOf)))).toEqual(quantiles(histogramOf(parts.flat())))
+      const merged = new Histogram()
+      for (const part of parts) merged.add(histogramOf(part))
+      expect(merged.quantiles()).toEqual(histogramOf(parts.flat()).quantiles())
     }),
   )
 })
 
-test('without values there is no quantile', () => {
-  expect(quantiles(merge([]))).toBeNull()
-  expect(quantiles(merge([{}, {}]))).toBeNull()
+test('what is taken off leaves what was there before', () => {
+  assert(
+    property(durations, durations, (values, others) => {
+      const histogram = histogramOf(values)
+      histogram.addJson(jsonOf(others))
+      histogram.addJson(jsonOf(others), -1)
+      expect(histogram.quantiles()).toEqual(histogramOf(values).quantiles())
+      histogram.clear()
+      expect(histogram.quantiles()).toBeNull()
+    }),
+  )
 })
 
-/** As the settlement's SQL counts. */
+test('JSON after JSON reads as the sum, spaced as PostgreSQL or JavaScript do it', () => {
+  const sparse = dictionary(integer({ min: 0, max: 226 }).map(String), integer({ min: 1, max: 1_000_000 }))
+  assert(
+    property(array(sparse), (parts) => {
+      const expected = new Histogram()
+      for (const part of parts) expected.addJson(JSON.stringify(part))
+      const json = parts.map((part) => JSON.stringify(part)).join('')
+      for (const text of [json, json.replaceAll(/[:,]/g, '$& ')]) {
+        const read = new Histogram()
+        read.addJson(text)
+        expect(read.quantiles()).toEqual(expected.quantiles())
+      }
+    }),
+  )
+})
+
+test.each(['', '{}', '{}{}'])('%j counts nothing', (json) => {
+  const histogram = new Histogram()
+  histogram.addJson(json)
+  expect(histogram.quantiles()).toBeNull()
+})
+
 function histogramOf(values: readonly number[]): Histogram {
+  const histogram = new Histogram()
+  histogram.addJson(jsonOf(values))
+  return histogram
+}
+
+/** As the settlement's SQL counts. */
+function jsonOf(values: readonly number[]): string {
   const cells = Map.groupBy(values, (value) => Math.ceil(Math.log(value) / Math.log(GROWTH)))
-  return Object.fromEntries([...cells].map(([index, { length }]) => [index, length]))
+  return JSON.stringify(Object.fromEntries([...cells].map(([index, { length }]) => [index, length])))
 }
 
 function rankOf(values: readonly number[], share: number): number {

@@ -1,9 +1,9 @@
 import type { Sql } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
-import { type Histogram, merge, type Quantiles, quantiles, readHistograms } from './histogram.ts'
 import { type Granularity, type ReportRange, reportRange } from './report-range.ts'
 import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
+import { type Metrics, Sums, type SumsRow } from './sums.ts'
 
 export const GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
 export type Group = (typeof GROUPS)[number]
@@ -16,20 +16,6 @@ export interface ReportQuery extends ScopeFilter {
   readonly granularity: Granularity
   readonly groupBy: readonly Group[]
   readonly agent?: string | undefined
-}
-
-/** Settled calls of a stretch of time. Tokens are sums over the calls that reported them; null where none did. */
-export interface Metrics {
-  readonly calls: number
-  readonly failedCalls: number
-  readonly promptTokens: number | null
-  readonly completionTokens: number | null
-  readonly totalTokens: number | null
-  /** Share of the calls that reported their tokens; null without calls. */
-  readonly tokenCoverage: number | null
-  /** Milliseconds, at most 4.8 % off. */
-  readonly firstChunkMs: Quantiles | null
-  readonly durationMs: Quantiles | null
 }
 
 export interface Series {
@@ -67,19 +53,8 @@ export async function readReport(sql: Sql, caller: Principal, query: ReportQuery
   return toReport(rows, range, query.groupBy)
 }
 
-interface ReportRow extends Readonly<Partial<Record<Group, string>>> {
+interface ReportRow extends SumsRow, Readonly<Partial<Record<Group, string>>> {
   readonly start: Date
-  /** -1: is taken off. */
-  readonly sign: number
-  readonly calls: number
-  readonly failed: number
-  readonly token_calls: number
-  readonly prompt_tokens: number
-  readonly completion_tokens: number
-  readonly total_tokens: number
-  /** The histograms' JSON, one after the other: half the cost of an array of them. */
-  readonly first_chunk: string | null
-  readonly duration: string | null
 }
 
 interface Source {
@@ -152,84 +127,36 @@ function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: reado
       'query.group_by: gives too many points; expected a shorter range or fewer groups.',
     )
   }
+  const totals = new Sums()
   const series = [...groups.values()]
-    .map((own) => sumSeries(own, range.starts, groupBy))
+    .map((own) => sumSeries(own, range.starts, groupBy, totals))
     // A group of hours that were added and taken off alone is none.
-    .filter(({ totals }) => groupBy.length === 0 || totals.calls > 0)
-  return {
-    from: range.from,
-    to: range.to,
-    totals: metricsOf(sumOf(series.map(({ totals }) => totals))),
-    series: series
-      .map(({ group, totals, points }) => ({
-        group,
-        totals: metricsOf(totals),
-        points: points.map(({ start, sums }) => ({ start, ...metricsOf(sums) })),
-      }))
-      .sort((one, other) => other.totals.calls - one.totals.calls),
-  }
+    .filter((one) => groupBy.length === 0 || one.totals.calls > 0)
+    .sort((one, other) => other.totals.calls - one.totals.calls)
+  return { from: range.from, to: range.to, totals: totals.metrics(), series }
 }
+
+const NOTHING = new Sums().metrics()
 
 /** Totals are summed from points, and those of the report from series: every row is merged once. */
-function sumSeries(rows: readonly ReportRow[], starts: readonly Date[], groupBy: readonly Group[]) {
+function sumSeries(
+  rows: readonly ReportRow[],
+  starts: readonly Date[],
+  groupBy: readonly Group[],
+  reportTotals: Sums,
+): Series {
   const byStart = Map.groupBy(rows, (row) => row.start.getTime())
-  const points = starts.map((start) => ({
-    start,
-    sums: sumOf((byStart.get(start.getTime()) ?? []).map(sumsOf)),
-  }))
-  return {
-    group: Object.fromEntries(groupBy.map((group) => [group, rows[0]?.[group] ?? ''])),
-    totals: sumOf(points.map(({ sums }) => sums)),
-    points,
-  }
-}
-
-interface Sums extends Omit<ReportRow, Group | 'start' | 'sign' | 'first_chunk' | 'duration'> {
-  readonly first_chunk: Histogram
-  readonly duration: Histogram
-}
-
-function sumsOf(row: ReportRow): Sums {
-  const { sign } = row
-  return {
-    calls: sign * row.calls,
-    failed: sign * row.failed,
-    token_calls: sign * row.token_calls,
-    prompt_tokens: sign * row.prompt_tokens,
-    completion_tokens: sign * row.completion_tokens,
-    total_tokens: sign * row.total_tokens,
-    first_chunk: readHistograms(row.first_chunk ?? '', sign),
-    duration: readHistograms(row.duration ?? '', sign),
-  }
-}
-
-function sumOf(parts: readonly Sums[]): Sums {
-  const [only] = parts
-  if (only !== undefined && parts.length === 1) return only
-  const sum = (read: (part: Sums) => number) => parts.reduce((total, part) => total + read(part), 0)
-  return {
-    calls: sum((part) => part.calls),
-    failed: sum((part) => part.failed),
-    token_calls: sum((part) => part.token_calls),
-    prompt_tokens: sum((part) => part.prompt_tokens),
-    completion_tokens: sum((part) => part.completion_tokens),
-    total_tokens: sum((part) => part.total_tokens),
-    first_chunk: merge(parts.map((part) => part.first_chunk)),
-    duration: merge(parts.map((part) => part.duration)),
-  }
-}
-
-function metricsOf(sums: Sums): Metrics {
-  const { calls, token_calls: tokenCalls } = sums
-  const tokens = (count: number) => (tokenCalls === 0 ? null : count)
-  return {
-    calls,
-    failedCalls: sums.failed,
-    promptTokens: tokens(sums.prompt_tokens),
-    completionTokens: tokens(sums.completion_tokens),
-    totalTokens: tokens(sums.total_tokens),
-    tokenCoverage: calls === 0 ? null : Math.round((tokenCalls / calls) * 10_000) / 10_000,
-    firstChunkMs: quantiles(sums.first_chunk),
-    durationMs: quantiles(sums.duration),
-  }
+  const totals = new Sums()
+  const sums = new Sums()
+  const points = starts.map((start) => {
+    const own = byStart.get(start.getTime())
+    if (own === undefined) return { start, ...NOTHING }
+    sums.clear()
+    for (const row of own) sums.addRow(row)
+    totals.add(sums)
+    return { start, ...sums.metrics() }
+  })
+  reportTotals.add(totals)
+  const group = Object.fromEntries(groupBy.map((name) => [name, rows[0]?.[name] ?? '']))
+  return { group, totals: totals.metrics(), points }
 }
