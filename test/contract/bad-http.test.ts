@@ -114,6 +114,11 @@ test('HEAD is 404 without a body, OPTIONS names the methods', async () => {
   expect(options.headers['access-control-allow-methods']).toContain('POST')
 })
 
+test('an expectation that nobody knows is no reason to refuse', async () => {
+  const { status } = await send(at.url, { method: 'GET', path: '/healthz', headers: { expect: 'a-miracle' } })
+  expect(status).toBe(200)
+})
+
 describe('X-Request-Id', () => {
   const idOf = async (sent: string) =>
     (await send(at.url, { method: 'GET', path: '/healthz', headers: { 'x-request-id': sent } })).headers[

@@ -112,6 +112,8 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, newId),
   })
+  // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers it with a bare 417.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('problem', undefined)
   app.decorateRequest('callId', undefined)
   app.decorateRequest('principal', undefined)
