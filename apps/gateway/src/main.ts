@@ -29,6 +29,8 @@ program
   .description('run the gateway until SIGTERM or SIGINT')
   .action(async () => {
     const settings = config()
+    // A gateway whose output nobody takes, or whose disk is full, serves all the same.
+    process.stdout.on('error', () => undefined)
     if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
     await start(settings, (line) => console.log(line))
   })

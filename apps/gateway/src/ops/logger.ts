@@ -3,6 +3,8 @@ import { type Logger, type LoggerOptions, pino } from 'pino'
 /** A write a line was a fifth of a call's whole cost. A process that is killed loses the lines of so long. */
 const GATHER_MS = 100
 const GATHER_BYTES = 8 * 1024
+/** Lines that cannot be written, since a disk is full, wait up to here; later ones are dropped. */
+const WAITING_BYTES_MAX = 1024 * 1024
 
 /** Structured lines on stdout, some at a time. Errors are told by type, code, message and stack alone: other properties may carry data. */
 export function createLogger(level: string): Logger {
@@ -11,8 +13,21 @@ export function createLogger(level: string): Logger {
     sync: true,
     minLength: GATHER_BYTES,
     periodicFlush: GATHER_MS,
+    maxLength: WAITING_BYTES_MAX,
   })
-  process.once('exit', () => stdout.flushSync())
+  // A log that cannot be written is no reason to stop serving; unheard, the event would end the process.
+  let isStuck = false
+  stdout.on('error', () => {
+    isStuck = true
+  })
+  stdout.on('write', () => {
+    isStuck = false
+  })
+  process.once('exit', () => {
+    stdout.flush()
+    // It repeats a failed write for ever: only where the one before it went through.
+    if (!isStuck) stdout.flushSync()
+  })
   const options: LoggerOptions = {
     level,
     base: { pid: process.pid },

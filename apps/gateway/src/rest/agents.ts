@@ -4,7 +4,7 @@ import { PLATFORMS } from '#core/agents/agent.ts'
 import { Problem } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services.ts'
-import { optionalPrincipal } from './credentials.ts'
+import { ANY_PROBLEMS, optionalPrincipal } from './credentials.ts'
 import { enforceLimit } from './limit-headers.ts'
 import { envelope, oneOf, page, problems, ref, success } from './schemas.ts'
 
@@ -85,18 +85,6 @@ const listSchema = {
   security: [{}, { apiKey: [] }, { accessToken: [] }],
   response: {
     200: envelope(page(ref(AgentSchema))),
-    ...problems(
-      'credential_missing',
-      'credential_malformed',
-      'key_unknown',
-      'key_expired',
-      'key_revoked',
-      'owner_suspended',
-      'token_invalid',
-      'token_expired',
-      'token_revoked',
-      'rate_limited',
-      'unavailable',
-    ),
+    ...problems(...ANY_PROBLEMS),
   },
 }
