@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { RunEnd } from '#core/chat/run.ts'
 import { askClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
+import { Distribution, Tally } from './tallies.ts'
 
 /** What an operator watches. Labels are bounded: routes and agents come from the configuration, reasons from the one table. */
 export interface Metrics {
@@ -24,61 +25,65 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, prefix: 'trunkline_' })
   const registers = [registry]
 
-  const requests = new Counter({
+  const requests = new Tally({
     name: 'trunkline_http_requests_total',
     help: 'Requests by route, method and status.',
     labelNames: ['route', 'method', 'status'],
     registers,
   })
-  const requestSeconds = new Histogram({
+  const requestSeconds = new Distribution({
     name: 'trunkline_http_request_duration_seconds',
     help: 'Time from the request to the end of the response.',
-    labelNames: ['route'],
+    label: 'route',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   })
-  const refusals = new Counter({
+  const refusals = new Tally({
     name: 'trunkline_refusals_total',
     help: 'Requests answered with an error, by reason.',
     labelNames: ['reason'],
     registers,
   })
-  const calls = new Counter({
+  const calls = new Tally({
     name: 'trunkline_calls_total',
     help: 'Admitted calls by agent, outcome and reason.',
     labelNames: ['agent', 'outcome', 'reason'],
     registers,
   })
-  const callSeconds = new Histogram({
+  const callSeconds = new Distribution({
     name: 'trunkline_call_duration_seconds',
     help: "Time from a call's dispatch to its end.",
-    labelNames: ['agent'],
+    label: 'agent',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200],
     registers,
   })
-  const firstChunkSeconds = new Histogram({
+  const firstChunkSeconds = new Distribution({
     name: 'trunkline_call_first_chunk_seconds',
     help: "Time from a call's dispatch to the first text.",
-    labelNames: ['agent'],
+    label: 'agent',
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   })
-  const inFlight = new Gauge({
+  let inFlight = 0
+  new Gauge({
     name: 'trunkline_calls_in_flight',
     help: 'Calls that were dispatched and have not ended.',
     registers,
+    collect() {
+      this.set(inFlight)
+    },
   })
-  const batchSize = new Histogram({
+  const batchSize = new Distribution({
     name: 'trunkline_ledger_batch_size',
     help: 'Calls that one statement of the ledger carried.',
-    labelNames: ['statement'],
+    label: 'statement',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     registers,
   })
-  const batchSeconds = new Histogram({
+  const batchSeconds = new Distribution({
     name: 'trunkline_ledger_batch_duration_seconds',
     help: 'Time of one statement of the ledger.',
-    labelNames: ['statement'],
+    label: 'statement',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers,
   })
@@ -107,21 +112,21 @@ export function createMetrics(): Metrics {
     text: () => (cluster.isWorker ? askClusterMetrics() : registry.metrics()),
     contentType: registry.contentType,
     request(route, method, status, seconds) {
-      requests.inc({ route, method, status })
-      requestSeconds.observe({ route }, seconds)
+      requests.add(route, method, String(status))
+      requestSeconds.add(route, seconds)
     },
     callStarted() {
-      inFlight.inc()
+      inFlight += 1
     },
     callEnded(agent, { outcome, failure, durationMs, firstChunkMs }) {
-      inFlight.dec()
-      calls.inc({ agent, outcome, reason: failure?.reason ?? '' })
-      callSeconds.observe({ agent }, durationMs / 1000)
-      if (firstChunkMs !== undefined) firstChunkSeconds.observe({ agent }, firstChunkMs / 1000)
+      inFlight -= 1
+      calls.add(agent, outcome, failure?.reason)
+      callSeconds.add(agent, durationMs / 1000)
+      if (firstChunkMs !== undefined) firstChunkSeconds.add(agent, firstChunkMs / 1000)
     },
     ledgerBatch(statement, size, ms) {
-      batchSize.observe({ statement }, size)
-      batchSeconds.observe({ statement }, ms / 1000)
+      batchSize.add(statement, size)
+      batchSeconds.add(statement, ms / 1000)
     },
     settleFailed() {
       settleFailures.inc()
@@ -133,7 +138,7 @@ export function createMetrics(): Metrics {
       limitStore.set(answers ? 1 : 0)
     },
     refused(reason) {
-      refusals.inc({ reason })
+      refusals.add(reason)
     },
   }
 }
