@@ -94,6 +94,8 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // A logger a request costs as much as its line; the two places that log for one name it themselves.
+    childLoggerFactory: (logger) => logger,
     genReqId: (request) => requestIdOf(request, newId),
     requestIdHeader: false,
     bodyLimit: config.chat.bodyBytesMax,

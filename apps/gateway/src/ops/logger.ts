@@ -1,20 +1,14 @@
-import { type Logger, type LoggerOptions, pino } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 
 /** A write a line was a fifth of a call's whole cost. A process that is killed loses the lines of so long. */
 const GATHER_MS = 100
-const GATHER_BYTES = 8 * 1024
+const GATHER_CHARACTERS = 8 * 1024
 /** Lines that cannot be written, since a disk is full, wait up to here; later ones are dropped. */
 const WAITING_BYTES_MAX = 1024 * 1024
 
 /** Structured lines on stdout, some at a time. Errors are told by type, code, message and stack alone: other properties may carry data. */
 export function createLogger(level: string): Logger {
-  const stdout = pino.destination({
-    dest: 1,
-    sync: true,
-    minLength: GATHER_BYTES,
-    periodicFlush: GATHER_MS,
-    maxLength: WAITING_BYTES_MAX,
-  })
+  const stdout = pino.destination({ dest: 1, sync: true, maxLength: WAITING_BYTES_MAX })
   // A log that cannot be written is no reason to stop serving; unheard, the event would end the process.
   let isStuck = false
   stdout.on('error', () => {
@@ -23,8 +17,9 @@ export function createLogger(level: string): Logger {
   stdout.on('write', () => {
     isStuck = false
   })
+  const lines = gatherLines(stdout)
   process.once('exit', () => {
-    stdout.flush()
+    lines.flush()
     // It repeats a failed write for ever: only where the one before it went through.
     if (!isStuck) stdout.flushSync()
   })
@@ -40,7 +35,29 @@ export function createLogger(level: string): Logger {
       res: () => undefined,
     },
   }
-  return pino(options, stdout)
+  return pino(options, lines)
+}
+
+/** The destination gathers, too, but measures all that it has at every line. */
+function gatherLines(destination: DestinationStream): DestinationStream & { flush(): void } {
+  let lines: string[] = []
+  let characters = 0
+  const flush = () => {
+    if (lines.length === 0) return
+    const text = lines.join('')
+    lines = []
+    characters = 0
+    destination.write(text)
+  }
+  setInterval(flush, GATHER_MS).unref()
+  return {
+    write(line) {
+      lines.push(line)
+      characters += line.length
+      if (characters >= GATHER_CHARACTERS) flush()
+    },
+    flush,
+  }
 }
 
 let toldMs = 0

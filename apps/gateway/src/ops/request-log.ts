@@ -24,13 +24,14 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
   if (request.problem !== undefined) metrics.refused(request.problem.reason)
   request.log.info(
     {
+      reqId: request.id,
       method: request.method,
       route,
       status,
       ms: Math.round(ms * 10) / 10,
       address: request.ip,
-      ...(request.problem !== undefined && { reason: request.problem.reason }),
-      ...(request.callId !== undefined && { call: request.callId }),
+      reason: request.problem?.reason,
+      call: request.callId,
     },
     'request',
   )

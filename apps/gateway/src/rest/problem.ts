@@ -43,7 +43,7 @@ export function installProblems(app: FastifyInstance): void {
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics.
   if (problem.reason === 'internal_error' || problem.reason === 'unavailable') {
-    request.log.error({ err: problem.cause ?? problem }, problem.reason)
+    request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
   }
   request.problem = problem
   const isOpenAi = request.routeOptions.config?.errors === 'openai'
