@@ -49,7 +49,7 @@ export interface GatewayDeps {
 
 /** Config → Services: the composition root. */
 export function createGateway({ config, database, runtime, log }: GatewayDeps): Gateway {
-  const { sql, prisma } = database
+  const { sql, keptSql, prisma } = database
   const instanceId = runtime.newId()
   const metrics = createMetrics()
   const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
@@ -80,6 +80,7 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
   })
   const ledger = createLedger({
     sql,
+    admissionSql: keptSql,
     runtime,
     instanceId,
     observer: {

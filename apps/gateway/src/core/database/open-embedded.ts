@@ -23,6 +23,7 @@ function fromPglite(pglite: PGlite): Database {
   return {
     kind: 'embedded',
     sql,
+    keptSql: sql,
     prisma,
     pendingMigrations: () => pendingMigrations(sql),
     migrate: () =>

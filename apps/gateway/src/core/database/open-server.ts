@@ -16,28 +16,30 @@ export interface ServerOptions {
 /** Connects with the first query, not before: a gateway starts, and stays, without its server. */
 export function openServer(options: ServerOptions): Database {
   const { url, poolMax = 10, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000 } = options
-  const pool = openPool({
+  const config: pg.PoolConfig = {
     connectionString: url,
-    max: poolMax,
     connectionTimeoutMillis: connectTimeoutMs,
     // The server ends a slow statement first; this is for a server that has gone silent.
     query_timeout: statementTimeoutMs + 5_000,
     // Prisma writes times without a zone and reads them as UTC. By SET, since poolers refuse it as a start-up parameter.
     onConnect: (client) =>
       client.query(`SET TimeZone = 'UTC'; SET statement_timeout = ${statementTimeoutMs}`),
-  })
+  }
+  const pool = openPool({ ...config, max: poolMax })
   const sql = poolSql(pool)
+  const kept = keptSql(openPool({ ...config, max: 1 }))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
   return {
     kind: 'server',
     sql,
+    keptSql: kept,
     prisma,
     pendingMigrations: () => pendingMigrations(sql),
     migrate: async () =>
       (await pendingMigrations(sql)).length === 0 ? [] : migrateLocked(url, connectTimeoutMs),
     async close() {
       await prisma.$disconnect()
-      await pool.end()
+      await Promise.all([pool.end(), kept.close()])
     },
   }
 }
@@ -92,17 +94,62 @@ function openPool(config: pg.PoolConfig): pg.Pool {
 const STATEMENTS_MAX = 256
 
 function poolSql(pool: pg.Pool): Sql {
-  const names = new Map<string, string>()
+  const prepared = statements()
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      let name = names.get(text)
-      if (name === undefined && names.size < STATEMENTS_MAX) {
-        name = createHash('sha256').update(text).digest('base64url')
-        names.set(text, name)
-      }
-      const result = await pool.query({ name, text, values: values as unknown[] })
-      return result.rows as Row[]
+      const { rows } = await pool.query(prepared(text, values))
+      return rows as Row[]
     },
+  }
+}
+
+/** Lets go of its connection after every error, and takes another with the next statement. */
+function keptSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
+  const prepared = statements()
+  let kept: Promise<pg.PoolClient> | undefined
+
+  function keep(): Promise<pg.PoolClient> {
+    const keeping = pool.connect()
+    // Unheard, the end of an idle connection would end the process.
+    keeping.then((client) => client.on('error', () => letGo(keeping))).catch(() => undefined)
+    return keeping
+  }
+
+  function letGo(connection: Promise<pg.PoolClient> | undefined): void {
+    if (connection === undefined || connection !== kept) return
+    kept = undefined
+    connection.then((client) => client.release(true)).catch(() => undefined)
+  }
+
+  return {
+    async query<Row>(text: string, values: readonly unknown[] = []) {
+      kept ??= keep()
+      const used = kept
+      try {
+        const { rows } = await (await used).query(prepared(text, values))
+        return rows as Row[]
+      } catch (error) {
+        letGo(used)
+        throw error
+      }
+    },
+    async close() {
+      letGo(kept)
+      await pool.end()
+    },
+  }
+}
+
+/** Statements under names by which the server finds their plans again. */
+function statements(): (text: string, values: readonly unknown[]) => pg.QueryConfig {
+  const names = new Map<string, string>()
+  return (text, values) => {
+    let name = names.get(text)
+    if (name === undefined && names.size < STATEMENTS_MAX) {
+      name = createHash('sha256').update(text).digest('base64url')
+      names.set(text, name)
+    }
+    return { ...(name !== undefined && { name }), text, values: values as unknown[] }
   }
 }
 

@@ -43,15 +43,15 @@ export interface Admitted {
 export interface Settlement {
   readonly callId: string
   readonly outcome: CallOutcome
-  readonly reason?: ErrorReason
-  readonly model?: string
-  readonly platformStatus?: number
-  readonly platformCode?: string
-  readonly platformLogId?: string
-  readonly promptTokens?: number
-  readonly completionTokens?: number
-  readonly totalTokens?: number
-  readonly firstChunkMs?: number
+  readonly reason?: ErrorReason | undefined
+  readonly model?: string | undefined
+  readonly platformStatus?: number | undefined
+  readonly platformCode?: string | undefined
+  readonly platformLogId?: string | undefined
+  readonly promptTokens?: number | undefined
+  readonly completionTokens?: number | undefined
+  readonly totalTokens?: number | undefined
+  readonly firstChunkMs?: number | undefined
   readonly durationMs: number
 }
 
@@ -62,6 +62,8 @@ export interface LedgerObserver {
 
 export interface LedgerDeps {
   readonly sql: Sql
+  /** For admissions, of which one statement is under way at a time; left out: {@link LedgerDeps.sql}. */
+  readonly admissionSql?: Sql
   readonly runtime: Runtime
   readonly instanceId: string
   readonly observer: LedgerObserver
@@ -87,12 +89,13 @@ const RETRY_AFTER_MS = 100
 const SETTLE_EVERY_MS = 20
 
 export function createLedger(deps: LedgerDeps): Ledger {
-  const { sql, runtime, instanceId, observer } = deps
+  const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
   let closing = false
 
-  const timed = async <Row>(statement: 'admit' | 'settle', text: string, rows: readonly unknown[]) => {
+  const timed = async <Row>(statement: 'admit' | 'settle', rows: readonly unknown[]) => {
     const startedMs = runtime.elapsedMs()
-    const result = await sql.query<Row>(text, [JSON.stringify(rows), instanceId])
+    const [text, on] = statement === 'admit' ? [ADMIT, admissionSql] : [SETTLE, sql]
+    const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
     observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
     return result
   }
@@ -102,10 +105,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       const asked = batch.filter(({ isRefused }) => !isRefused)
       const rows = asked.map(({ admission }, index) => admissionRow(admission, index))
       // A repeat after a lost answer carries the same call ids, which the statement leaves out: it counts once.
-      const [row] = await retryLost(
-        () => timed<{ answers: AdmissionAnswer[] }>('admit', ADMIT, rows),
-        runtime,
-      )
+      const [row] = await retryLost(() => timed<{ answers: AdmissionAnswer[] }>('admit', rows), runtime)
       const answers = row?.answers ?? []
       const answerOf = new Map(asked.map((each, index) => [each, answers[index]]))
       return batch.map((each) => answerOf.get(each))
@@ -116,22 +116,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   const settleAll: Coalescer<Settlement, void> = coalesce<Settlement, void>(
     async (settlements) => {
-      await timed('settle', SETTLE, settlements.map(settlementRow))
+      await timed('settle', settlements.map(settlementRow))
       return settlements.map(() => undefined)
     },
     { sizeMax: 1_000, isShared: isConnectionError, gather: () => pause(SETTLE_EVERY_MS) },
   )
-
-  async function settleUntilTaken(settlement: Settlement): Promise<void> {
-    for (;;) {
-      try {
-        return await settleAll(settlement)
-      } catch (error) {
-        if (!isConnectionError(error) || closing) return observer.settleFailed(error)
-        await pause(RETRY_AFTER_MS)
-      }
-    }
-  }
 
   // Counted, not kept in a Set: see Roster for what that costs.
   let unwritten = 0
@@ -139,17 +128,34 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   function settle(settlement: Settlement): void {
     unwritten += 1
-    void settleUntilTaken(settlement).finally(() => {
-      unwritten -= 1
-      if (unwritten === 0) whenWritten?.()
+    settleUntilTaken(settlement)
+  }
+
+  /** Callbacks: an async function would cost every call two promises more. */
+  function settleUntilTaken(settlement: Settlement): void {
+    settleAll(settlement).then(written, (error: unknown) => {
+      if (isConnectionError(error) && !closing) {
+        setTimeout(settleUntilTaken, RETRY_AFTER_MS, settlement).unref()
+        return
+      }
+      observer.settleFailed(error)
+      written()
     })
+  }
+
+  function written(): void {
+    unwritten -= 1
+    if (unwritten === 0) whenWritten?.()
   }
 
   return {
     async admit(admission) {
       const asked = { admission, isRefused: false }
       const answer = admitAll(asked)
-      const judged = await withDeadline(ADMIT_WITHIN_MS, answer).catch((cause: unknown) => {
+      let judged: AdmissionAnswer | undefined
+      try {
+        judged = await withDeadline(ADMIT_WITHIN_MS, answer)
+      } catch (cause) {
         if (!isConnectionError(cause)) throw cause
         asked.isRefused = true
         // Its answer may be late or lost: what was counted all the same has an end.
@@ -163,7 +169,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
             settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
           })
         throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
-      })
+      }
       if (judged === undefined) throw new Error('an admission was left out of its batch')
       const [refusal, keyId, ownerId, maxApiCalls] = judged
       if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
@@ -173,11 +179,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
     settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
     settleDead: () => untilNone(() => sql.query(SETTLE_DEAD)),
     async close(timeoutMs) {
-      const written = new Promise<void>((resolve) => {
+      const allWritten = new Promise<void>((resolve) => {
         if (unwritten === 0) resolve()
         else whenWritten = resolve
       })
-      await Promise.race([written, pause(timeoutMs)])
+      await Promise.race([allWritten, pause(timeoutMs)])
       closing = true
     },
   }
