@@ -88,6 +88,8 @@ function openStream(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTi
   function write(text: string): boolean {
     if (!isOpen) open()
     lastWriteMs = performance.now()
+    // ASCII, the usual, has no such line ends, and is the same in Latin-1, which needs no encoding.
+    if (Buffer.byteLength(text) === text.length) return raw.write(text, 'latin1')
     return raw.write(text.replace(UNICODE_LINE_ENDS, escaped))
   }
 

@@ -15,27 +15,27 @@ export function completionId({ callId }: Chat): string {
   return `chatcmpl-${callId}`
 }
 
-/** The chunks of an OpenAI-compatible stream. */
+/** The chunks of an OpenAI-compatible stream. Only a chunk's delta is serialised anew; what stands around it is made once. */
 export function createCompletionEncoder(
   chat: Chat,
   { reasoning, includeUsage }: CompletionOptions,
 ): ChunkEncoder {
   const replyText = new ReplyText()
-  let model = chat.model
   let usage: Usage | undefined
-  let hasBegun = false
+  let head = headOf(chat, chat.model)
+  let role = '"role":"assistant",'
 
-  const chunk = (rest: object) =>
-    `data: ${JSON.stringify({ id: completionId(chat), object: 'chat.completion.chunk', created: chat.created, model, ...rest })}\n\n`
-  const choice = (delta: object, reason: string | null = null) => {
-    const first = hasBegun ? {} : { role: 'assistant' }
-    hasBegun = true
-    return chunk({ choices: [{ index: 0, delta: { ...first, ...delta }, finish_reason: reason }] })
+  /** `field` of the delta is one that is there. */
+  const chunk = (field: string, value: unknown) => {
+    const text = `${head}"choices":[{"index":0,"delta":{${role}"${field}":${JSON.stringify(value)}},"finish_reason":null}]}\n\n`
+    role = ''
+    return text
   }
   const last = (reason: string) => {
-    const tokens = usage === undefined ? null : tokenUsage(usage)
-    const usageChunk = includeUsage ? chunk({ choices: [], usage: tokens }) : ''
-    return `${choice({}, reason)}${usageChunk}data: [DONE]\n\n`
+    const delta = role.slice(0, -1)
+    const tokens = JSON.stringify(usage === undefined ? null : tokenUsage(usage))
+    const usageChunk = includeUsage ? `${head}"choices":[],"usage":${tokens}}\n\n` : ''
+    return `${head}"choices":[{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]}\n\n${usageChunk}data: [DONE]\n\n`
   }
 
   return {
@@ -44,13 +44,13 @@ export function createCompletionEncoder(
         case 'text':
         case 'interaction':
         case 'replace':
-          return choice({ content: replyText.add(event) })
+          return chunk('content', replyText.add(event))
         case 'reasoning':
-          return reasoning ? choice({ reasoning_content: event.text }) : ''
+          return reasoning ? chunk('reasoning_content', event.text) : ''
         case 'tool_calls':
-          return choice({ tool_calls: event.delta })
+          return chunk('tool_calls', event.delta)
         case 'model':
-          model = event.model
+          head = headOf(chat, event.model)
           return ''
         case 'usage':
           usage = event.usage
@@ -63,4 +63,9 @@ export function createCompletionEncoder(
     },
     fail: (problem) => `data: ${JSON.stringify(openAiError(problem))}\n\n`,
   }
+}
+
+function headOf(chat: Chat, model: string): string {
+  const fields = { id: completionId(chat), object: 'chat.completion.chunk', created: chat.created, model }
+  return `data: ${JSON.stringify(fields).slice(0, -1)},`
 }

@@ -7,6 +7,7 @@ import { cozeCode, cozeFailure } from './coze-failure.ts'
 import { defaultApp } from './default-app.ts'
 import { detail } from './detail.ts'
 import { errorEvents, failureOf, failureOfPage, MALFORMED, unreadableBody } from './failure.ts'
+import { FrameParser } from './frame-parser.ts'
 import { helperCall, probeCall } from './helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from './json.ts'
 import { jsonPost } from './json-post.ts'
@@ -15,6 +16,7 @@ import { stringValues } from './string-values.ts'
 import { usage } from './usage.ts'
 
 interface CozeState extends ReplyState {
+  readonly frames: FrameParser
   /** The conversation that the call named. */
   readonly asked: string | undefined
   /** Answers of which a piece was told: their repetition as a whole is not. */
@@ -52,6 +54,7 @@ export const coze: Adapter<CozeState> = {
   },
 
   start: ({ conversationId }) => ({
+    frames: new FrameParser(),
     asked: conversationId,
     toldAnswers: new Set(),
     lastAnswer: undefined,
@@ -62,7 +65,7 @@ export const coze: Adapter<CozeState> = {
     // The cloud quotes `[DONE]` or sends an object, coze-studio nothing: the name alone tells.
     if (event === 'done' || event === 'conversation.stream.done') return end(state)
     if (data === '') return []
-    const json = parseJson(data)
+    const json = state.frames.parse(data)
     if (json === undefined) return MALFORMED
     const frame = objectOf(json)
     return isReplaced(frame, state) ? errorEvents(REPLACED) : translateFrame(event, frame, state)

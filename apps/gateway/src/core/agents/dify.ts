@@ -9,13 +9,15 @@ import { detail } from './detail.ts'
 import { difyFailure } from './dify-failure.ts'
 import { errorEvents, failureOf, failureOfPage, MALFORMED, unreadableBody } from './failure.ts'
 import { finishReason } from './finish-reason.ts'
+import { FrameParser } from './frame-parser.ts'
 import { helperCall, probeCall } from './helper-call.ts'
-import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf, toJson } from './json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from './json.ts'
 import { jsonPost } from './json-post.ts'
 import { spoken } from './spoken.ts'
 import { usage } from './usage.ts'
 
 interface DifyState extends ReplyState {
+  readonly frames: FrameParser
   readonly mode: Agent['mode']
   hasText: boolean
   /** A text came in `agent_message` events. */
@@ -80,6 +82,7 @@ export const dify: Adapter<DifyState> = {
   },
 
   start: ({ agent }) => ({
+    frames: new FrameParser(),
     mode: agent.mode,
     hasText: false,
     agentSpoke: false,
@@ -90,7 +93,7 @@ export const dify: Adapter<DifyState> = {
 
   translate({ event, data }, state) {
     if (event === 'ping' || data === '') return []
-    const json = parseJson(data)
+    const json = state.frames.parse(data)
     if (json === undefined) return MALFORMED
     const frame = objectOf(json)
     learnIds(frame, state)

@@ -10,13 +10,15 @@ import { errorEvents, failureOfPage, MALFORMED, unreadableBody } from './failure
 import { fastgptFailure } from './fastgpt-failure.ts'
 import { countTokens, type FastGptTokens, hasFailed, visibleNode } from './fastgpt-nodes.ts'
 import { finishReason } from './finish-reason.ts'
+import { FrameParser } from './frame-parser.ts'
 import { helperCall, probeCall } from './helper-call.ts'
-import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from './json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
 import { jsonPost } from './json-post.ts'
 import { spoken } from './spoken.ts'
 import { usage } from './usage.ts'
 
 interface FastGptState extends ReplyState {
+  readonly frames: FrameParser
   /** Whether the client may see node data whole. */
   readonly wholeNodes: boolean
   readonly tokens: FastGptTokens
@@ -56,6 +58,7 @@ export const fastgpt: Adapter<FastGptState> = {
   },
 
   start: ({ agent }) => ({
+    frames: new FrameParser(),
     wholeNodes: agent.nodeData === 'full',
     tokens: { prompt: 0, completion: 0, countedNodes: new Set() },
     cut: undefined,
@@ -68,7 +71,7 @@ export const fastgpt: Adapter<FastGptState> = {
     if (data === '') return []
     // Not the end of reading: before 2026 the node data follows it.
     if (data === '[DONE]') return end('stop', state)
-    const json = parseJson(data)
+    const json = state.frames.parse(data)
     if (json === undefined) return MALFORMED
     const frame = objectOf(json)
     switch (event) {

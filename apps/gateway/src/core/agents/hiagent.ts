@@ -14,6 +14,7 @@ import {
   reasonOfStatus,
   unreadableBody,
 } from './failure.ts'
+import { FrameParser } from './frame-parser.ts'
 import { helperCall, probeCall } from './helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from './json.ts'
 import { jsonPost } from './json-post.ts'
@@ -22,6 +23,7 @@ import { stringValues } from './string-values.ts'
 import { usage } from './usage.ts'
 
 interface HiAgentState extends ReplyState {
+  readonly frames: FrameParser
   /** With the run's id it stops the run. */
   messageId: string | undefined
   hasText: boolean
@@ -52,13 +54,19 @@ export const hiagent: Adapter<HiAgentState> = {
     })
   },
 
-  start: () => ({ messageId: undefined, hasText: false, isNextAnswer: false, ended: false }),
+  start: () => ({
+    frames: new FrameParser(),
+    messageId: undefined,
+    hasText: false,
+    isNextAnswer: false,
+    ended: false,
+  }),
 
   translate({ data }, state) {
     // v1 doubles the prefix.
     const payload = data.replace(/^(?:data:\s*)+/, '')
     if (payload === '') return []
-    const json = parseJson(payload)
+    const json = state.frames.parse(payload)
     if (json === undefined) return MALFORMED
     const frame = objectOf(json)
     learnIds(frame, state)

@@ -3,7 +3,6 @@ import type { ErrorReason } from '#core/errors.ts'
 import type { Adapter, AgentCall, HeaderReader, ReplyState } from './adapter.ts'
 import { agentUrl } from './agent-url.ts'
 import { bearer } from './bearer.ts'
-import { defined } from './defined.ts'
 import {
   errorEvents,
   failureOf,
@@ -13,14 +12,16 @@ import {
   unreadableBody,
 } from './failure.ts'
 import { finishReason } from './finish-reason.ts'
+import { FrameParser } from './frame-parser.ts'
 import { probeCall } from './helper-call.ts'
-import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from './json.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
 import { jsonPost } from './json-post.ts'
 import { spoken } from './spoken.ts'
 import { usage } from './usage.ts'
 import { userMessage } from './user-message.ts'
 
 interface OpenAiState extends ReplyState {
+  readonly frames: FrameParser
   model: string | undefined
   /** An end or an error was told. */
   over: boolean
@@ -41,26 +42,22 @@ export const openai: Adapter<OpenAiState> = {
 
   buildRequest(call) {
     const messages = call.messages ?? [userMessage(call.query, call.files)]
-    return jsonPost(
-      openaiUrl(call, '/chat/completions'),
-      bearer(call),
-      defined({
-        ...call.parameters,
-        model: call.app?.model ?? call.agent.model,
-        messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
-        stream: call.stream,
-        stream_options: call.stream ? { include_usage: true } : undefined,
-        user: call.endUser,
-      }),
-    )
+    return jsonPost(openaiUrl(call, '/chat/completions'), bearer(call), {
+      ...call.parameters,
+      model: call.app?.model ?? call.agent.model,
+      messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
+      stream: call.stream,
+      stream_options: call.stream ? { include_usage: true } : undefined,
+      user: call.endUser,
+    })
   },
 
-  start: () => ({ model: undefined, over: false }),
+  start: () => ({ frames: new FrameParser(), model: undefined, over: false }),
 
   translate({ event, data }, state) {
     if (data === '') return []
     if (data === '[DONE]') return end('stop', state)
-    const json = parseJson(data)
+    const json = state.frames.parse(data)
     if (json === undefined) return MALFORMED
     const chunk = objectOf(json)
     const error = errorOf(chunk) ?? (event === 'error' ? chunk : undefined)
@@ -92,29 +89,31 @@ function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
 
 /** A chunk and a whole completion differ in one name. */
 function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiState): readonly ChatEvent[] {
-  const choice = objectOf(listOf(chunk.choices).find((each) => !objectOf(each).index))
+  const choice = firstChoice(listOf(chunk.choices))
   const delta = objectOf(choice[part])
   const calls = listOf(delta.tool_calls)
   const reason = textOf(choice.finish_reason)
   const tokens = objectOf(chunk.usage)
-  return [
-    ...model(chunk.model, state),
-    // `reasoning_content`: vLLM and most; `reasoning`: Ollama and newer vLLM.
-    ...spoken('reasoning', textOf(delta.reasoning_content) ?? delta.reasoning),
-    ...spoken('text', textOf(delta.content) ?? delta.refusal),
-    ...(calls.length > 0
-      ? [{ type: 'tool_calls' as const, delta: part === 'delta' ? calls : calls.map(indexed) }]
-      : []),
-    ...(reason === undefined ? [] : end(reason, state)),
-    ...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens),
-  ]
+  const events: ChatEvent[] = []
+  const name = textOf(chunk.model)
+  if (name !== undefined && name !== state.model) {
+    state.model = name
+    events.push({ type: 'model', model: name })
+  }
+  // `reasoning_content`: vLLM and most; `reasoning`: Ollama and newer vLLM.
+  events.push(...spoken('reasoning', textOf(delta.reasoning_content) ?? delta.reasoning))
+  events.push(...spoken('text', textOf(delta.content) ?? delta.refusal))
+  if (calls.length > 0)
+    events.push({ type: 'tool_calls', delta: part === 'delta' ? calls : calls.map(indexed) })
+  if (reason !== undefined) events.push(...end(reason, state))
+  events.push(...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens))
+  return events
 }
 
-function model(value: unknown, state: OpenAiState): readonly ChatEvent[] {
-  const name = textOf(value)
-  if (name === undefined || name === state.model) return []
-  state.model = name
-  return [{ type: 'model', model: name }]
+/** The choice with the index 0, or without one. */
+function firstChoice(choices: readonly unknown[]): JsonObject {
+  for (const choice of choices) if (!objectOf(choice).index) return objectOf(choice)
+  return {}
 }
 
 /** Only deltas carry the index by which tool calls are put together. */
