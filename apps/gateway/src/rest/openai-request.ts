@@ -44,24 +44,22 @@ export const PARAMETERS = {
   ],
 } as const
 
-const PASSED: readonly string[] = [...PARAMETERS.refused, ...PARAMETERS.ignored]
+const REFUSED: ReadonlySet<string> = new Set(PARAMETERS.refused)
+const PASSED: ReadonlySet<string> = new Set([...PARAMETERS.refused, ...PARAMETERS.ignored])
 
 /** The parameters that an `openai` agent gets, unknown ones left out. */
 export function passedParameters(body: CompletionRequest): Record<string, unknown> {
   requireOneChoice(body)
-  const given = body as Record<string, unknown>
-  return Object.fromEntries(
-    PASSED.filter((name) => given[name] !== undefined && given[name] !== null).map((name) => [
-      name,
-      given[name],
-    ]),
-  )
+  const passed: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body))
+    if (PASSED.has(name) && value !== undefined && value !== null) passed[name] = value
+  return passed
 }
 
 /** The given parameters that agents without OpenAI's interface cannot honour. */
 export function unhonouredParameters(body: CompletionRequest): string[] {
   const given = body as Record<string, unknown>
-  return PARAMETERS.refused.filter((name) => isUsed(name, given[name]))
+  return Object.keys(given).filter((name) => REFUSED.has(name) && isUsed(name, given[name]))
 }
 
 function isUsed(name: string, value: unknown): boolean {
@@ -79,11 +77,10 @@ function requireOneChoice(body: CompletionRequest): void {
 
 /** The messages as the seam has them: what only OpenAI's servers understand travels beside. */
 export function callMessages(body: CompletionRequest): readonly CallMessage[] {
-  return body.messages.map(({ role, content, ...extra }) => ({
-    role,
-    content: content ?? null,
-    ...(Object.keys(extra).length > 0 && { extra }),
-  }))
+  return body.messages.map(({ role, content, ...extra }) => {
+    const message = { role, content: content ?? null }
+    return Object.keys(extra).length > 0 ? { ...message, extra } : message
+  })
 }
 
 /** `<agent>/<app>`; a header that names the agent leaves only what follows the slash. */

@@ -91,7 +91,7 @@ function chatCall(
     address: request.ip,
     agent,
     appId: app,
-    ...(headers.agent === undefined && { model: body.model }),
+    model: headers.agent === undefined ? body.model : undefined,
     chatId: conversation,
     conversationId: conversation,
     stream: body.stream === true,

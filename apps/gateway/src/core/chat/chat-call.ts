@@ -27,7 +27,7 @@ export interface ChatCall {
   /** Of a face that carries the whole array; `query` and `files` are then made from it. */
   readonly messages?: readonly CallMessage[]
   /** The face's own name of agent and app. */
-  readonly model?: string
+  readonly model?: string | undefined
   readonly parameters?: Readonly<Record<string, unknown>>
   /** Given parameters that only agents honour which take the array as it is. */
   readonly unhonoured?: readonly string[]

@@ -292,7 +292,7 @@ describe('a failure', () => {
     answer(platform)
     expect((await readAll(run)).problem?.reason).toBe(reason)
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason } }])
-    expect(ends[0]).not.toHaveProperty('firstChunkMs')
+    expect(ends[0]?.firstChunkMs).toBeUndefined()
   })
 
   test('is an empty reply, where a platform must give one', async () => {
@@ -387,7 +387,7 @@ describe('a reader that leaves', () => {
     const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
     void run.cancel('client_gone')
     expect(ends).toMatchObject([{ outcome: 'client_gone' }])
-    expect(ends[0]).not.toHaveProperty('failure')
+    expect(ends[0]?.failure).toBeUndefined()
     expect(platform.cancelledWith).toBeDefined()
     await waiting
     void run.cancel('drained')

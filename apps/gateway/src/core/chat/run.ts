@@ -13,12 +13,12 @@ import { startWatch, type Watch } from './watch.ts'
 /** How a reply ended, told exactly once. */
 export interface RunEnd {
   readonly outcome: CallOutcome
-  readonly failure?: Failure
+  readonly failure: Failure | undefined
   /** A fault of ours, for the log. */
-  readonly cause?: unknown
-  readonly usage?: Usage
-  readonly model?: string
-  readonly firstChunkMs?: number
+  readonly cause: unknown
+  readonly usage: Usage | undefined
+  readonly model: string | undefined
+  readonly firstChunkMs: number | undefined
   readonly durationMs: number
 }
 
@@ -28,7 +28,7 @@ export interface RunOptions {
   readonly upstream: Upstream
   readonly runtime: Runtime
   /** Enters the conversation; the reply is asked for when it has resolved. */
-  open(isOver: () => boolean): Promise<Session>
+  open(isOver: () => boolean): Session | Promise<Session>
   onEnd(end: RunEnd): void
 }
 
@@ -208,10 +208,12 @@ export class Run implements ChatEvents {
   /** Before its end is told, the next turn must be able to see this one. */
   async #complete({ session, reply }: Exchange): Promise<void> {
     reply.finish()
-    const cause = await session.complete().then(
-      () => undefined,
-      (error: unknown) => error,
-    )
+    let cause: unknown
+    try {
+      await session.complete()
+    } catch (error) {
+      cause = error
+    }
     if (!this.#isOver) this.#conclude('done', { cause })
   }
 
@@ -239,11 +241,11 @@ export class Run implements ChatEvents {
     this.#options.onEnd({
       outcome,
       durationMs: this.#options.runtime.elapsedMs() - this.#startedMs,
-      ...(failure !== undefined && { failure }),
-      ...(cause !== undefined && { cause }),
-      ...(this.#usage !== undefined && { usage: this.#usage }),
-      ...(this.#model !== undefined && { model: this.#model }),
-      ...(this.#firstChunkMs !== undefined && { firstChunkMs: this.#firstChunkMs }),
+      failure,
+      cause,
+      usage: this.#usage,
+      model: this.#model,
+      firstChunkMs: this.#firstChunkMs,
     })
   }
 

@@ -1,11 +1,11 @@
 import type { Agent } from '#core/agents/agent.ts'
-import { ERRORS, Problem } from '#core/errors.ts'
+import { fail, Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-form.ts'
 import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits, LimitVerdict } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Admitted, Ledger, Settlement } from '#core/usage/ledger.ts'
+import type { Admission, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
 import type { ChatEvents } from './events.ts'
 import { Roster } from './roster.ts'
@@ -28,7 +28,7 @@ export interface Chat {
 
 export interface ChatService {
   /**
-   * Limit → admit → agent → settle. Throws a {@link Problem} where the call is refused.
+   * Limit → admit → agent → settle. The limiter stands in front of the database, keyed by the key's hash. Throws a {@link Problem} where the call is refused.
    * `onLimit` hears where the caller stands in its window, whatever comes of the call.
    */
   start(call: ChatCall, signal: AbortSignal, onLimit: (verdict: LimitVerdict) => void): Promise<Chat>
@@ -52,7 +52,7 @@ export interface ChatDeps extends SessionDeps {
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { agents, ledger, runtime, observer } = deps
+  const { agents, limits, keyLimits, ledger, runtime, observer } = deps
   const running = new Roster<Run>()
   const stopping = new Set<Promise<void>>()
   let starting = 0
@@ -89,38 +89,37 @@ export function createChatService(deps: ChatDeps): ChatService {
     stopping.add(stopped)
   }
 
-  async function start(
-    call: ResolvedCall,
-    signal: AbortSignal,
-    onLimit: (verdict: LimitVerdict) => void,
-  ): Promise<Chat> {
-    const keyHash = hashKey(call.credential)
-    await takeLimit(deps, call, keyHash, onLimit)
-    const callId = runtime.newId()
-    const conversationId = call.clientConversationId || runtime.newId()
-    const admitted = await admit(deps, call, { callId, keyHash, conversationId })
-    return {
-      callId,
-      conversationId,
-      model: call.app?.model ?? call.target.model ?? call.target.id,
-      reasoning: call.target.reasoning,
-      created: Math.floor(runtime.now().getTime() / 1000),
-      events: begin(
-        call,
-        callId,
-        (isOver) => openSession(deps, { call, callId, admitted, conversationId, isOver }),
-        signal,
-      ),
-    }
-  }
-
   return {
     async start(raw, signal, onLimit) {
       const call = resolveCall(agents, raw)
       if (isDraining) throw new Problem('draining')
       starting += 1
       try {
-        return await start(call, signal, onLimit)
+        const keyHash = hashKey(call.credential)
+        const { chatPerMinute } = (await keyLimits(keyHash)) ?? fail('key_unknown')
+        const verdict = await limits.chat.take(keyHash, chatPerMinute)
+        onLimit(verdict)
+        if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+        const callId = runtime.newId()
+        const conversationId = call.clientConversationId || runtime.newId()
+        const admitted = await ledger.admit(admissionOf(call, { callId, keyHash, conversationId }))
+        return {
+          callId,
+          conversationId,
+          model: call.app?.model ?? call.target.model ?? call.target.id,
+          reasoning: call.target.reasoning,
+          created: Math.floor(runtime.now().getTime() / 1000),
+          events: begin(
+            call,
+            callId,
+            (isOver) => openSession(deps, { call, callId, admitted, conversationId, isOver }),
+            signal,
+          ),
+        }
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401)
+          return await refuseKey(limits, call.address, error)
+        throw error
       } finally {
         starting -= 1
         looked()
@@ -146,58 +145,38 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 }
 
-/** The limiter stands in front of the database, keyed by the key's hash; an unknown key has no limit to be counted on. */
-async function takeLimit(
-  { keyLimits, limits }: ChatDeps,
-  call: ChatCall,
-  keyHash: string,
-  onLimit: (verdict: LimitVerdict) => void,
-): Promise<void> {
-  const own = await keyLimits(keyHash)
-  if (own === undefined) return refuseKey(limits, call.address, new Problem('key_unknown'))
-  const verdict = await limits.chat.take(keyHash, own.chatPerMinute)
-  onLimit(verdict)
-  if (!verdict.allowed) throw new Problem('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
-}
-
-async function admit(
-  { ledger, limits }: ChatDeps,
+function admissionOf(
   call: ResolvedCall,
-  ids: { callId: string; keyHash: string; conversationId: string },
-): Promise<Admitted> {
-  try {
-    return await ledger.admit({
-      ...ids,
-      requestId: call.requestId,
-      permission: 'chat',
-      kind: 'chat',
-      face: call.face,
-      agent: call.target.id,
-      app: call.ledgerApp,
-      endUser: call.endUser,
-      conversation: ids.conversationId,
-    })
-  } catch (error) {
-    if (error instanceof Problem && ERRORS[error.reason].status === 401) {
-      return refuseKey(limits, call.address, error)
-    }
-    throw error
+  { callId, keyHash, conversationId }: { callId: string; keyHash: string; conversationId: string },
+): Admission {
+  return {
+    callId,
+    keyHash,
+    requestId: call.requestId,
+    permission: 'chat',
+    kind: 'chat',
+    face: call.face,
+    agent: call.target.id,
+    app: call.ledgerApp,
+    endUser: call.endUser,
+    conversation: conversationId,
   }
 }
 
-function settlementOf(callId: string, { outcome, failure, usage, ...end }: RunEnd): Settlement {
+function settlementOf(callId: string, end: RunEnd): Settlement {
+  const { usage, failure } = end
   return {
     callId,
-    outcome,
+    outcome: end.outcome,
     durationMs: end.durationMs,
-    ...(end.model !== undefined && { model: end.model }),
-    ...(end.firstChunkMs !== undefined && { firstChunkMs: end.firstChunkMs }),
-    ...usage,
-    ...(failure !== undefined && {
-      reason: failure.reason,
-      ...(failure.platformStatus !== undefined && { platformStatus: failure.platformStatus }),
-      ...(failure.platformCode !== undefined && { platformCode: failure.platformCode }),
-      ...(failure.platformLogId !== undefined && { platformLogId: failure.platformLogId }),
-    }),
+    model: end.model,
+    firstChunkMs: end.firstChunkMs,
+    promptTokens: usage?.promptTokens,
+    completionTokens: usage?.completionTokens,
+    totalTokens: usage?.totalTokens,
+    reason: failure?.reason,
+    platformStatus: failure?.platformStatus,
+    platformCode: failure?.platformCode,
+    platformLogId: failure?.platformLogId,
   }
 }

@@ -15,8 +15,8 @@ export interface Session {
   saw(events: readonly ChatEvent[]): void
   /** The platform names its conversation; told as often as it does. */
   named(platformId: string): void
-  /** The reply is complete. Resolves when the next turn can see it. */
-  complete(): Promise<void>
+  /** The reply is complete. Resolves when the next turn can see it; undefined where it can already. */
+  complete(): Promise<void> | undefined
   failed(failure: Failure | undefined): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export class OpeningFailed extends Error {
   }
 }
 
-export async function openSession(deps: SessionDeps, request: SessionRequest): Promise<Session> {
+export function openSession(deps: SessionDeps, request: SessionRequest): Session | Promise<Session> {
   const { call, admitted, conversationId } = request
   const { identity } = deps
   const asked = agentCall(call, identity.endUserId(admitted.ownerId, call.endUser))
@@ -86,7 +86,7 @@ function plainSession(call: AgentCall): Session {
     call,
     saw: () => undefined,
     named: () => undefined,
-    complete: async () => undefined,
+    complete: () => undefined,
     failed: async () => undefined,
   }
 }

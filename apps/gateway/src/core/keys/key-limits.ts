@@ -10,9 +10,9 @@ export interface KeyLimits {
 
 /**
  * What the rate limiter must know of a key before the key is judged: that it exists, and its own limits. Undefined for a
- * hash that no key has.
+ * hash that no key has. No promise where it is remembered.
  */
-export type KeyLimitsReader = (keyHash: string) => Promise<KeyLimits | undefined>
+export type KeyLimitsReader = (keyHash: string) => KeyLimits | Promise<KeyLimits | undefined>
 
 const REMEMBERED_MS = 1_000
 /** Before the admission's own deadline: a database that hangs is told in time. */
@@ -42,10 +42,7 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
     { sizeMax: 256, isShared: () => true },
   )
 
-  return async (hash) => {
-    const nowMs = runtime.elapsedMs()
-    const known = remembered.get(hash)
-    if (known !== undefined && known.untilMs > nowMs) return known.limits
+  async function read(hash: string, nowMs: number): Promise<KeyLimits | undefined> {
     const limits = await withDeadline(LOOK_UP_WITHIN_MS, lookUp(hash))
     if (limits === undefined) remembered.delete(hash)
     else {
@@ -53,5 +50,11 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
       remembered.set(hash, { limits, untilMs: nowMs + REMEMBERED_MS })
     }
     return limits
+  }
+
+  return (hash) => {
+    const nowMs = runtime.elapsedMs()
+    const known = remembered.get(hash)
+    return known !== undefined && known.untilMs > nowMs ? known.limits : read(hash, nowMs)
   }
 }
