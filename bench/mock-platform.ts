@@ -9,7 +9,7 @@ serve((request, response) => {
       response.writeHead(200, JSON_HEADERS).end(REPLY)
       return
     }
-    response.writeHead(200, STREAM_HEADERS).write(CHUNK)
+    response.writeHead(200, STREAM_HEADERS).write(CHUNKS[0])
     if (!body.includes(HANG)) startStream(response)
   })
 })
@@ -37,7 +37,7 @@ function tick(): void {
       response.end(LAST_CHUNK)
     } else {
       streams.set(response, written + 1)
-      response.write(CHUNK)
+      response.write(CHUNKS[written % CHUNKS.length])
     }
   }
   if (streams.size > 0) return
@@ -69,7 +69,10 @@ const REPLY = Buffer.from(
     usage: USAGE,
   }),
 )
-const CHUNK = event([choice({ content: ' exchange' }, null)])
+/** No two that follow each other are alike. */
+const CHUNKS = [' a', ' line', ' that', ' joins', ' two', ' exchanges', '.', '\n'].map((content) =>
+  event([choice({ content }, null)]),
+)
 const LAST_CHUNK = Buffer.concat([
   event([choice({}, 'stop')]),
   event([], USAGE),
