@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
+import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
 import { createLedger, type Ledger } from '../apps/gateway/src/core/usage/ledger.ts'
@@ -25,7 +26,7 @@ async function bench(scratch: ScratchDatabase): Promise<void> {
   await client.connect()
   const keys = await createKeys(client)
   // Plans and statistics as a gateway has them that has run for a while.
-  await load(database.sql, keys, 32, CALLS)
+  await load(database, keys, 32, CALLS)
   await scratch.analyze()
 
   console.log(`PostgreSQL ${scratch.version}; ${KEYS} keys of ${USERS} users, ${AGENTS.length} agents.\n`)
@@ -36,12 +37,7 @@ async function bench(scratch: ScratchDatabase): Promise<void> {
   for (const atATime of AT_A_TIME) {
     await client.query('CHECKPOINT')
     const before = await walBytes(client)
-    const { seconds, admit, settle } = await load(
-      database.sql,
-      keys,
-      atATime,
-      atATime === 1 ? CALLS / 6 : CALLS,
-    )
+    const { seconds, admit, settle } = await load(database, keys, atATime, atATime === 1 ? CALLS / 6 : CALLS)
     const kib = ((await walBytes(client)) - before) / 1024 / admit.calls
     const cells = [
       atATime,
@@ -68,7 +64,7 @@ function told({ calls, statements, ms }: Batches): string[] {
 
 /** So many calls, each admitted and settled, by callers that wait for their admission and no longer. */
 async function load(
-  sql: Parameters<typeof createLedger>[0]['sql'],
+  { sql, keptSql }: Pick<Database, 'sql' | 'keptSql'>,
   keys: readonly string[],
   atATime: number,
   calls: number,
@@ -76,6 +72,7 @@ async function load(
   const batches = { admit: none(), settle: none() }
   const ledger = createLedger({
     sql,
+    admissionSql: keptSql,
     runtime: systemRuntime,
     instanceId: randomUUIDv7(),
     observer: {

@@ -135,41 +135,49 @@ describe.runIf(serverUrl)('server', () => {
     await scratch.drop()
   })
 
-  test('a connection that is lost fails its query, and the next query works', async () => {
-    const database = await open({ poolMax: 1 })
-    const [session] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-    const killer = await open({})
-    const lost = expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toThrow()
-    await vi.waitUntil(async () => {
-      const sql =
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND query LIKE '%pg_sleep%'"
-      return (await killer.sql.query(sql, [session?.pid])).length === 1
-    })
-    await lost
-    expect(await database.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
-    await killer.close()
-    await database.close()
-  })
+  test.each(['sql', 'keptSql'] as const)(
+    '%s: a connection that is lost fails its query, and the next query works',
+    async (name) => {
+      const database = await open({ poolMax: 1 })
+      const sql = database[name]
+      const [session] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+      const killer = await open({})
+      const lost = expect(sql.query('SELECT pg_sleep(30)')).rejects.toThrow()
+      await vi.waitUntil(async () => {
+        const text =
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND query LIKE '%pg_sleep%'"
+        return (await killer.sql.query(text, [session?.pid])).length === 1
+      })
+      await lost
+      expect(await sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+      await killer.close()
+      await database.close()
+    },
+  )
 
-  test('an idle connection that is lost harms nothing', async () => {
-    const database = await open({ poolMax: 1 })
-    const [session] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-    const killer = await open({})
-    await killer.sql.query('SELECT pg_terminate_backend($1)', [session?.pid])
-    await vi.waitUntil(async () => {
-      const sql = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1'
-      return (await killer.sql.query(sql, [session?.pid])).length === 0
-    })
-    await killer.close()
-    // Where this process hears of it only now, the query that told it fails, as above.
-    await vi.waitUntil(() =>
-      database.sql.query('SELECT 1').then(
-        () => true,
-        () => false,
-      ),
-    )
-    await database.close()
-  })
+  test.each(['sql', 'keptSql'] as const)(
+    '%s: an idle connection that is lost harms nothing',
+    async (name) => {
+      const database = await open({ poolMax: 1 })
+      const sql = database[name]
+      const [session] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+      const killer = await open({})
+      await killer.sql.query('SELECT pg_terminate_backend($1)', [session?.pid])
+      await vi.waitUntil(async () => {
+        const text = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1'
+        return (await killer.sql.query(text, [session?.pid])).length === 0
+      })
+      await killer.close()
+      // Where this process hears of it only now, the query that told it fails, as above.
+      await vi.waitUntil(() =>
+        sql.query('SELECT 1').then(
+          () => true,
+          () => false,
+        ),
+      )
+      await database.close()
+    },
+  )
 
   test('a statement ends at its timeout', async () => {
     const database = await open({ statementTimeoutMs: 50 })

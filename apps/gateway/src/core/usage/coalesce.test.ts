@@ -76,23 +76,6 @@ test('a run that answers another number of items fails its batch instead of mixi
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('idle waits for what runs and for what waits', async () => {
-  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const { double } = doubling({ before: async (batch) => gates[batch]?.promise })
-  const told: string[] = []
-  const tell = (what: string) => () => told.push(what)
-  await double.idle()
-  const first = double(1).then(tell('first'))
-  await Promise.resolve()
-  const second = double(2).then(tell('second'))
-  const idle = double.idle().then(tell('idle'))
-  gates[0]?.resolve()
-  await first
-  gates[1]?.resolve()
-  await Promise.all([second, idle])
-  expect(told).toEqual(['first', 'second', 'idle'])
-})
-
 test('a batch goes when it is told to, with all that has come until then', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let gathered = 0
@@ -107,4 +90,17 @@ test('a batch goes when it is told to, with all that has come until then', async
   gates[1]?.resolve()
   expect(await third).toBe(6)
   expect(batches).toEqual([[1, 2], [3]])
+})
+
+test('who decides when a batch goes knows how large the last one was', async () => {
+  const sizes: number[] = []
+  const { double } = doubling({
+    gather: async (lastSize) => {
+      sizes.push(lastSize)
+    },
+  })
+  await Promise.all([1, 2, 3].map(double))
+  await double(4)
+  await double(5)
+  expect(sizes).toEqual([0, 3, 1])
 })

@@ -1,16 +1,15 @@
 /** Runs items in batches: what arrives while one batch is under way goes into the next. */
-export interface Coalescer<Item, Result> {
-  (item: Item): Promise<Result>
-  /** Resolves when nothing is waiting or under way. */
-  idle(): Promise<void>
-}
+export type Coalescer<Item, Result> = (item: Item) => Promise<Result>
 
 export interface CoalesceOptions {
   readonly sizeMax: number
   /** Tells the failures that concern the whole batch (a lost connection), which halving cannot mend. */
   readonly isShared: (error: unknown) => boolean
-  /** Resolves when the next batch is to go; left out, what the same turn of the microtasks brings travels together. */
-  readonly gather?: () => Promise<void>
+  /**
+   * Resolves when the next batch is to go, given how many items the last one had; left out, what the same turn of the
+   * microtasks brings travels together.
+   */
+  readonly gather?: (lastSize: number) => Promise<void>
 }
 
 interface Waiting<Item, Result> {
@@ -28,16 +27,19 @@ export function coalesce<Item, Result>(
   { sizeMax, isShared, gather = () => Promise.resolve() }: CoalesceOptions,
 ): Coalescer<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
-  let pumping: Promise<void> | undefined
+  let isPumping = false
+  let lastSize = 0
 
   async function pump(): Promise<void> {
+    isPumping = true
     while (waiting.length > 0) {
-      await gather()
+      await gather(lastSize)
       const batch = waiting.length > sizeMax ? waiting.splice(0, sizeMax) : waiting
       if (batch === waiting) waiting = []
+      lastSize = batch.length
       await settle(batch)
     }
-    pumping = undefined
+    isPumping = false
   }
 
   async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
@@ -56,15 +58,9 @@ export function coalesce<Item, Result>(
     }
   }
 
-  const enqueue = (item: Item) =>
-    new Promise<Result>((resolve, reject) => {
+  return (item) =>
+    new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      pumping ??= pump()
+      if (!isPumping) void pump()
     })
-
-  return Object.assign(enqueue, {
-    async idle() {
-      while (pumping !== undefined) await pumping
-    },
-  })
 }
