@@ -16,7 +16,6 @@ import { FrameParser } from './frame-parser.ts'
 import { probeCall } from './helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts'
 import { jsonPost } from './json-post.ts'
-import { spoken } from './spoken.ts'
 import { usage } from './usage.ts'
 import { userMessage } from './user-message.ts'
 
@@ -93,7 +92,6 @@ function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiS
   const delta = objectOf(choice[part])
   const calls = listOf(delta.tool_calls)
   const reason = textOf(choice.finish_reason)
-  const tokens = objectOf(chunk.usage)
   const events: ChatEvent[] = []
   const name = textOf(chunk.model)
   if (name !== undefined && name !== state.model) {
@@ -101,12 +99,17 @@ function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiS
     events.push({ type: 'model', model: name })
   }
   // `reasoning_content`: vLLM and most; `reasoning`: Ollama and newer vLLM.
-  events.push(...spoken('reasoning', textOf(delta.reasoning_content) ?? delta.reasoning))
-  events.push(...spoken('text', textOf(delta.content) ?? delta.refusal))
+  const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning)
+  if (reasoning !== undefined) events.push({ type: 'reasoning', text: reasoning })
+  const text = textOf(delta.content) ?? textOf(delta.refusal)
+  if (text !== undefined) events.push({ type: 'text', text })
   if (calls.length > 0)
     events.push({ type: 'tool_calls', delta: part === 'delta' ? calls : calls.map(indexed) })
   if (reason !== undefined) events.push(...end(reason, state))
-  events.push(...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens))
+  if (isObject(chunk.usage)) {
+    const { prompt_tokens, completion_tokens, total_tokens } = chunk.usage
+    events.push(...usage(prompt_tokens, completion_tokens, total_tokens))
+  }
   return events
 }
 
