@@ -28,8 +28,9 @@ export interface Chat {
 
 export interface ChatService {
   /**
-   * Limit → admit → agent → settle. The limiter stands in front of the database, keyed by the key's hash. Throws a {@link Problem} where the call is refused.
-   * `onLimit` hears where the caller stands in its window, whatever comes of the call.
+   * Limit → admit → agent → settle: the limiter stands in front of the database, keyed by the key's hash.
+   * Throws a {@link Problem} where the call is refused. `onLimit` hears where the caller stands in its window, whatever
+   * comes of the call.
    */
   start(call: ChatCall, signal: AbortSignal, onLimit: (verdict: LimitVerdict) => void): Promise<Chat>
   /** New calls are refused from now on; the running ones may end until the deadline, then they are cut and stopped. */
