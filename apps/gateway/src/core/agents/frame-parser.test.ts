@@ -3,32 +3,44 @@ import { expect, test } from 'vitest'
 import { FrameParser } from './frame-parser.ts'
 import { parseJson } from './json.ts'
 
-const frame = (words: string, id = 'chat-1') =>
-  JSON.stringify({ id, choices: [{ index: 0, delta: { content: words }, finish_reason: null }], usage: null })
+const frame = (words: string) =>
+  JSON.stringify({ id: 'chat-1', choices: [{ index: 0, delta: { content: words }, finish_reason: null }] })
+
+/** Ways to put words into a text; the last ones do not always give JSON. */
+const SHAPES: readonly ((words: string) => string)[] = [
+  frame,
+  (words) => frame(words).replace('null', '"stop"'),
+  (words) => frame(words).replace('chat-1', 'chat-2'),
+  (words) => `{"a":"b","__proto__":${JSON.stringify(words)}}`,
+  (words) => `{"a":{"__proto__":{"b":${JSON.stringify(words)}}}}`,
+  (words) => `{${JSON.stringify(words)}:"any words"}`,
+  (words) => `{${JSON.stringify(words)}:1,"a":"other words","b":"any\\u0020words"}`,
+  (words) => `{"content":${JSON.stringify(words)},"also":"any words"}`,
+  (words) => `{"content":${JSON.stringify(words)},"content":"twice"}`,
+  (words) => `${'['.repeat(12)}${JSON.stringify(words)}${']'.repeat(12)}`,
+  (words) => `{"content":"${words}"}`,
+  (words) => words,
+]
+
+const WORDS = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.constantFrom('', 'a', '"', '\\', '\n', 'any words', '{', '\u2028', '\ud83d', '","x":"', '\\"'),
+)
 
 test('any series of texts reads as JSON.parse reads each', () => {
-  const words = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('', 'a', '"', '\\', '\n', 'any words', '{', '\u2028', '\ud83d', '","x":"'),
-  )
-  const key = fc.constantFrom('content', 'x', '__proto__', 'any words')
-  const text = fc.oneof(
-    { weight: 6, arbitrary: words.map((each) => frame(each)) },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(key, words).map(([name, each]) => `{"a":"b","${name}":${JSON.stringify(each)}}`),
-    },
-    { weight: 1, arbitrary: fc.tuple(words, words).map(([each, id]) => frame(each, id)) },
-    // As they are, which mostly is no JSON: words that would end their string and go on.
-    { weight: 1, arbitrary: words.map((each) => `{"content":"${each}"}`) },
-    { weight: 1, arbitrary: fc.json() },
+  const shapes = fc.array(fc.constantFrom(...SHAPES), { minLength: 1, maxLength: 3 })
+  const texts = shapes.chain((of) =>
+    fc.array(
+      fc.tuple(fc.constantFrom(...of), WORDS).map(([shape, words]) => shape(words)),
+      { maxLength: 20 },
+    ),
   )
   fc.assert(
-    fc.property(fc.array(text, { maxLength: 30 }), (texts) => {
+    fc.property(texts, (series) => {
       const frames = new FrameParser()
-      for (const each of texts) expect(frames.parse(each)).toStrictEqual(parseJson(each))
+      for (const text of series) expect(frames.parse(text)).toStrictEqual(parseJson(text))
     }),
-    { numRuns: 2_000 },
+    { numRuns: 3_000 },
   )
 })
 

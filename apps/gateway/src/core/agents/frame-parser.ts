@@ -4,9 +4,10 @@ import { parseJson } from './json.ts'
 const LEARNT_CHARACTERS_MAX = 4_096
 /** Frames are a few levels deep; what is deeper is not looked through. */
 const DEPTH_MAX = 8
-/** How often a stream may show another frame before it is taken as it comes: each look at one costs two parses. */
+/** How often a stream may show another frame before it is taken as it comes: each look at one costs three parses. */
 const LOOKS = 6
 const ANY_WORDS = 'any words'
+const OTHER_WORDS = 'other words'
 /** What stands in a string of JSON as it is. */
 const PLAIN = /^[^"\\\p{Cc}]*$/u
 
@@ -86,13 +87,17 @@ function learn(last: string, text: string): Template | undefined {
   if (opening < 0 || closing <= opening) return undefined
   const before = text.slice(0, opening + 1)
   const after = text.slice(closing)
-  // Whether these quotation marks are the ends of one string is the parser's to say.
-  const frame = parseJson(before + ANY_WORDS + after)
-  const paths = pathsTo(ANY_WORDS, frame, [])
-  const [path] = paths
+  // Whether these quotation marks are the ends of one value is the parser's to say; twice, since the words that it is
+  // asked with may stand elsewhere in the frame.
+  const frameWith = (words: string) => parseJson(before + words + after)
+  const frame = frameWith(ANY_WORDS)
+  const places = pathsTo(ANY_WORDS, frame, [])
+  const [path] = places
+  if (path === undefined || places.length > 1) return undefined
+  const otherPlaces = pathsTo(OTHER_WORDS, frameWith(OTHER_WORDS), [])
+  if (JSON.stringify(places) !== JSON.stringify(otherPlaces)) return undefined
   // The one key that cannot be assigned to.
-  const isTemplate = path !== undefined && paths.length === 1 && !path.includes('__proto__')
-  return isTemplate ? { before, after, frame, path } : undefined
+  return path.includes('__proto__') ? undefined : { before, after, frame, path }
 }
 
 function pathsTo(words: string, value: unknown, path: readonly string[]): readonly (readonly string[])[] {
