@@ -19,6 +19,8 @@ const SHAPES: readonly ((words: string) => string)[] = [
   (words) => `{"content":${JSON.stringify(words)},"content":"twice"}`,
   (words) => `${'['.repeat(12)}${JSON.stringify(words)}${']'.repeat(12)}`,
   (words) => `{"content":"${words}"}`,
+  // Its one quotation mark is the last before the words, and the first after them.
+  (words) => frame(words).replace('""', '"'),
   (words) => words,
 ]
 

@@ -92,12 +92,11 @@ function learn(last: string, text: string): Template | undefined {
   const frameWith = (words: string) => parseJson(before + words + after)
   const frame = frameWith(ANY_WORDS)
   const places = pathsTo(ANY_WORDS, frame, [])
-  const [path] = places
-  if (path === undefined || places.length > 1) return undefined
   const otherPlaces = pathsTo(OTHER_WORDS, frameWith(OTHER_WORDS), [])
-  if (JSON.stringify(places) !== JSON.stringify(otherPlaces)) return undefined
-  // The one key that cannot be assigned to.
-  return path.includes('__proto__') ? undefined : { before, after, frame, path }
+  const [path] = places
+  return path !== undefined && JSON.stringify(places) === JSON.stringify(otherPlaces)
+    ? { before, after, frame, path }
+    : undefined
 }
 
 function pathsTo(words: string, value: unknown, path: readonly string[]): readonly (readonly string[])[] {
