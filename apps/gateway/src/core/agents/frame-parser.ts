@@ -25,22 +25,13 @@ interface Template {
  * around them is parsed once, and a frame that differs in nothing else is a copy with its own words.
  */
 export class FrameParser {
+  /** Of the frames that were looked at. */
   #last = ''
-  #lastFrame: unknown
   #template: Template | undefined
   #looks = LOOKS
 
   /** As {@link parseJson}. What it gives shares parts with what it gave before. */
   parse(text: string): unknown {
-    // Words come twice, and heartbeats as often as they like.
-    if (text !== this.#last) {
-      this.#lastFrame = this.#read(text)
-      this.#last = text
-    }
-    return this.#lastFrame
-  }
-
-  #read(text: string): unknown {
     const template = this.#template
     if (template !== undefined) {
       const words = wordsOf(text, template)
@@ -49,9 +40,10 @@ export class FrameParser {
         return withWords(template.frame, template.path, 0, words)
       }
     }
-    if (this.#looks > 0 && text.length <= LEARNT_CHARACTERS_MAX) {
+    if (this.#looks > 0 && text !== this.#last && text.length <= LEARNT_CHARACTERS_MAX) {
       this.#looks -= 1
       this.#template = learn(this.#last, text) ?? template
+      this.#last = text
     }
     return parseJson(text)
   }
