@@ -68,7 +68,11 @@ export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }):
 }
 
 function headOf(chat: Chat, model: string): string {
-  const { conversationId: id, created } = chat
+  return `${chunkHead(chat.conversationId, chat, model)}{"index":0,"delta":{"role":"assistant","content":`
+}
+
+/** A chunk up to its choices: the same from one to the next, until the platform names another model. */
+export function chunkHead(id: string, { created }: Chat, model: string): string {
   const fields = JSON.stringify({ id, object: 'chat.completion.chunk', created, model })
-  return `data: ${fields.slice(0, -1)},"choices":[{"index":0,"delta":{"role":"assistant","content":`
+  return `data: ${fields.slice(0, -1)},"choices":[`
 }

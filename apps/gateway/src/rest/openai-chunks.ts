@@ -1,7 +1,7 @@
 import type { ChatEvent, Usage } from '#core/chat/events.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { type ChunkEncoder, tokenUsage } from './chat-chunks.ts'
+import { type ChunkEncoder, chunkHead, tokenUsage } from './chat-chunks.ts'
 import { openAiError } from './openai-error.ts'
 
 export interface CompletionOptions {
@@ -22,20 +22,19 @@ export function createCompletionEncoder(
 ): ChunkEncoder {
   const replyText = new ReplyText()
   let usage: Usage | undefined
-  let head = headOf(chat, chat.model)
+  let head = chunkHead(completionId(chat), chat, chat.model)
   let role = '"role":"assistant",'
 
-  /** `field` of the delta is one that is there. */
-  const chunk = (field: string, value: unknown) => {
-    const text = `${head}"choices":[{"index":0,"delta":{${role}"${field}":${JSON.stringify(value)}},"finish_reason":null}]}\n\n`
+  const chunk = (field: string, value: string | readonly unknown[]) => {
+    const text = `${head}{"index":0,"delta":{${role}"${field}":${JSON.stringify(value)}},"finish_reason":null}]}\n\n`
     role = ''
     return text
   }
   const last = (reason: string) => {
     const delta = role.slice(0, -1)
     const tokens = JSON.stringify(usage === undefined ? null : tokenUsage(usage))
-    const usageChunk = includeUsage ? `${head}"choices":[],"usage":${tokens}}\n\n` : ''
-    return `${head}"choices":[{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]}\n\n${usageChunk}data: [DONE]\n\n`
+    const usageChunk = includeUsage ? `${head}],"usage":${tokens}}\n\n` : ''
+    return `${head}{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]}\n\n${usageChunk}data: [DONE]\n\n`
   }
 
   return {
@@ -50,7 +49,7 @@ export function createCompletionEncoder(
         case 'tool_calls':
           return chunk('tool_calls', event.delta)
         case 'model':
-          head = headOf(chat, event.model)
+          head = chunkHead(completionId(chat), chat, event.model)
           return ''
         case 'usage':
           usage = event.usage
@@ -63,9 +62,4 @@ export function createCompletionEncoder(
     },
     fail: (problem) => `data: ${JSON.stringify(openAiError(problem))}\n\n`,
   }
-}
-
-function headOf(chat: Chat, model: string): string {
-  const fields = { id: completionId(chat), object: 'chat.completion.chunk', created: chat.created, model }
-  return `data: ${JSON.stringify(fields).slice(0, -1)},`
 }
