@@ -1,3 +1,41 @@
+const ASKED_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
+    agent text, app text, end_user text, conversation text`
+
+/** When the owner's period began, at the moment `m`. */
+const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
+      ELSE '1970-01-01 00:00:00+00'::timestamptz END AS period_start`
+
+const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 END'
+
+/** Why a call of a known key is not admitted, whatever the quota. */
+const REFUSAL = `
+      WHEN revoked_at IS NOT NULL THEN 'key_revoked'
+      WHEN expires_at <= m.at THEN 'key_expired'
+      WHEN status <> 'active' THEN 'owner_suspended'
+      WHEN NOT (permission = ANY (permissions) OR 'admin' = ANY (permissions)) THEN 'permission_denied'
+      WHEN cardinality(allowed_agents) > 0
+        AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents)) THEN 'agent_denied'`
+
+/** The counters move on by what was admitted, `a`, at the moment `m`. */
+const COUNTED_USER = `
+      api_calls_count = CASE WHEN u.quota_start >= a.period_start THEN u.api_calls_count ELSE 0 END + a.chats,
+      quota_start = greatest(u.quota_start, a.period_start)`
+const COUNTED_KEY = `
+      total_calls = k.total_calls + a.calls,
+      day_calls = CASE WHEN k.day_start >= m.day THEN k.day_calls ELSE 0 END + a.calls,
+      day_start = greatest(k.day_start, m.day),
+      month_calls = CASE WHEN k.month_start >= m.month THEN k.month_calls ELSE 0 END + a.calls,
+      month_start = greatest(k.month_start, m.month),
+      last_used_at = greatest(k.last_used_at, m.at)`
+
+/** What the counters' updates returned decides which ledger rows are inserted. */
+const WRITTEN = `
+  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at)
+  SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at
+  FROM admitted
+  WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
+  RETURNING id`
+
 /**
  * Admission: authentication, permission, agent, expiry, revocation, quota and count in one statement.
  *
@@ -6,15 +44,12 @@
  * - Every writer locks users, then keys, each by id: without one order, concurrent batches deadlock.
  *   The scalar subqueries over the locking CTEs make each lock step wait for the whole step before it.
  * - The clock is read after the locks; a period never moves back, whatever order batches came in.
- * - What the counters' updates returned decides which ledger rows are inserted.
  * - The answers are one value, [refusal, key, owner, max_api_calls] each: rows cost a client several times as much.
  */
 export const ADMIT = `
 WITH input AS MATERIALIZED (
   SELECT i.*, k.id AS key_id, k.owner_id
-  FROM json_to_recordset($1::json) AS i(
-    n int, id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
-    agent text, app text, end_user text, conversation text)
+  FROM json_to_recordset($1::json) AS i(n int, ${ASKED_COLUMNS})
   LEFT JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
 ), repeated AS MATERIALIZED (
   SELECT i.id FROM input i CROSS JOIN LATERAL (SELECT FROM calls c WHERE c.id = i.id LIMIT 1) AS known
@@ -35,25 +70,16 @@ WITH input AS MATERIALIZED (
   FROM (SELECT greatest(clock_timestamp(),
     (SELECT max(day_start) FROM locked_keys), (SELECT max(quota_start) FROM locked_users)) AS at) AS read
 ), judged AS MATERIALIZED (
-  SELECT i.*, m.at, u.max_api_calls, p.start AS quota_start,
-    CASE WHEN u.quota_start >= p.start THEN u.api_calls_count ELSE 0 END AS used,
+  SELECT i.*, m.at, u.max_api_calls, p.period_start, ${USED} AS used,
     i.id IN (SELECT id FROM repeated) AS is_repeat,
     CASE
-      WHEN k.id IS NULL THEN 'key_unknown'
-      WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
-      WHEN k.expires_at <= m.at THEN 'key_expired'
-      WHEN u.status <> 'active' THEN 'owner_suspended'
-      WHEN NOT (i.permission = ANY (k.permissions) OR 'admin' = ANY (k.permissions)) THEN 'permission_denied'
-      WHEN cardinality(k.allowed_agents) > 0
-        AND NOT (i.agent = ANY (k.allowed_agents) OR i.agent || '/' || i.app = ANY (k.allowed_agents)) THEN 'agent_denied'
+      WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}
     END AS refusal
   FROM input i
   CROSS JOIN moment m
   LEFT JOIN locked_keys k ON k.id = i.key_id
   LEFT JOIN locked_users u ON u.id = i.owner_id
-  LEFT JOIN LATERAL (
-    SELECT CASE u.quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
-      ELSE '1970-01-01 00:00:00+00'::timestamptz END AS start) p ON true
+  LEFT JOIN LATERAL (SELECT ${PERIOD_START}) p ON true
 ), ranked AS MATERIALIZED (
   SELECT j.*, j.refusal IS NULL AND NOT j.is_repeat AS is_candidate,
     count(*) FILTER (WHERE j.refusal IS NULL AND NOT j.is_repeat AND j.kind = 'chat')
@@ -62,30 +88,17 @@ WITH input AS MATERIALIZED (
 ), admitted AS MATERIALIZED (
   SELECT * FROM ranked WHERE is_candidate AND (kind <> 'chat' OR used + chat_rank <= max_api_calls)
 ), counted_users AS (
-  UPDATE users u
-  SET api_calls_count = CASE WHEN u.quota_start >= a.quota_start THEN u.api_calls_count ELSE 0 END + a.chats,
-      quota_start = greatest(u.quota_start, a.quota_start)
-  FROM (SELECT owner_id, quota_start, count(*) FILTER (WHERE kind = 'chat') AS chats
-        FROM admitted GROUP BY owner_id, quota_start) a
+  UPDATE users u SET ${COUNTED_USER}
+  FROM (SELECT owner_id, period_start, count(*) FILTER (WHERE kind = 'chat') AS chats
+        FROM admitted GROUP BY owner_id, period_start) a
   WHERE u.id = a.owner_id
   RETURNING u.id
 ), counted_keys AS (
-  UPDATE api_keys k
-  SET total_calls = k.total_calls + a.calls,
-      day_calls = CASE WHEN k.day_start >= m.day THEN k.day_calls ELSE 0 END + a.calls,
-      day_start = greatest(k.day_start, m.day),
-      month_calls = CASE WHEN k.month_start >= m.month THEN k.month_calls ELSE 0 END + a.calls,
-      month_start = greatest(k.month_start, m.month),
-      last_used_at = greatest(k.last_used_at, m.at)
+  UPDATE api_keys k SET ${COUNTED_KEY}
   FROM (SELECT key_id, count(*) AS calls FROM admitted GROUP BY key_id) a, moment m
   WHERE k.id = a.key_id
   RETURNING k.id
-), written AS (
-  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at)
-  SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at
-  FROM admitted
-  WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
-  RETURNING id
+), written AS (${WRITTEN}
 )
 SELECT coalesce(json_agg(json_build_array(
     CASE
@@ -94,6 +107,49 @@ SELECT coalesce(json_agg(json_build_array(
     END,
     r.key_id, r.owner_id, r.max_api_calls) ORDER BY r.n), '[]') AS answers
 FROM ranked r`
+
+/**
+ * The same for an array of one, which has nothing to rank or to sort: half the time of {@link ADMIT}, and what a call
+ * waits for that comes alone. The locks of one row are taken in the order in which `OF` names them.
+ */
+export const ADMIT_ONE = `
+WITH locked AS MATERIALIZED (
+  SELECT i.*, k.id AS key_id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start,
+    u.id AS owner_id, u.status, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start
+  FROM json_to_record($1::json -> 0) AS i(${ASKED_COLUMNS})
+  JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
+  JOIN users u ON u.id = k.owner_id
+  FOR NO KEY UPDATE OF u, k
+), moment AS MATERIALIZED (
+  SELECT at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
+  FROM (SELECT greatest(clock_timestamp(), day_start, quota_start) AS at FROM locked) AS read
+), judged AS MATERIALIZED (
+  SELECT l.*, m.at, p.period_start,
+    EXISTS (SELECT FROM calls c WHERE c.id = l.id) AS is_repeat,
+    CASE${REFUSAL}
+      WHEN kind = 'chat' AND ${USED} >= max_api_calls THEN 'quota_exceeded'
+    END AS refusal
+  FROM locked l CROSS JOIN moment m CROSS JOIN LATERAL (SELECT ${PERIOD_START}) p
+), admitted AS MATERIALIZED (
+  SELECT *, 1 AS calls, (kind = 'chat')::int AS chats FROM judged WHERE refusal IS NULL AND NOT is_repeat
+), counted_users AS (
+  UPDATE users u SET ${COUNTED_USER}
+  FROM admitted a
+  WHERE u.id = a.owner_id
+  RETURNING u.id
+), counted_keys AS (
+  UPDATE api_keys k SET ${COUNTED_KEY}
+  FROM admitted a, moment m
+  WHERE k.id = a.key_id
+  RETURNING k.id
+), written AS (${WRITTEN}
+)
+SELECT json_build_array(coalesce(
+  (SELECT json_build_array(
+      CASE WHEN is_repeat OR id IN (SELECT id FROM written) THEN NULL ELSE coalesce(refusal, 'quota_exceeded') END,
+      key_id, owner_id, max_api_calls)
+   FROM judged),
+  '["key_unknown", null, null, null]')) AS answers`
 
 /**
  * A sparse histogram (cell → calls) and another: the cells of the new one alone are counted anew. Written out, since a

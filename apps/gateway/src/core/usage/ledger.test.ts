@@ -8,7 +8,14 @@ import { createScratchDatabase, type ScratchDatabase } from '#core/database/scra
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
-import { type Admission, createLedger, type Ledger, type LedgerDeps, type Settlement } from './ledger.ts'
+import {
+  type Admission,
+  type Admitted,
+  createLedger,
+  type Ledger,
+  type LedgerDeps,
+  type Settlement,
+} from './ledger.ts'
 
 const serverUrl = process.env.TEST_DATABASE_URL
 const lost = Object.assign(new Error('the socket broke'), { code: 'ECONNRESET' })
@@ -101,84 +108,142 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
 
   const rowOf = (id: string) => database.prisma.call.findUniqueOrThrow({ where: { id } })
 
-  test('an admitted call is counted and written before it goes on', async () => {
-    const key = await keyOf()
-    const asked = admissionOf(key, { app: 'app-1', endUser: '安娜', conversation: 'chat-1' })
-    expect(await ledger.admit(asked)).toEqual({ keyId: key.id, ownerId: key.ownerId })
-    expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
-    expect(await rowOf(asked.callId)).toMatchObject({
-      ...{ requestId: 'request-1', keyId: key.id, ownerId: key.ownerId, kind: 'chat', face: 'rest' },
-      ...{ agent: 'dify', app: 'app-1', endUser: '安娜', conversation: 'chat-1' },
-      ...{ outcome: null, endedAt: null, admittedAt: expect.any(Date) },
+  // A call that comes alone has a statement of its own.
+  describe.each(['alone', 'with another'])('a call %s', (company) => {
+    async function admit(asked: Admission): Promise<Admitted> {
+      if (company === 'alone') return ledger.admit(asked)
+      const other = admissionOf(await keyOf())
+      const [admitted] = await Promise.all([ledger.admit(asked), ledger.admit(other)])
+      return admitted
+    }
+
+    test('an admitted call is counted and written before it goes on', async () => {
+      const key = await keyOf()
+      const asked = admissionOf(key, { app: 'app-1', endUser: '安娜', conversation: 'chat-1' })
+      expect(await admit(asked)).toEqual({ keyId: key.id, ownerId: key.ownerId })
+      expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
+      expect(await rowOf(asked.callId)).toMatchObject({
+        ...{ requestId: 'request-1', keyId: key.id, ownerId: key.ownerId, kind: 'chat', face: 'rest' },
+        ...{ agent: 'dify', app: 'app-1', endUser: '安娜', conversation: 'chat-1' },
+        ...{ outcome: null, endedAt: null, admittedAt: expect.any(Date) },
+      })
+      const { lastUsedAt } = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
+      expect(lastUsedAt).toEqual((await rowOf(asked.callId)).admittedAt)
     })
-    const { lastUsedAt } = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
-    expect(lastUsedAt).toEqual((await rowOf(asked.callId)).admittedAt)
-  })
 
-  test('of several reasons the first is told, and a refused call leaves no trace', async () => {
-    const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
-    const key = await keyOf(ownerId, {
-      ...{ revokedAt: new Date(), expiresAt: inDays(-1) },
-      ...{ permissions: ['upload'], allowedAgents: ['fastgpt'] },
+    test('of several reasons the first is told, and a refused call leaves no trace', async () => {
+      const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
+      const key = await keyOf(ownerId, {
+        ...{ revokedAt: new Date(), expiresAt: inDays(-1) },
+        ...{ permissions: ['upload'], allowedAgents: ['fastgpt'] },
+      })
+      const { apiKey, user } = database.prisma
+      const mend = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
+      const reasons: string[] = []
+      const ask = async (hash = key.hash) => reasons.push(await refusal(admit(admissionOf({ hash }))))
+
+      await ask(randomHash())
+      await ask()
+      await mend({ revokedAt: null })
+      await ask()
+      await mend({ expiresAt: inDays(1) })
+      await ask()
+      await user.update({ where: { id: ownerId }, data: { status: 'active' } })
+      await ask()
+      await mend({ permissions: ['chat'] })
+      await ask()
+      await mend({ allowedAgents: ['fastgpt', 'dify'] })
+      await ask()
+      expect(await usageOf(key)).toEqual({ user: 0, key: 0, day: 0, month: 0, rows: 0 })
+      await user.update({ where: { id: ownerId }, data: { maxApiCalls: 1 } })
+      await ask()
+      expect(reasons).toEqual([
+        'key_unknown',
+        'key_revoked',
+        'key_expired',
+        'owner_suspended',
+        'permission_denied',
+        'agent_denied',
+        'quota_exceeded',
+        'admitted',
+      ])
     })
-    const { apiKey, user } = database.prisma
-    const mend = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
-    const reasons: string[] = []
-    const ask = async (hash = key.hash) => reasons.push(await refusal(ledger.admit(admissionOf({ hash }))))
 
-    await ask(randomHash())
-    await ask()
-    await mend({ revokedAt: null })
-    await ask()
-    await mend({ expiresAt: inDays(1) })
-    await ask()
-    await user.update({ where: { id: ownerId }, data: { status: 'active' } })
-    await ask()
-    await mend({ permissions: ['chat'] })
-    await ask()
-    await mend({ allowedAgents: ['fastgpt', 'dify'] })
-    await ask()
-    expect(await usageOf(key)).toEqual({ user: 0, key: 0, day: 0, month: 0, rows: 0 })
-    await user.update({ where: { id: ownerId }, data: { maxApiCalls: 1 } })
-    await ask()
-    expect(reasons).toEqual([
-      'key_unknown',
-      'key_revoked',
-      'key_expired',
-      'owner_suspended',
-      'permission_denied',
-      'agent_denied',
-      'quota_exceeded',
-      'admitted',
-    ])
-  })
-
-  test('the refusal for the quota tells the limit', async () => {
-    const key = await keyOf(await userOf({ maxApiCalls: 0 }))
-    await expect(ledger.admit(admissionOf(key))).rejects.toMatchObject({
-      status: 429,
-      detail: 'max_api_calls of 0 is reached.',
+    test('the refusal for the quota tells the limit', async () => {
+      const key = await keyOf(await userOf({ maxApiCalls: 0 }))
+      await expect(admit(admissionOf(key))).rejects.toMatchObject({
+        status: 429,
+        detail: 'max_api_calls of 0 is reached.',
+      })
     })
-  })
 
-  test('an app of an allowed agent may be named, and an agent includes all its apps', async () => {
-    const key = await keyOf(undefined, { allowedAgents: ['dify/app-1', 'coze'] })
-    const ask = (agent: string, app: string) => refusal(ledger.admit(admissionOf(key, { agent, app })))
-    expect(await ask('dify', 'app-1')).toBe('admitted')
-    expect(await ask('dify', 'app-2')).toBe('agent_denied')
-    expect(await ask('dify', '')).toBe('agent_denied')
-    expect(await ask('coze', 'any')).toBe('admitted')
-    expect(await ask('fastgpt', 'app-1')).toBe('agent_denied')
-  })
+    test('an app of an allowed agent may be named, and an agent includes all its apps', async () => {
+      const key = await keyOf(undefined, { allowedAgents: ['dify/app-1', 'coze'] })
+      const ask = (agent: string, app: string) => refusal(admit(admissionOf(key, { agent, app })))
+      expect(await ask('dify', 'app-1')).toBe('admitted')
+      expect(await ask('dify', 'app-2')).toBe('agent_denied')
+      expect(await ask('dify', '')).toBe('agent_denied')
+      expect(await ask('coze', 'any')).toBe('admitted')
+      expect(await ask('fastgpt', 'app-1')).toBe('agent_denied')
+    })
 
-  test('the permission admin includes all, and uploads count for the key but not for the quota', async () => {
-    const key = await keyOf(await userOf({ maxApiCalls: 1 }), { permissions: ['admin'] })
-    const upload = { permission: 'upload', kind: 'upload' } as const
-    await ledger.admit(admissionOf(key, upload))
-    await ledger.admit(admissionOf(key))
-    await ledger.admit(admissionOf(key, upload))
-    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('quota_exceeded')
-    expect(await usageOf(key)).toMatchObject({ user: 1, key: 3, rows: 3 })
+    test('the permission admin includes all, and uploads count for the key but not for the quota', async () => {
+      const key = await keyOf(await userOf({ maxApiCalls: 1 }), { permissions: ['admin'] })
+      const upload = { permission: 'upload', kind: 'upload' } as const
+      await admit(admissionOf(key, upload))
+      await admit(admissionOf(key))
+      await admit(admissionOf(key, upload))
+      expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
+      expect(await usageOf(key)).toMatchObject({ user: 1, key: 3, rows: 3 })
+    })
+
+    test.each([
+      ['day', 1],
+      ['month', 32],
+    ] as const)('a quota by the %s begins anew with the next one', async (quotaPeriod, daysAgo) => {
+      const full = { quotaPeriod, maxApiCalls: 5, apiCallsCount: 5 }
+      const past = await keyOf(await userOf({ ...full, quotaStart: inDays(-daysAgo) }))
+      expect(await refusal(admit(admissionOf(past)))).toBe('admitted')
+      expect(await usageOf(past)).toMatchObject({ user: 1 })
+      const { quotaStart } = await database.prisma.user.findUniqueOrThrow({ where: { id: past.ownerId } })
+      const [start] = await database.sql.query<{ at: Date }>(
+        `SELECT date_trunc('${quotaPeriod}', clock_timestamp(), 'UTC') AS at`,
+      )
+      expect(quotaStart).toEqual(start?.at)
+
+      const present = await keyOf(await userOf({ ...full, quotaStart }))
+      expect(await refusal(admit(admissionOf(present)))).toBe('quota_exceeded')
+    })
+
+    test('without a period the quota never begins anew', async () => {
+      const key = await keyOf(await userOf({ maxApiCalls: 5, apiCallsCount: 5 }))
+      expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
+    })
+
+    test('a period never goes back: a clock that lags counts into the later one', async () => {
+      const ahead = { quotaPeriod: 'day', maxApiCalls: 6, apiCallsCount: 5, quotaStart: dayStart(1) } as const
+      const key = await keyOf(await userOf(ahead), { dayStart: dayStart(1), dayCalls: 7 })
+      expect(await refusal(admit(admissionOf(key)))).toBe('admitted')
+      expect(await usageOf(key)).toMatchObject({ user: 6, day: 8 })
+      expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
+    })
+
+    test("a key's day and month roll over by themselves; its total does not", async () => {
+      const counted = { totalCalls: 50, dayCalls: 20, monthCalls: 40 }
+      const month = dayStart(0)
+      month.setUTCDate(1)
+      const yesterday = await keyOf(undefined, { ...counted, dayStart: dayStart(-1), monthStart: month })
+      const earlier = await keyOf(undefined, {
+        ...counted,
+        dayStart: dayStart(-40),
+        monthStart: dayStart(-40),
+      })
+      const today = await keyOf(undefined, { ...counted, dayStart: dayStart(0), monthStart: month })
+      for (const key of [yesterday, earlier, today]) await admit(admissionOf(key))
+      expect(await usageOf(yesterday)).toMatchObject({ key: 51, day: 1, month: 41 })
+      expect(await usageOf(earlier)).toMatchObject({ key: 51, day: 1, month: 1 })
+      expect(await usageOf(today)).toMatchObject({ key: 51, day: 21, month: 41 })
+    })
   })
 
   test('of 400 calls at once exactly the 100 that the quota leaves are admitted, over all keys of a user', async () => {
@@ -199,50 +264,6 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     expect(usages.map(({ user }) => user)).toEqual([103, 103, 200, 200])
     for (const { key, rows } of usages) expect(rows).toBe(key)
     expect((usages[0]?.key ?? 0) + (usages[1]?.key ?? 0)).toBe(100)
-  })
-
-  test.each([
-    ['day', 1],
-    ['month', 32],
-  ] as const)('a quota by the %s begins anew with the next one', async (quotaPeriod, daysAgo) => {
-    const full = { quotaPeriod, maxApiCalls: 5, apiCallsCount: 5 }
-    const past = await keyOf(await userOf({ ...full, quotaStart: inDays(-daysAgo) }))
-    expect(await refusal(ledger.admit(admissionOf(past)))).toBe('admitted')
-    expect(await usageOf(past)).toMatchObject({ user: 1 })
-    const { quotaStart } = await database.prisma.user.findUniqueOrThrow({ where: { id: past.ownerId } })
-    const [start] = await database.sql.query<{ at: Date }>(
-      `SELECT date_trunc('${quotaPeriod}', clock_timestamp(), 'UTC') AS at`,
-    )
-    expect(quotaStart).toEqual(start?.at)
-
-    const present = await keyOf(await userOf({ ...full, quotaStart }))
-    expect(await refusal(ledger.admit(admissionOf(present)))).toBe('quota_exceeded')
-  })
-
-  test('without a period the quota never begins anew', async () => {
-    const key = await keyOf(await userOf({ maxApiCalls: 5, apiCallsCount: 5 }))
-    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('quota_exceeded')
-  })
-
-  test('a period never goes back: a clock that lags counts into the later one', async () => {
-    const ahead = { quotaPeriod: 'day', maxApiCalls: 6, apiCallsCount: 5, quotaStart: dayStart(1) } as const
-    const key = await keyOf(await userOf(ahead), { dayStart: dayStart(1), dayCalls: 7 })
-    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('admitted')
-    expect(await usageOf(key)).toMatchObject({ user: 6, day: 8 })
-    expect(await refusal(ledger.admit(admissionOf(key)))).toBe('quota_exceeded')
-  })
-
-  test("a key's day and month roll over by themselves; its total does not", async () => {
-    const counted = { totalCalls: 50, dayCalls: 20, monthCalls: 40 }
-    const month = dayStart(0)
-    month.setUTCDate(1)
-    const yesterday = await keyOf(undefined, { ...counted, dayStart: dayStart(-1), monthStart: month })
-    const earlier = await keyOf(undefined, { ...counted, dayStart: dayStart(-40), monthStart: dayStart(-40) })
-    const today = await keyOf(undefined, { ...counted, dayStart: dayStart(0), monthStart: month })
-    for (const key of [yesterday, earlier, today]) await ledger.admit(admissionOf(key))
-    expect(await usageOf(yesterday)).toMatchObject({ key: 51, day: 1, month: 41 })
-    expect(await usageOf(earlier)).toMatchObject({ key: 51, day: 1, month: 1 })
-    expect(await usageOf(today)).toMatchObject({ key: 51, day: 21, month: 41 })
   })
 
   test('a value that the database refuses fails its call alone', async () => {
@@ -501,17 +522,23 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
       const quotas = [50, ...Array<number>(9).fill(1_000)]
       const users = await Promise.all(quotas.map((maxApiCalls) => userOf({ maxApiCalls })))
       const keys = await Promise.all(users.flatMap((user) => [keyOf(user), keyOf(user)]))
-      const told = await Promise.all(
-        Array.from({ length: 2_400 }, async (_, index) => {
-          const key = keys[index % keys.length] as Key
-          const asked = admissionOf(key)
-          // Every key meets every process.
-          const process = ledgers[(index + Math.floor(index / keys.length)) % ledgers.length] as Ledger
-          const reason = await refusal(process.admit(asked))
-          if (reason === 'admitted') process.settle({ ...asked, outcome: 'done', durationMs: 1 })
-          return { key, reason }
+      const askedOf = (process: Ledger) => async (key: Key) => {
+        const asked = admissionOf(key)
+        const reason = await refusal(process.admit(asked))
+        if (reason === 'admitted') process.settle({ ...asked, outcome: 'done', durationMs: 1 })
+        return { key, reason }
+      }
+      const ofProcesses = await Promise.all(
+        ledgers.map(async (process, index) => {
+          const asked = Array.from({ length: 600 }, (_, nth) => keys[(nth + index) % keys.length] as Key)
+          // Half of them have crowds, the others a call at a time, which is another statement.
+          if (index < 2) return Promise.all(asked.map(askedOf(process)))
+          const told: Awaited<ReturnType<ReturnType<typeof askedOf>>>[] = []
+          for (const key of asked) told.push(await askedOf(process)(key))
+          return told
         }),
       )
+      const told = ofProcesses.flat()
       await Promise.all(ledgers.map((each) => each.close(10_000)))
       expect(failures).toEqual([])
       expect(new Set(told.map(({ reason }) => reason))).toEqual(new Set(['admitted', 'quota_exceeded']))

@@ -7,7 +7,7 @@ import { type ErrorReason, Problem } from '#core/errors.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type Coalescer, coalesce } from './coalesce.ts'
-import { ADMIT, SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } from './ledger-sql.ts'
+import { ADMIT, ADMIT_ONE, SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } from './ledger-sql.ts'
 
 export type CallKind = 'chat' | 'upload'
 export type CallFace = 'rest' | 'openai' | 'graphql'
@@ -97,7 +97,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   const timed = async <Row>(statement: 'admit' | 'settle', rows: readonly unknown[]) => {
     const startedMs = runtime.elapsedMs()
-    const [text, on] = statement === 'admit' ? [ADMIT, admissionSql] : [SETTLE, sql]
+    const admit = rows.length === 1 ? ADMIT_ONE : ADMIT
+    const [text, on] = statement === 'admit' ? [admit, admissionSql] : [SETTLE, sql]
     const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
     observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
     return result
