@@ -87,7 +87,10 @@ async function tell(
   })
   const batches: (readonly ChatEvent[])[] = []
   try {
-    for await (const batch of run) batches.push(batch)
+    await run.read((batch) => {
+      batches.push(batch)
+      return undefined
+    })
     return { batches, problem: undefined }
   } catch (error) {
     if (!(error instanceof Problem) || error.reason === 'internal_error') throw error

@@ -38,14 +38,13 @@ export async function foldReply(
     }
   }
 
-  for await (const batch of chat.events) {
+  await chat.events.read((batch) => {
     for (const event of batch) take(event)
     if (held > replyBytesMax) {
-      await chat.events.throw(
-        new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` }),
-      )
+      throw new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
     }
-  }
+    return undefined
+  })
   return {
     id: chat.conversationId,
     object: 'chat.completion',

@@ -29,13 +29,12 @@ export async function sendEventStream(
 ): Promise<void> {
   const stream = openStream(reply, times)
   try {
-    for await (const batch of chat.events) {
+    await chat.events.read((batch) => {
       let text = ''
       for (const event of batch) text += encoder.encode(event)
-      if (text === '') continue
-      // A slow reader is waited for here, and so the platform's socket is not read.
-      if (!stream.write(text) && !(await stream.drained())) return
-    }
+      // A slow reader is waited for, and so the platform's socket is not read.
+      return text === '' || stream.write(text) ? undefined : stream.drained()
+    })
   } catch (error) {
     if (!stream.isOpen) throw error
     stream.write(encoder.fail(error instanceof Problem ? error : new Problem('internal_error')))
@@ -106,18 +105,16 @@ function openStream(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTi
   }
 }
 
-/** Resolves true when the client has taken what was written, false when it is gone. */
-function drained(raw: ServerResponse): Promise<boolean> {
-  if (raw.destroyed) return Promise.resolve(false)
+/** Resolves when the client has taken what was written, or is gone, which ends the call. */
+function drained(raw: ServerResponse): Promise<void> {
+  if (raw.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
-    const settle = (taken: boolean) => {
+    const settle = () => {
       clearTimeout(stalled)
-      raw.off('drain', onDrain).off('close', onClose)
-      resolve(taken)
+      raw.off('drain', settle).off('close', settle)
+      resolve()
     }
-    const onDrain = () => settle(true)
-    const onClose = () => settle(false)
     const stalled = setTimeout(() => raw.destroy(), STALLED_MS)
-    raw.once('drain', onDrain).once('close', onClose)
+    raw.once('drain', settle).once('close', settle)
   })
 }

@@ -29,14 +29,13 @@ export async function foldCompletion(
     else if (event.type === 'end') reason = event.reason
   }
 
-  for await (const batch of chat.events) {
+  await chat.events.read((batch) => {
     for (const event of batch) take(event)
     if (content.length + thoughts.length > replyBytesMax) {
-      await chat.events.throw(
-        new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` }),
-      )
+      throw new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
     }
-  }
+    return undefined
+  })
   return {
     id: completionId(chat),
     object: 'chat.completion',

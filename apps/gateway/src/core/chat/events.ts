@@ -58,8 +58,13 @@ export type ChatEvent =
   | { readonly type: 'end'; readonly reason: FinishReason }
   | { readonly type: 'error'; readonly failure: Failure }
 
-/** Batches of events; a complete reply ends with `end`, every other end is a thrown {@link Problem}. */
-export interface ChatEvents extends AsyncIterableIterator<readonly ChatEvent[]> {
-  /** The reader cannot take the reply: it ends as failed, and not as one that nobody waited for. Rejects with the problem. */
-  throw(problem: Problem): Promise<IteratorResult<readonly ChatEvent[]>>
+/** A reply, to be read once. */
+export interface ChatEvents {
+  /**
+   * Hands over batches of events, and waits for what `take` returns. Resolves after a complete reply, whose last event is
+   * `end`; every other end rejects with a {@link Problem}. A problem that `take` throws ends the reply as failed.
+   */
+  read(take: TakeEvents): Promise<void>
 }
+
+export type TakeEvents = (batch: readonly ChatEvent[]) => Promise<void> | undefined

@@ -125,10 +125,13 @@ interface Told {
   readonly problem?: Problem
 }
 
-async function readAll(run: Run): Promise<Told> {
+async function readAll(run: Run, pause?: () => Promise<void>): Promise<Told> {
   const events: ChatEvent[] = []
   try {
-    for await (const batch of run) events.push(...batch)
+    await run.read((batch) => {
+      events.push(...batch)
+      return pause?.()
+    })
     return { events }
   } catch (error) {
     if (error instanceof Problem) return { events, problem: error }
@@ -254,7 +257,7 @@ describe('a failure', () => {
       expect([textOf(told), told.problem?.reason]).toEqual(['Hello', reason])
       expect(ends).toMatchObject([{ outcome, failure: { reason, ...facts }, firstChunkMs: 0 }])
       expect(platform.cancelledWith).toBeDefined()
-      await expect(run.next()).rejects.toBe(told.problem)
+      expect((await readAll(run)).problem).toBe(told.problem)
     },
   )
 
@@ -320,10 +323,10 @@ describe('a failure', () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta('too long'))
     const problem = new Problem('agent_error', { detail: 'The reply is too large.' })
-    const reading = async () => {
-      for await (const _ of run) await run.throw(problem)
+    const tooMuch = () => {
+      throw problem
     }
-    await expect(reading()).rejects.toBe(problem)
+    await expect(run.read(tooMuch)).rejects.toBe(problem)
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_error' } }])
     expect(platform.cancelledWith).toBeDefined()
   })
@@ -358,12 +361,14 @@ describe('time', () => {
 
   test('does not pass for the platform while the reader is slow', async () => {
     const { run, platform, ends } = start('openai')
+    const taken = Promise.withResolvers<void>()
     platform.events(delta('Hi'))
-    await run.next()
+    const told = readAll(run, () => taken.promise)
     await vi.advanceTimersByTimeAsync(500)
+    taken.resolve()
     platform.events(delta('there'), stop)
     platform.end()
-    expect((await readAll(run)).problem).toBeUndefined()
+    expect((await told).problem).toBeUndefined()
     expect(ends).toMatchObject([{ outcome: 'done', durationMs: 500 }])
   })
 
@@ -383,8 +388,8 @@ describe('a reader that leaves', () => {
   test('is settled at once as client_gone, and the platform’s connection closes', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta('Hi'))
-    await run.next()
-    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
+    await vi.advanceTimersByTimeAsync(0)
     void run.cancel('client_gone')
     expect(ends).toMatchObject([{ outcome: 'client_gone' }])
     expect(ends[0]?.failure).toBeUndefined()
@@ -394,18 +399,32 @@ describe('a reader that leaves', () => {
     expect(ends).toHaveLength(1)
   })
 
-  test('leaves by breaking off its loop, too', async () => {
+  test('is not waited for any longer while it takes what came', async () => {
     const { run, platform, ends } = start('openai')
+    const taken = Promise.withResolvers<void>()
     platform.events(delta('Hi'))
-    for await (const _ of run) break
+    const told = readAll(run, () => taken.promise)
+    await vi.advanceTimersByTimeAsync(10)
+    void run.cancel('client_gone')
     expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    taken.resolve()
+    expect((await told).problem).toBeInstanceOf(Problem)
     expect(platform.cancelledWith).toBeDefined()
+  })
+
+  test('before anything was asked for it leaves the platform alone', async () => {
+    const { run, platform, ends } = start('openai')
+    void run.cancel('client_gone')
+    expect((await readAll(run)).problem).toBeInstanceOf(Problem)
+    expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    expect(platform.requests).toEqual([])
   })
 
   test('has the run stopped by the platform’s own call where there is one, and can wait for that', async () => {
     const { run, platform } = start('fastgpt')
     platform.events(delta('Hi'))
-    await run.next()
+    void readAll(run)
+    await vi.advanceTimersByTimeAsync(0)
     platform.helpMs = 70
     let isStopped = false
     void run.cancel('client_gone').then(() => {
@@ -420,7 +439,7 @@ describe('a reader that leaves', () => {
 
   test('has the id that this call needs waited for', async () => {
     const { run, platform, ends } = start('dify')
-    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     await vi.advanceTimersByTimeAsync(10)
     void run.cancel('client_gone')
     await waiting
@@ -435,7 +454,7 @@ describe('a reader that leaves', () => {
 
   test('has it waited for five seconds and no longer', async () => {
     const { run, platform } = start('dify')
-    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     await vi.advanceTimersByTimeAsync(10)
     void run.cancel('client_gone')
     await waiting
@@ -451,7 +470,6 @@ describe('a reader that leaves', () => {
     platform.end()
     await readAll(run)
     void run.cancel('client_gone')
-    await run.return()
     expect(ends.map(({ outcome }) => outcome)).toEqual(['done'])
     expect(platform.helped).toEqual([])
   })
@@ -506,7 +524,7 @@ describe('the conversation', () => {
     const opening = Promise.withResolvers<Session>()
     const failed = vi.fn(async () => undefined)
     const { run, platform, ends } = start('openai', {}, () => opening.promise)
-    const waiting = expect(run.next()).rejects.toBeInstanceOf(Problem)
+    const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     void run.cancel('client_gone')
     expect(ends).toMatchObject([{ outcome: 'client_gone' }])
     const call = callOf(agentOf('openai'))

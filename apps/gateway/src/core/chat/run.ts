@@ -6,7 +6,7 @@ import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
-import type { ChatEvent, ChatEvents, Failure, FinishReason, Usage } from './events.ts'
+import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from './events.ts'
 import { OpeningFailed, type Session } from './session.ts'
 import { startWatch, type Watch } from './watch.ts'
 
@@ -43,10 +43,7 @@ interface Exchange {
 /** How long the id that a stop call needs is waited for when the client has left before it came. */
 const STOP_WITHIN_MS = 5_000
 
-/**
- * One reply as batches of events: what one read of the platform's socket brought. A complete reply ends with exactly one
- * `end`; every other end is a thrown {@link Problem}. Whoever stops reading cancels the run.
- */
+/** One reply as batches of events: what one read of the platform's socket brought. A complete reply ends with exactly one `end`. */
 export class Run implements ChatEvents {
   readonly #options: RunOptions
   readonly #startedMs: number
@@ -55,7 +52,7 @@ export class Run implements ChatEvents {
   #isOver = false
   /** The failed call's part in its conversation was given up. */
   #released: Promise<void> | undefined
-  /** What a reader gets from now on. */
+  /** What the reader is told. */
   #problem: Problem | undefined
   /** Seen, and told after the events that came before it. */
   #failure: Failure | undefined
@@ -72,43 +69,30 @@ export class Run implements ChatEvents {
     this.#startedMs = options.runtime.elapsedMs()
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  async next(): Promise<IteratorResult<readonly ChatEvent[]>> {
-    if (this.#problem !== undefined) throw this.#problem
+  async read(take: TakeEvents): Promise<void> {
     try {
+      const exchange = await this.#open()
       while (!this.#isOver) {
-        if (this.#failure !== undefined) throw this.#fail(this.#failure)
-        const exchange = this.#exchange ?? (await this.#open())
         exchange.watch.waiting()
         const part = await exchange.reply.next()
         exchange.watch.begun()
         const batch = this.#read(exchange, part)
         if (batch.length > 0) exchange.session.saw(batch)
         if (this.#isComplete) await this.#complete(exchange)
-        if (batch.length === 0) continue
-        exchange.watch.serving()
-        return { done: false, value: batch }
+        if (batch.length > 0) {
+          exchange.watch.serving()
+          const taking = take(batch)
+          if (taking !== undefined) await taking
+        }
+        if (this.#failure !== undefined) this.#fail(this.#failure)
       }
     } catch (error) {
-      const problem = this.#problemOf(error)
-      // Who is told that a conversation was lost must not find it again at the next try.
-      await this.#released
-      throw problem
+      this.#problem = this.#problemOf(error)
     }
-    return { done: true, value: undefined }
-  }
-
-  async return(): Promise<IteratorResult<readonly ChatEvent[]>> {
-    void this.cancel('client_gone')
-    return { done: true, value: undefined }
-  }
-
-  async throw(problem: Problem): Promise<IteratorResult<readonly ChatEvent[]>> {
-    this.#problem ??= problem
-    throw this.#fail({ reason: problem.reason })
+    if (this.#problem === undefined) return
+    // Who is told that a conversation was lost must not find it again at the next try.
+    await this.#released
+    throw this.#problem
   }
 
   /** Ends the run from outside: at once for the reader; resolves when the platform is stopped, as far as that is possible. */
@@ -123,11 +107,10 @@ export class Run implements ChatEvents {
 
   async #open(): Promise<Exchange> {
     const { agent, adapter, upstream, runtime, open } = this.#options
+    this.#requireReader()
     const session = await open(() => this.#isOver)
-    if (this.#isOver) {
-      this.#let(session.failed(undefined))
-      throw this.#problem ?? new Problem('draining')
-    }
+    if (this.#isOver) this.#let(session.failed(undefined))
+    this.#requireReader()
     const { call } = session
     const reply = upstream.open(agent, adapter.buildRequest(call))
     const watch = startWatch(agent.timeouts, runtime, (event) => {
@@ -136,6 +119,10 @@ export class Run implements ChatEvents {
     })
     this.#exchange = { session, state: adapter.start(call), reply, watch }
     return this.#exchange
+  }
+
+  #requireReader(): void {
+    if (this.#isOver) throw this.#problem ?? new Problem('draining')
   }
 
   #read({ session, state, watch }: Exchange, part: UpstreamPart): readonly ChatEvent[] {
@@ -220,7 +207,10 @@ export class Run implements ChatEvents {
   #problemOf(error: unknown): Problem {
     if (error instanceof UpstreamFault) return this.#fail(error.failure)
     if (error instanceof OpeningFailed) return this.#fail(error.failure)
-    if (error instanceof Problem) return this.#isOver ? error : this.#fail({ reason: error.reason })
+    if (error instanceof Problem) {
+      this.#problem ??= error
+      return this.#fail({ reason: error.reason })
+    }
     return this.#fail({ reason: isConnectionError(error) ? 'unavailable' : 'internal_error' }, error)
   }
 
