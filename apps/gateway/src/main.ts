@@ -6,14 +6,15 @@ import { text } from 'node:stream/consumers'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { TransferError } from '#core/database/transfer.ts'
 import { Problem } from '#core/errors.ts'
+import type { CommandArguments, Command as CommandName } from './commands.ts'
 import { type Config, loadConfig } from './config.ts'
 import { ConfigError } from './config-mistakes.ts'
-import { importOnce, migrateOnce, runCommand } from './run-command.ts'
-import { startSandboxAgents } from './sandbox-agents.ts'
-import { StartError, start } from './start.ts'
-import { runWorkers } from './workers.ts'
+import { StartError } from './start-error.ts'
 
-/** The process edge: arguments in, exit code out. */
+/**
+ * The process edge: arguments in, exit code out. What runs is loaded by the command that runs it, so that help and a
+ * mistaken configuration are told at once.
+ */
 const program = new Command('trunkline')
   .description('One HTTP interface in front of several AI agent platforms.')
   .addHelpText(
@@ -32,6 +33,7 @@ program
     // A gateway whose output nobody takes, or whose disk is full, serves all the same.
     process.stdout.on('error', () => undefined)
     if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
+    const { start } = await import('./start.ts')
     await start(settings, (line) => console.log(line))
   })
 
@@ -39,6 +41,7 @@ program
   .command('migrate')
   .description('bring the database up to the schema of this version')
   .action(async () => {
+    const { migrateOnce } = await import('./run-command.ts')
     const applied = await migrateOnce(config())
     console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
   })
@@ -58,7 +61,7 @@ users
     const password = given ?? randomBytes(15).toString('base64url')
     const { role, maxApiCalls, quotaPeriod } = options
     print(
-      await runCommand(config(), 'users create', { username, password, role, maxApiCalls, quotaPeriod }),
+      await run('users create', { username, password, role, maxApiCalls, quotaPeriod }),
       given === undefined ? { password } : {},
     )
   })
@@ -66,23 +69,21 @@ users
 users
   .command('list')
   .description('list all users')
-  .action(async () => print(await runCommand(config(), 'users list', {})))
+  .action(async () => print(await run('users list', {})))
 
 users
   .command('set-password')
   .description('set a password, read from standard input; ends the tokens of the user')
   .argument('<username>')
   .action(async (username: string) =>
-    print(
-      await runCommand(config(), 'users set-password', { username, password: await passwordFromStdin() }),
-    ),
+    print(await run('users set-password', { username, password: await passwordFromStdin() })),
   )
 
 users
   .command('suspend')
   .description("refuse the user's keys and tokens from now on")
   .argument('<username>')
-  .action(async (username: string) => print(await runCommand(config(), 'users suspend', { username })))
+  .action(async (username: string) => print(await run('users suspend', { username })))
 
 const keys = program.command('keys').description('manage API keys')
 
@@ -97,7 +98,7 @@ keys
   .option('--agents <list>', 'agent or agent/app; all where left out', list)
   .action(async ({ owner, name, description, expiresAt, permissions, agents }) =>
     print(
-      await runCommand(config(), 'keys create', {
+      await run('keys create', {
         owner,
         name,
         description,
@@ -111,13 +112,13 @@ keys
 keys
   .command('list')
   .description('list all API keys')
-  .action(async () => print(await runCommand(config(), 'keys list', {})))
+  .action(async () => print(await run('keys list', {})))
 
 keys
   .command('revoke')
   .description('refuse a key from the next call on')
   .argument('<id>', 'id of the key record')
-  .action(async (id: string) => print(await runCommand(config(), 'keys revoke', { id })))
+  .action(async (id: string) => print(await run('keys revoke', { id })))
 
 program
   .command('usage')
@@ -125,7 +126,7 @@ program
   .command('verify')
   .description('check that counters, rollups and ledger agree; exit code 1 where they do not')
   .action(async () => {
-    const drifts = (await runCommand(config(), 'usage verify', {})) as unknown[]
+    const drifts = (await run('usage verify', {})) as unknown[]
     if (drifts.length === 0) return console.log('Counters, rollups and ledger agree.')
     print(drifts)
     process.exit(1)
@@ -136,12 +137,15 @@ const db = program.command('db').description('move an embedded database to Postg
 db.command('export')
   .description('write every row of the embedded database to a new file, also while the gateway runs')
   .argument('<file>', 'gzipped where it ends in .gz')
-  .action(async (file: string) => print(await runCommand(config(), 'db export', { file: resolve(file) })))
+  .action(async (file: string) => print(await run('db export', { file: resolve(file) })))
 
 db.command('import')
   .description('fill the empty, migrated database of DATABASE_URL from such a file')
   .argument('<file>')
-  .action(async (file: string) => print(await importOnce(config(), file)))
+  .action(async (file: string) => {
+    const { importOnce } = await import('./run-command.ts')
+    print(await importOnce(config(), file))
+  })
 
 program
   .command('config')
@@ -166,9 +170,17 @@ try {
 
 /** The look-alikes live in the primary: workers that each had their own would forget each other's conversations. */
 async function startWorkers({ workers, sandbox }: Config): Promise<number> {
+  const { runWorkers } = await import('./workers.ts')
   if (!sandbox) return runWorkers(workers, {})
+  const { startSandboxAgents } = await import('./sandbox-agents.ts')
   const { entries } = await startSandboxAgents()
   return runWorkers(workers, { SANDBOX_AGENTS: JSON.stringify(entries) })
+}
+
+async function run<Name extends CommandName>(name: Name, args: CommandArguments[Name]): Promise<unknown> {
+  const settings = config()
+  const { runCommand } = await import('./run-command.ts')
+  return runCommand(settings, name, args)
 }
 
 function config(): Config {

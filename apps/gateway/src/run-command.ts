@@ -1,14 +1,11 @@
 import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
-import { importDatabase } from '#core/database/import.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { TransferError } from '#core/database/transfer.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
-import { createLogger } from '#ops/logger.ts'
-import { type Command, type CommandArguments, createCommands } from './commands.ts'
+import type { Command, CommandArguments } from './commands.ts'
 import type { Config } from './config.ts'
-import { createGateway } from './services.ts'
 
 /** Runs a command in the gateway that owns the embedded database, or, where none runs, in this process. */
 export async function runCommand<Name extends Command>(
@@ -21,6 +18,10 @@ export async function runCommand<Name extends Command>(
     if (answer.running) return answer.result
   }
   return withDatabase(config, async (database) => {
+    // Not loaded where the running gateway answers.
+    const { createLogger } = await import('#ops/logger.ts')
+    const { createGateway } = await import('./services.ts')
+    const { createCommands } = await import('./commands.ts')
     const log = createLogger('silent')
     const { services } = createGateway({ config, database, runtime: systemRuntime, log })
     // As a caller over the socket gets it: plain JSON.
@@ -36,6 +37,7 @@ export function migrateOnce(config: Config): Promise<string[]> {
 /** Fills the database of DATABASE_URL from an export; returns the rows of each table. */
 export async function importOnce({ databaseUrl }: Config, file: string): Promise<unknown> {
   if (databaseUrl === undefined) throw new TransferError('DATABASE_URL: names the database to fill.')
+  const { importDatabase } = await import('#core/database/import.ts')
   return importDatabase(databaseUrl, file)
 }
 

@@ -16,10 +16,8 @@ import type { Config } from './config.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
 import { createOpsServer, createServer } from './server.ts'
 import { createGateway, type Gateway } from './services.ts'
+import { StartError } from './start-error.ts'
 import { type FirstAdmin, welcome } from './welcome.ts'
-
-/** A start that failed for a reason the operator can mend: its message is all they need. */
-export class StartError extends Error {}
 
 /** How long after the drain a connection may still take the last bytes of its response. */
 const FLUSH_MS = 2_000
