@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
+import { createScratchDatabase as createEmpty } from '../apps/gateway/src/core/database/scratch-database.ts'
 import { OTHER_CORE, pin } from './cores.ts'
 
 export interface ScratchDatabase {
@@ -41,18 +41,15 @@ export async function withScratchDatabase(
 
 /** A database of its own on the PostgreSQL server, with one session open in it. */
 export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<ScratchDatabase> {
-  const name = `trunkline_bench_${randomUUID().replaceAll('-', '')}`
-  const url = new URL(serverUrl)
-  url.pathname = name
-  await runOn(serverUrl, `CREATE DATABASE ${name}`)
-  const session = new pg.Client({ connectionString: url.href })
+  const { url, drop } = await createEmpty(serverUrl)
+  const session = new pg.Client({ connectionString: url })
   await session.connect()
   const { rows } = await session.query<{ version: string }>(
     "SELECT current_setting('server_version') AS version",
   )
 
   return {
-    url: url.href,
+    url,
     version: rows[0]?.version ?? 'unknown',
     async pinSessions() {
       const sessions = await session.query<{ pid: number }>(
@@ -77,7 +74,7 @@ export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<Scr
     keep: () => session.end(),
     async drop() {
       await session.end()
-      await runOn(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)
+      await drop()
     },
   }
 }
@@ -88,15 +85,5 @@ function isPostgres(pid: number): boolean {
     return readFileSync(`/proc/${pid}/comm`, 'latin1').startsWith('postgres')
   } catch {
     return false
-  }
-}
-
-async function runOn(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
   }
 }

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { parseConfig } from '@trunkline/gateway/src/config.ts'
-import { type DatabaseOptions, openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
+import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 import { createServer } from '@trunkline/gateway/src/server.ts'
@@ -13,11 +13,10 @@ export interface InProcess {
   close(): Promise<void>
 }
 
-export async function serveOn(options: DatabaseOptions): Promise<InProcess> {
+export async function serveOn(database: Database): Promise<InProcess> {
   const agents = { fastgpt: { baseUrl: 'http://127.0.0.1:9', apiKey: 'none', apps: { demo: {} } } }
   const config = parseConfig({ agents }, {})
   const log = createLogger('silent')
-  const database = await openDatabase(options)
   const gateway = createGateway({ config, database, runtime: systemRuntime, log })
   const app = await createServer(config, gateway, log)
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,3 +1,5 @@
+import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
+import { openScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from './ask.ts'
 import { OPERATIONS, type Operation } from './contract.ts'
@@ -45,7 +47,7 @@ describe('a running gateway', () => {
 describe('a database without its tables', () => {
   let server: InProcess
   beforeAll(async () => {
-    server = await serveOn({ kind: 'embedded-memory' })
+    server = await serveOn(await openScratchDatabase())
   })
   afterAll(() => server?.close())
 
@@ -61,7 +63,7 @@ describe('a database without its tables', () => {
 describe('a database that does not answer', () => {
   let server: InProcess
   beforeAll(async () => {
-    server = await serveOn({ kind: 'server', url: 'postgres://127.0.0.1:9/none' })
+    server = await serveOn(await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1:9/none' }))
   })
   afterAll(() => server?.close())
 

@@ -1,9 +1,9 @@
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ask, configOf } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
-import { createScratchDatabase } from '../support/scratch-database.ts'
 import { until } from '../support/until.ts'
 
 const server = process.env.E2E_DATABASE_URL

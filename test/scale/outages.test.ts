@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ask, configOf } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
-import { createScratchDatabase, query } from '../support/scratch-database.ts'
+import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 

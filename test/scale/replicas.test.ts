@@ -1,9 +1,10 @@
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ask, configOf, type Told, tally } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
-import { createScratchDatabase, query } from '../support/scratch-database.ts'
+import { query } from '../support/query.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''

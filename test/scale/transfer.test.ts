@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
 import { apiOf, chatBody } from '../support/api.ts'
 import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
-import { createScratchDatabase, query } from '../support/scratch-database.ts'
+import { query } from '../support/query.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 /** U+2028 ends a line for some readers of lines. */

@@ -3,7 +3,7 @@ import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ask, configOf, tally } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
-import { query } from '../support/scratch-database.ts'
+import { query } from '../support/query.ts'
 import { until } from '../support/until.ts'
 
 const WORKERS = 3

@@ -4,7 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
-import { createScratchDatabase } from './scratch-database.ts'
+import {
+  copyEmptyDatabase,
+  createScratchDatabase,
+} from '@trunkline/gateway/src/core/database/scratch-database.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 
@@ -14,6 +17,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** A database that it shares with others, who drop it; left out: one of its own. */
   readonly databaseUrl?: string
+  /** Nothing is done for the first start, which takes an embedded database seconds. */
+  readonly isBlank?: boolean
 }
 
 /** A gateway in a process of its own, started as a user starts it. */
@@ -65,6 +70,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   if (options.config !== undefined) await writeFile(join(home, 'gateway.config.yaml'), options.config)
   const admin = { username: 'admin', password: 'correct horse battery' }
   const dataDir = join(home, 'data')
+  if (databaseUrl === undefined && options.isBlank !== true) await copyEmptyDatabase(dataDir)
   const env = () => ({
     PATH: process.env.PATH ?? '',
     PORT: '0',

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import type { Database } from '#core/database/database.ts'
-import { type DatabaseOptions, openDatabase } from '#core/database/open.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.ts'
 import { createKeys, type Keys } from '#core/keys/keys.ts'
 import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
@@ -11,7 +11,7 @@ import { createLogin, type Login } from './login.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
-/** Logins, users and keys on a database of their own, in memory where no other is given: what their tests share. */
+/** Logins, users and keys on a database of their own, embedded where no server is given: what their tests share. */
 export interface Accounts {
   readonly database: Database
   readonly runtime: Runtime
@@ -42,10 +42,8 @@ export const OPENING_MS = 60_000
 export const PASSWORD = 'correct horse battery staple'
 export const TOKEN_CONFIG = { lifetimeSeconds: 3600, issuer: 'trunkline', audience: 'trunkline-api' }
 
-export async function openAccounts(
-  options: DatabaseOptions = { kind: 'embedded-memory' },
-): Promise<Accounts> {
-  const database = await openDatabase(options)
+export async function openAccounts(serverUrl?: string): Promise<Accounts> {
+  const database = await openScratchDatabase(serverUrl)
   await database.migrate()
   const { prisma, sql } = database
   let offsetMs = 0

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '#core/database/database.ts'
-import { openDatabase } from '#core/database/open.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { type Conversations, createConversations } from './conversations.ts'
 
@@ -8,7 +8,7 @@ let database: Database
 let conversations: Conversations
 
 beforeAll(async () => {
-  database = await openDatabase({ kind: 'embedded-memory' })
+  database = await openScratchDatabase()
   await database.migrate()
   conversations = createConversations({
     sql: database.sql,

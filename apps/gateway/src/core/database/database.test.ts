@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from './database.ts'
 import { openDatabase } from './open.ts'
-import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
+import { createScratchDatabase, openScratchDatabase } from './scratch-database.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -18,20 +18,12 @@ const instant = new Date('2026-02-28T23:59:59.123Z')
 
 describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
   let database: Database
-  let scratch: ScratchDatabase | undefined
 
   beforeAll(async () => {
-    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
-    database = await openDatabase(
-      scratch === undefined ? { kind: 'embedded-memory' } : { kind: 'server', url: scratch.url },
-    )
+    database = await openScratchDatabase(kind === 'server' ? serverUrl : undefined)
     await database.migrate()
   })
-
-  afterAll(async () => {
-    await database?.close()
-    await scratch?.drop()
-  })
+  afterAll(() => database?.close())
 
   test('raw SQL reads each type as the same JavaScript value', async () => {
     const rows = await database.sql.query(`SELECT

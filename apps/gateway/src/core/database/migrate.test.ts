@@ -6,7 +6,7 @@ import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { migrationNames } from './migration-files.ts'
 import { openDatabase } from './open.ts'
 import { schemaDrift } from './schema-drift.ts'
-import { createScratchDatabase } from './scratch-database.ts'
+import { createScratchDatabase, openScratchDatabase } from './scratch-database.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -23,7 +23,11 @@ test('the migrations make the schema that prisma/schema.prisma describes', async
 })
 
 describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
-  const openNew = () => (kind === 'server' ? openScratch(1).then(([only]) => only as Database) : openMemory())
+  async function openNew(): Promise<Database> {
+    const database = await openScratchDatabase(kind === 'server' ? serverUrl : undefined)
+    closers.push(() => database.close())
+    return database
+  }
 
   test('an empty database gets every migration once', async () => {
     const database = await openNew()
@@ -67,24 +71,10 @@ test('a process that is killed as a migration commits leaves it applied and reco
 test.runIf(serverUrl)(
   'of two processes that migrate one database at once, one does it and both succeed',
   async () => {
-    const databases = await openScratch(2)
+    const { url, drop } = await createScratchDatabase(serverUrl ?? '')
+    const databases = await Promise.all([1, 2].map(() => openDatabase({ kind: 'server', url })))
+    closers.push(drop, ...databases.map((database) => () => database.close()))
     const applied = await Promise.all(databases.map((database) => database.migrate()))
     expect(applied.flat()).toEqual(all)
   },
 )
-
-async function openMemory(): Promise<Database> {
-  const database = await openDatabase({ kind: 'embedded-memory' })
-  closers.push(() => database.close())
-  return database
-}
-
-async function openScratch(count: number): Promise<Database[]> {
-  const scratch = await createScratchDatabase(serverUrl ?? '')
-  closers.push(() => scratch.drop())
-  const databases = await Promise.all(
-    Array.from({ length: count }, () => openDatabase({ kind: 'server', url: scratch.url })),
-  )
-  closers.push(...databases.map((database) => () => database.close()))
-  return databases
-}

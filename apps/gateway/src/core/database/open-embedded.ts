@@ -8,15 +8,7 @@ import { ROW_PARSERS } from './row-parsers.ts'
 
 /** PGlite in `<dataDir>/db`. The caller holds the directory's lock: two processes in one destroy it. */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  return fromPglite(await PGlite.create({ dataDir: join(dataDir, 'db') }))
-}
-
-/** PGlite without a directory, for tests. */
-export async function openEmbeddedMemory(): Promise<Database> {
-  return fromPglite(await PGlite.create())
-}
-
-function fromPglite(pglite: PGlite): Database {
+  const pglite = await PGlite.create({ dataDir: join(dataDir, 'db') })
   const sql = pgliteSql(pglite)
   const factory = new PrismaPGlite(pglite)
   const prisma = new PrismaClient({ adapter: factory })

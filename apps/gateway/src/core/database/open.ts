@@ -3,9 +3,7 @@ import type { ServerOptions } from './open-server.ts'
 
 export type DatabaseOptions =
   /** Only under {@link lockDataDir}. */
-  | { readonly kind: 'embedded'; readonly dataDir: string }
-  | { readonly kind: 'embedded-memory' }
-  | ({ readonly kind: 'server' } & ServerOptions)
+  { readonly kind: 'embedded'; readonly dataDir: string } | ({ readonly kind: 'server' } & ServerOptions)
 
 /** Opens a database as it is; {@link Database.migrate} brings it up to date. A server that is down fails the queries, not this. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -14,6 +12,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const { openServer } = await import('./open-server.ts')
     return openServer(options)
   }
-  const { openEmbedded, openEmbeddedMemory } = await import('./open-embedded.ts')
-  return options.kind === 'embedded' ? openEmbedded(options.dataDir) : openEmbeddedMemory()
+  const { openEmbedded } = await import('./open-embedded.ts')
+  return openEmbedded(options.dataDir)
 }

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { createScratchDatabase, type ScratchDatabase } from '#core/database/scratch-database.ts'
+import {
+  createScratchDatabase,
+  openScratchDatabase,
+  type ScratchDatabase,
+} from '#core/database/scratch-database.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
@@ -26,7 +30,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
   let ledger: Ledger
 
   const open = () =>
-    openDatabase(scratch === undefined ? { kind: 'embedded-memory' } : { kind: 'server', url: scratch.url })
+    scratch === undefined ? openScratchDatabase() : openDatabase({ kind: 'server', url: scratch.url })
 
   beforeAll(async () => {
     if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')

@@ -13,7 +13,7 @@ export interface TestKey {
   readonly caller: Principal
 }
 
-/** Accounts and their usage on an embedded database in memory. */
+/** Accounts and their usage on an embedded database. */
 export interface UsageStage extends Accounts {
   /** A process of its own on the same database. */
   processOf(instanceId?: string): Ledger

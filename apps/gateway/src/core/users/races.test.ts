@@ -8,7 +8,6 @@ import {
   TOKEN_CONFIG,
 } from '#core/auth/accounts-fixture.ts'
 import { createTokens } from '#core/auth/tokens.ts'
-import { createScratchDatabase, type ScratchDatabase } from '#core/database/scratch-database.ts'
 import { hashKey } from '#core/keys/key-form.ts'
 import type { Principal } from '#core/principal.ts'
 import { createLedger } from '#core/usage/ledger.ts'
@@ -18,22 +17,17 @@ const serverUrl = process.env.TEST_DATABASE_URL
 
 /** An embedded database runs one statement after another: only a server shows what locks are for. */
 describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
-  let scratch: ScratchDatabase | undefined
   let accounts: Accounts
   let admin: Principal
 
   beforeAll(async () => {
-    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
-    accounts = await openAccounts(scratch && { kind: 'server', url: scratch.url })
+    accounts = await openAccounts(kind === 'server' ? serverUrl : undefined)
   }, OPENING_MS)
   beforeEach(async () => {
     await accounts.clear()
     admin = await accounts.join('admin')
   })
-  afterAll(async () => {
-    await accounts?.database.close()
-    await scratch?.drop()
-  })
+  afterAll(() => accounts?.database.close())
 
   test('of users who ask for one name at once, one gets it', async () => {
     const names = ['alice', 'ALICE', 'Alice']
