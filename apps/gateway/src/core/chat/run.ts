@@ -73,17 +73,13 @@ export class Run implements ChatEvents {
     try {
       const exchange = await this.#open()
       while (!this.#isOver) {
-        exchange.watch.waiting()
         const part = await exchange.reply.next()
         exchange.watch.begun()
-        const batch = this.#read(exchange, part)
+        const batch = this.#translate(exchange, part)
         if (batch.length > 0) exchange.session.saw(batch)
         if (this.#isComplete) await this.#complete(exchange)
-        if (batch.length > 0) {
-          exchange.watch.serving()
-          const taking = take(batch)
-          if (taking !== undefined) await taking
-        }
+        const taking = batch.length > 0 ? take(batch) : undefined
+        if (taking !== undefined) await this.#served(taking, exchange.watch)
         if (this.#failure !== undefined) this.#fail(this.#failure)
       }
     } catch (error) {
@@ -121,11 +117,18 @@ export class Run implements ChatEvents {
     return this.#exchange
   }
 
+  /** A slow reader's time is not the platform's silence. */
+  async #served(taking: Promise<void>, watch: Watch): Promise<void> {
+    watch.serving()
+    await taking
+    watch.waiting()
+  }
+
   #requireReader(): void {
     if (this.#isOver) throw this.#problem ?? new Problem('draining')
   }
 
-  #read({ session, state, watch }: Exchange, part: UpstreamPart): readonly ChatEvent[] {
+  #translate({ session, state, watch }: Exchange, part: UpstreamPart): readonly ChatEvent[] {
     const { adapter, agent } = this.#options
     const batch: ChatEvent[] = []
     if (part.kind === 'events') {

@@ -56,9 +56,8 @@ test('life puts the end of the silence off; what is no life (a ping) does not', 
     watch.alive()
   }
   vi.advanceTimersByTime(60)
-  // A ping: the platform is waited for again, nothing else.
+  // A ping: a byte came, nothing else.
   watch.begun()
-  watch.waiting()
   expect(toldAfterMs()).toBe(40)
 })
 

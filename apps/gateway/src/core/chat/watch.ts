@@ -9,10 +9,10 @@ export interface Watch {
   alive(): void
   /** The first byte came: from here on silence counts. */
   begun(): void
-  /** The platform is waited for: from here on silence counts. */
-  waiting(): void
-  /** The client is served meanwhile, and may be slow: that is not the platform's silence. */
+  /** The client is waited for: that is not the platform's silence. */
   serving(): void
+  /** The platform is waited for again: from here on silence counts. */
+  waiting(): void
   /** The platform reported its end: what it still has to say may take so long. */
   ending(graceMs: number): void
   stop(): void
@@ -59,13 +59,12 @@ export function startWatch(
         look()
       }
     },
-    waiting() {
-      if (!isServing) return
-      isServing = false
-      lifeMs = runtime.elapsedMs()
-    },
     serving() {
       isServing = true
+    },
+    waiting() {
+      isServing = false
+      lifeMs = runtime.elapsedMs()
     },
     ending(graceMs) {
       if (graceAtMs !== Number.POSITIVE_INFINITY) return
