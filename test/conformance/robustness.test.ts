@@ -19,7 +19,7 @@ import { foldCompletion } from '@trunkline/gateway/src/rest/openai-reply.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CONTRACT } from '../contract/contract.ts'
-import { schemaCheck } from '../contract/schema-check.ts'
+import { replyCheck } from '../contract/schema-check.ts'
 import { mutated } from './mutations.ts'
 
 const SOAK_TIMEOUT_MS = 30 * 60_000
@@ -35,8 +35,8 @@ const [chunk, completionChunk, streamError, reply, completion] = [
   'StreamError',
   'ChatReply',
   'Completion',
-].map((name) => schemaCheck(CONTRACT, ['components', 'schemas', name])) as [Check, Check, Check, Check, Check]
-type Check = ReturnType<typeof schemaCheck>
+].map((name) => replyCheck(CONTRACT, ['components', 'schemas', name])) as [Check, Check, Check, Check, Check]
+type Check = ReturnType<typeof replyCheck>
 
 test.for(PLATFORMS)(
   '%s: whatever it sends, each face gives its schema and one end, and tells no secret',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Check, schemaCheck } from './schema-check.ts'
+import { type Check, replyCheck, schemaCheck } from './schema-check.ts'
 
 /** One method of one path, as `openapi.json` has it. */
 export interface Operation {
@@ -85,7 +85,7 @@ function documentedResponse(response: ResponseObject, place: readonly string[]):
     bodies: new Map(
       Object.keys(response.content).map((type) => [
         type,
-        schemaCheck(CONTRACT, [...place, 'content', type, 'schema']),
+        replyCheck(CONTRACT, [...place, 'content', type, 'schema']),
       ]),
     ),
     headers: new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase())),

@@ -34,3 +34,24 @@ function compilerOf(document: object): Ajv {
   compilers.set(document, ajv)
   return ajv
 }
+
+const closedDocuments = new WeakMap<object, object>()
+
+/** The same for what we answer. Readers are told to ignore what they do not know; nothing undocumented is said all the same. */
+export function replyCheck(document: object, place: readonly string[]): Check {
+  let contract = closedDocuments.get(document)
+  if (contract === undefined) {
+    contract = closed(document)
+    closedDocuments.set(document, contract)
+  }
+  return schemaCheck(contract, place)
+}
+
+function closed<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(closed) as Value
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, closed(each)]))
+  const isOpen =
+    copy.type === 'object' && typeof copy.properties === 'object' && !('additionalProperties' in copy)
+  return (isOpen ? { ...copy, additionalProperties: false } : copy) as Value
+}

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { CONTRACT } from '../../contract/contract.ts'
-import { schemaCheck } from '../../contract/schema-check.ts'
+import { replyCheck } from '../../contract/schema-check.ts'
 import type { Check } from '../at.ts'
 import type { Reply } from '../reply.ts'
 import { fresh } from '../stage.ts'
@@ -187,7 +187,7 @@ function problemsWith(schema: 'ChatReply' | 'ChatChunk' | 'Completion' | 'Comple
 }
 
 function componentCheck(name: string) {
-  return schemaCheck(CONTRACT, ['components', 'schemas', name])
+  return replyCheck(CONTRACT, ['components', 'schemas', name])
 }
 
 /** Line ends of every kind, what looks like a stream, halves of characters, and what sorts of JSON escape. */

@@ -21,11 +21,23 @@ export function installValidation(app: FastifyInstance): void {
     }
     return (httpPart === 'body' ? strict : reading).compile(schema)
   })
+  // Code made for each route and status would be a quarter of a start, and is no faster. That replies are as documented is
+  // what the contract's tests hold.
+  app.setSerializerCompiler(() => (reply) => JSON.stringify(reply))
 }
 
 function createAjv(coerceTypes: boolean): Ajv {
-  // `verbose` brings the schema into the error, from which the expectation is told; one error at a time keeps hostile bodies cheap.
-  const ajv = new Ajv({ coerceTypes, useDefaults: true, allErrors: false, verbose: true, strict: false })
+  const ajv = new Ajv({
+    coerceTypes,
+    useDefaults: true,
+    strict: false,
+    // It brings the schema into the error, from which the expectation is told.
+    verbose: true,
+    // One error at a time keeps hostile bodies cheap.
+    allErrors: false,
+    // V8 optimizes what is used; to have all of it optimized first is time that a start takes.
+    code: { optimize: false },
+  })
   addFormats.default(ajv, ['uuid', 'date-time'])
   return ajv
 }
