@@ -95,10 +95,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
   let closing = false
 
-  const timed = async <Row>(statement: 'admit' | 'settle', rows: readonly unknown[]) => {
+  const timed = async <Row>(
+    statement: 'admit' | 'settle',
+    on: Sql,
+    text: string,
+    rows: readonly unknown[],
+  ) => {
     const startedMs = runtime.elapsedMs()
-    const admit = rows.length === 1 ? ADMIT_ONE : ADMIT
-    const [text, on] = statement === 'admit' ? [admit, admissionSql] : [SETTLE, sql]
     const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
     observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
     return result
@@ -108,8 +111,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
     async (batch) => {
       const asked = batch.filter(({ isRefused }) => !isRefused)
       const rows = asked.map(({ admission }, index) => admissionRow(admission, index))
+      const text = rows.length === 1 ? ADMIT_ONE : ADMIT
+      const ask = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
       // A repeat after a lost answer carries the same call ids, which the statement leaves out: it counts once.
-      const [row] = await retryLost(() => timed<{ answers: AdmissionAnswer[] }>('admit', rows), runtime)
+      const [row] = await retryLost(ask, runtime)
       const answers = row?.answers ?? []
       const answerOf = new Map(asked.map((each, index) => [each, answers[index]]))
       return batch.map((each) => answerOf.get(each))
@@ -124,7 +129,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   const settleAll: Coalescer<Settlement, void> = coalesce<Settlement, void>(
     async (settlements) => {
-      await timed('settle', settlements.map(settlementRow))
+      await timed('settle', sql, SETTLE, settlements.map(settlementRow))
       return settlements.map(() => undefined)
     },
     { sizeMax: 1_000, isShared: isConnectionError, gather: () => pause(SETTLE_EVERY_MS) },
