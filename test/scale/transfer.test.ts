@@ -11,6 +11,8 @@ import { query } from '../support/query.ts'
 const server = process.env.E2E_DATABASE_URL ?? ''
 /** U+2028 ends a line for some readers of lines. */
 const QUESTION = 'Two\nlines\u2028and "more" \\ 你好'
+const NEVER_ANALYZED =
+  "SELECT relname FROM pg_stat_user_tables WHERE schemaname = 'public' AND last_analyze IS NULL"
 /** No number of JavaScript. */
 const MANY_CALLS = '9007199254740993'
 
@@ -55,6 +57,8 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     const { instances: _own, ...before } = await inEmbedded(rowsOf)
     const { instances, ...after } = await inServer(url)
     expect(after).toEqual(before)
+    // Autovacuum comes late, or not at all.
+    expect(await query(url, NEVER_ANALYZED)).toEqual([])
     // The gateway that exported was still at work.
     expect(instances?.at(-1)).toContain('"stopped_at": null')
     await gateway.start()

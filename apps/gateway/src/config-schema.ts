@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { PLATFORMS } from '#core/agents/agent.ts'
+import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
 import { normalizeUsername, passwordProblem } from '#core/users/rules.ts'
 
 /*
@@ -13,6 +14,9 @@ const MIB = 1024 * 1024
 /** Longer timers fire at once in Node. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
+
+/** What a column of PostgreSQL's integers holds. */
+const COUNT_MAX = 2 ** 31 - 1
 
 const ACCEPTED_UPLOADS = [
   'image/*',
@@ -101,9 +105,14 @@ export const ConfigFile = section({
     retentionDays: count(30),
     maxTurns: count(20),
     maxCharacters: count(40_000),
+    mappingRetentionDays: count(400),
     endUserHeader: Type.Optional(matching('the name of a request header in lower case', isHeaderName)),
   }),
-  usage: section({ retentionDays: count(400) }),
+  usage: section({
+    retentionDays: count(400),
+    endUsersPerDayMax: count(ROLLUP_BOUNDS.endUsersPerDayMax, { maximum: COUNT_MAX }),
+    appsPerDayMax: count(ROLLUP_BOUNDS.appsPerDayMax, { maximum: COUNT_MAX }),
+  }),
   users: section({ maxApiCalls: count(1_000_000, { minimum: 0 }) }),
   // Ten years hold three leap days at most.
   apiKeys: section({ maxLifetimeDays: count(3_653) }),
@@ -120,7 +129,7 @@ export const ConfigFile = section({
     keepAliveMs: timerMs(15_000),
   }),
   drainMs: timerMs(30_000),
-  instance: section({ leaseMs: timerMs(15_000) }),
+  instance: section({ leaseMs: timerMs(15_000), retentionDays: count(30) }),
 })
 
 /** The variables that are read besides `NODE_ENV` and `GATEWAY_CONFIG`. */

@@ -49,13 +49,13 @@ describe('defaults', () => {
       cors: { origins: [] },
       trustedProxies: [],
       publicAgentListing: true,
-      conversations: { retentionDays: 30 },
-      usage: { retentionDays: 400 },
+      conversations: { retentionDays: 30, mappingRetentionDays: 400 },
+      usage: { retentionDays: 400, endUsersPerDayMax: 10_000, appsPerDayMax: 1_000 },
       users: { maxApiCalls: 1_000_000 },
       tokens: { lifetimeSeconds: 3_600 },
       chat: { bodyBytesMax: 1_048_576, replyBytesMax: 10_485_760, unsentBytesMax: 1_048_576 },
       drainMs: 30_000,
-      instance: { leaseMs: 15_000 },
+      instance: { leaseMs: 15_000, retentionDays: 30 },
     })
     expect(rest).not.toHaveProperty('opsPort')
     expect(rest).not.toHaveProperty('databaseUrl')

@@ -83,6 +83,7 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
     admissionSql: keptSql,
     runtime,
     instanceId,
+    bounds: config.usage,
     observer: {
       batch: metrics.ledgerBatch,
       settleFailed(error) {
@@ -95,7 +96,7 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
     sql,
     runtime,
     instanceId,
-    leaseMs: config.instance.leaseMs,
+    ...config.instance,
     reap: () => ledger.settleDead(),
     observer: {
       reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
@@ -124,7 +125,7 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
   })
 
   const usage = createUsage({ database, config: config.usage })
-  const upkeep = createUpkeep({ usage, conversations, metrics, log })
+  const upkeep = createUpkeep({ usage, conversations, instances, metrics, log })
 
   const services: Services = {
     limits,

@@ -9,7 +9,9 @@ const drift: Drift = { equation: 'ledger = rollups', subject: '2026-11-20 done',
 
 const verify = vi.fn(async (): Promise<Drift[]> => [])
 const prune = vi.fn(async () => 0)
-const sweep = vi.fn(async () => undefined)
+const pruneNames = vi.fn(async () => 0)
+const sweepConversations = vi.fn(async () => 0)
+const sweepInstances = vi.fn(async () => 0)
 const metrics = createMetrics()
 let upkeep: Upkeep
 
@@ -17,8 +19,9 @@ beforeEach(() => {
   vi.useFakeTimers()
   vi.clearAllMocks()
   upkeep = createUpkeep({
-    usage: { verify, prune },
-    conversations: { sweep },
+    usage: { verify, prune, pruneNames },
+    conversations: { sweep: sweepConversations },
+    instances: { sweep: sweepInstances },
     metrics,
     log: createLogger('silent'),
   })
@@ -38,10 +41,13 @@ test('the number of equations that do not hold is a metric, which falls again on
 })
 
 test('what is past its retention is deleted in bounded pieces, until none is left', async () => {
-  prune.mockResolvedValueOnce(5_000).mockResolvedValueOnce(12)
+  for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances])
+    deletion.mockResolvedValueOnce(5_000).mockResolvedValueOnce(12)
   await vi.advanceTimersByTimeAsync(EVERY_MS)
   expect(prune).toHaveBeenCalledTimes(3)
-  expect(sweep).toHaveBeenCalledTimes(1)
+  expect(pruneNames).toHaveBeenCalledTimes(3)
+  expect(sweepConversations).toHaveBeenCalledTimes(3)
+  expect(sweepInstances).toHaveBeenCalledTimes(3)
 })
 
 test('a part that fails stops neither the others nor the next round', async () => {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Conversations } from '#core/chat/conversations.ts'
+import type { Instances } from '#core/usage/instances.ts'
 import type { Usage } from '#core/usage/usage.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -14,11 +15,13 @@ const EVERY_MS = 600_000
 export function createUpkeep({
   usage,
   conversations,
+  instances,
   metrics,
   log,
 }: {
-  usage: Pick<Usage, 'verify' | 'prune'>
+  usage: Pick<Usage, 'verify' | 'prune' | 'pruneNames'>
   conversations: Pick<Conversations, 'sweep'>
+  instances: Pick<Instances, 'sweep'>
   metrics: Pick<Metrics, 'usageDrift'>
   log: Logger
 }): Upkeep {
@@ -26,13 +29,15 @@ export function createUpkeep({
 
   /** Each part stands alone: a check that takes too long must not keep old rows alive. */
   async function round(): Promise<void> {
-    for (const part of [prune, conversations.sweep, verify]) {
+    const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep]
+    for (const part of [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]) {
       await part().catch((error: unknown) => log.warn({ err: error }, 'the upkeep failed'))
     }
   }
 
-  async function prune(): Promise<void> {
-    while ((await usage.prune()) > 0 && timer !== undefined);
+  /** A bounded number of rows a statement, so that no backlog is too large to be deleted at all. */
+  async function untilNone(deleteSome: () => Promise<number>): Promise<void> {
+    while ((await deleteSome()) > 0 && timer !== undefined);
   }
 
   async function verify(): Promise<void> {

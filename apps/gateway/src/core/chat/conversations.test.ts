@@ -13,7 +13,7 @@ beforeAll(async () => {
   conversations = createConversations({
     sql: database.sql,
     runtime: systemRuntime,
-    bounds: { maxTurns: 3, maxCharacters: 20, retentionDays: 30 },
+    bounds: { maxTurns: 3, maxCharacters: 20, retentionDays: 30, mappingRetentionDays: 400 },
   })
 })
 afterAll(() => database.close())
@@ -96,8 +96,117 @@ test('turns come back oldest first, within the bounds of number and characters',
   ])
 })
 
-test('any text comes back as it was', async () => {
-  const odd = 'a\0b\ud800c\u2028😀\\"'
-  await conversations.remember('odd', systemRuntime.newId(), odd, odd)
-  expect((await conversations.turns('odd'))[1]?.content).toBe(odd)
+test.each([
+  ['plain', 'é\u2028😀\\"\u0001', false],
+  ['with a NUL', 'a\0b', true],
+  ['with a lone surrogate', 'a\ud800b', true],
+])('a text %s comes back as it was, and is escaped only where it has to be', async (key, text, isEscaped) => {
+  await conversations.remember(key, systemRuntime.newId(), text, 'fine')
+  expect((await conversations.turns(key)).map(({ content }) => content)).toEqual([text, 'fine'])
+  const [row] = await storedTurns(key)
+  expect(row).toMatchObject({ is_escaped: isEscaped, characters: text.length + 4 })
+  if (!isEscaped) expect(row?.question).toBe(text)
 })
+
+test('a conversation never stores more than what could be sent again', async () => {
+  for (let n = 0; n < 8; n += 1) await conversations.remember('bounded', systemRuntime.newId(), 'q', 'a')
+  expect(await storedTurns('bounded')).toHaveLength(3)
+  await conversations.remember('bounded', systemRuntime.newId(), 'q'.repeat(10), 'a'.repeat(8))
+  expect((await storedTurns('bounded')).map(({ characters }) => characters)).toEqual([2, 18])
+})
+
+test('turns that end together are bounded like those that end one after the other', async () => {
+  const texts = Array.from({ length: 8 }, (_, n) => `q${n}`)
+  const ids = texts.map((_, n) => `01890a5d-ac96-774b-bcce-00000000000${n}`)
+  // The first travels alone; the others gather behind it.
+  await Promise.all(texts.map((text, n) => conversations.remember('together', ids[n] ?? '', text, 'a')))
+  expect(await storedTurns('together')).toHaveLength(3)
+  expect((await conversations.turns('together')).map(({ content }) => content)).toEqual([
+    'q5',
+    'a',
+    'q6',
+    'a',
+    'q7',
+    'a',
+  ])
+})
+
+test('turns stand in the order of the database, whatever clock made their ids', async () => {
+  const [late, early] = ['ffffffff-ac96-774b-bcce-000000000000', '00000000-ac96-774b-bcce-000000000000']
+  await conversations.remember('clocks', late, 'first', 'a')
+  await conversations.remember('clocks', early, 'second', 'a')
+  expect((await conversations.turns('clocks')).map(({ content }) => content)).toEqual([
+    'first',
+    'a',
+    'second',
+    'a',
+  ])
+})
+
+test('a turn that is too long to be sent again is not stored, and what was before it is not sent as if it were not there', async () => {
+  await conversations.remember('too-long', systemRuntime.newId(), 'before', 'a')
+  await conversations.remember('too-long', systemRuntime.newId(), 'q'.repeat(1_000_000), 'a')
+  expect(await storedTurns('too-long')).toEqual([])
+  await conversations.remember('too-long', systemRuntime.newId(), 'after', 'a')
+  expect((await conversations.turns('too-long')).map(({ content }) => content)).toEqual(['after', 'a'])
+})
+
+test('a turn that cannot be stored does not take the others of its batch along', async () => {
+  const ids = [systemRuntime.newId(), 'no id', systemRuntime.newId(), systemRuntime.newId()]
+  const results = await Promise.allSettled(
+    ids.map((id, n) => conversations.remember(`batch-${n}`, id, 'q', 'a')),
+  )
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  expect(await conversations.turns('batch-3')).toHaveLength(2)
+})
+
+test('turns past their retention are deleted, a bounded number at a time', async () => {
+  await database.sql.query(
+    `INSERT INTO turns (id, conversation, question, answer, is_escaped, characters, created_at)
+     SELECT gen_random_uuid(), 'aged', '', '', false, 0, now() - CASE WHEN n > 0 THEN interval '31 days' ELSE '29 days' END
+     FROM generate_series(0, 1500) n`,
+  )
+  expect(await conversations.sweep()).toBe(1_000)
+  expect(await conversations.sweep()).toBe(500)
+  expect(await conversations.sweep()).toBe(0)
+  expect(await storedTurns('aged')).toHaveLength(1)
+})
+
+test("a platform's name of a conversation is forgotten when nobody has used it for its retention", async () => {
+  for (const key of ['used', 'unused', 'used again']) await (await enter(key)).bind(`platform of ${key}`)
+  const age = (days: number, keys: string) =>
+    database.sql.query(
+      `UPDATE conversations SET used_at = now() - ${days} * interval '1 day' WHERE key = ANY ($1)`,
+      [keys],
+    )
+  await age(399, '{used}')
+  await age(401, '{unused,used again}')
+  await enter('used again')
+  expect(await conversations.sweep()).toBe(1)
+  expect((await enter('used')).platformId).toBe('platform of used')
+  expect((await enter('used again')).platformId).toBe('platform of used again')
+  expect((await enter('unused')).platformId).toBeUndefined()
+})
+
+test('within a day, a use of a conversation leaves the time of its last use, which is in an index', async () => {
+  await (await enter('daily')).bind('platform-4')
+  const usedAt = async () =>
+    (await database.sql.query<{ used_at: Date }>("SELECT used_at FROM conversations WHERE key = 'daily'"))[0]
+      ?.used_at
+  const first = await usedAt()
+  await enter('daily')
+  expect(await usedAt()).toEqual(first)
+})
+
+interface StoredTurn {
+  readonly question: string
+  readonly is_escaped: boolean
+  readonly characters: number
+}
+
+function storedTurns(conversation: string): Promise<StoredTurn[]> {
+  return database.sql.query<StoredTurn>(
+    'SELECT question, is_escaped, characters FROM turns WHERE conversation = $1 ORDER BY created_at, id',
+    [conversation],
+  )
+}

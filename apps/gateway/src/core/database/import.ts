@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
 import type { Sql } from './database.ts'
+import { SESSION_SETTINGS } from './session-settings.ts'
 import {
   appliedMigrations,
   EXPORT_FORMAT,
@@ -22,7 +23,7 @@ export async function importDatabase(url: string, file: string): Promise<ExportE
   const client = new pg.Client({ connectionString: url, application_name: 'trunkline' })
   await client.connect()
   try {
-    await client.query('BEGIN')
+    await client.query(`${SESSION_SETTINGS}; BEGIN`)
     const counts = await importLines(sqlOf(client), linesOf(file))
     await client.query('COMMIT')
     // Until the server gets to it by itself, its plans would be those for empty tables.

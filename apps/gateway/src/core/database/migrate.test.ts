@@ -1,9 +1,11 @@
 import { PGlite } from '@electric-sql/pglite'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createConversations } from '#core/chat/conversations.ts'
+import { systemRuntime } from '#core/runtime.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
-import { migrationNames } from './migration-files.ts'
+import { migrationNames, readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
 import { schemaDrift } from './schema-drift.ts'
 import { createScratchDatabase, openScratchDatabase } from './scratch-database.ts'
@@ -50,6 +52,39 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     await database.sql.query('DROP TYPE user_status')
     expect(await database.migrate()).toEqual(all)
   })
+})
+
+test('turns of the version before bounds are read as they were', async () => {
+  const texts = ['plain "\\ 你好\u{1F600}\n', 'a\0b\ud800', '']
+  const pglite = await PGlite.create()
+  closers.push(() => pglite.close())
+  for (const { path, migrationFile } of (await readMigrations()).migrationDirectories) {
+    if (path.endsWith('_bounds')) {
+      for (const [n, text] of texts.entries()) {
+        const escaped = JSON.stringify(text).replace(
+          /[\u007f-\uffff]/g,
+          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        )
+        await pglite.query(
+          `INSERT INTO turns (id, conversation, question, answer, created_at) VALUES ($1, 'kept', $2, '"ok"', now())`,
+          [`01890a5d-ac96-774b-bcce-00000000000${n}`, escaped],
+        )
+      }
+    }
+    if (migrationFile.content.tag === 'ok') await pglite.exec(migrationFile.content.value)
+  }
+  const sql: Sql = {
+    query: async <Row>(text: string, values?: readonly unknown[]) =>
+      (await pglite.query<Row>(text, values ? [...values] : [])).rows,
+  }
+  const turns = await createConversations({
+    sql,
+    runtime: systemRuntime,
+    bounds: { maxTurns: 9, maxCharacters: 1_000, retentionDays: 30, mappingRetentionDays: 400 },
+  }).turns('kept')
+  expect(turns.map(({ content }) => content)).toEqual(texts.flatMap((text) => [text, 'ok']))
+  const { rows } = await pglite.query<{ characters: number }>('SELECT characters FROM turns ORDER BY id')
+  expect(rows.map(({ characters }) => characters)).toEqual(texts.map((text) => text.length + 2))
 })
 
 test('a process that is killed as a migration commits leaves it applied and recorded', async () => {

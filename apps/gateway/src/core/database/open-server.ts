@@ -5,6 +5,7 @@ import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { ROW_PARSERS } from './row-parsers.ts'
+import { SESSION_SETTINGS } from './session-settings.ts'
 
 export interface ServerOptions {
   readonly url: string
@@ -21,9 +22,7 @@ export function openServer(options: ServerOptions): Database {
     connectionTimeoutMillis: connectTimeoutMs,
     // The server ends a slow statement first; this is for a server that has gone silent.
     query_timeout: statementTimeoutMs + 5_000,
-    // Prisma writes times without a zone and reads them as UTC. By SET, since poolers refuse it as a start-up parameter.
-    onConnect: (client) =>
-      client.query(`SET TimeZone = 'UTC'; SET statement_timeout = ${statementTimeoutMs}`),
+    onConnect: (client) => client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${statementTimeoutMs}`),
   }
   const pool = openPool({ ...config, max: poolMax })
   const sql = poolSql(pool)
@@ -57,7 +56,7 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
     idleTimeoutMillis: 0,
     // The lock belongs to the connection. Taken here, no reconnect can go on without it.
     async onConnect(client) {
-      await client.query(`SET TimeZone = 'UTC'; SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s'`)
+      await client.query(`${SESSION_SETTINGS}; SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s'`)
       await client.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`)
     },
   })

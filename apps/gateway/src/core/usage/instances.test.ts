@@ -28,7 +28,15 @@ beforeEach(() => {
     },
   }
   const runtime = { ...systemRuntime, elapsedMs: () => Date.now() }
-  instances = createInstances({ sql, runtime, instanceId: v7(), leaseMs: LEASE_MS, reap, observer })
+  instances = createInstances({
+    sql,
+    runtime,
+    instanceId: v7(),
+    leaseMs: LEASE_MS,
+    retentionDays: 30,
+    reap,
+    observer,
+  })
 })
 afterEach(() => {
   vi.useRealTimers()

@@ -8,6 +8,8 @@ export interface Instances {
   /** Live processes, this one among them, as the last beat saw it. */
   readonly live: number
   leave(): Promise<void>
+  /** Deletes a bounded number of rows of processes that ended long ago; returns how many. */
+  sweep(): Promise<number>
 }
 
 export interface InstancesDeps {
@@ -15,6 +17,8 @@ export interface InstancesDeps {
   readonly runtime: Runtime
   readonly instanceId: string
   readonly leaseMs: number
+  /** How long the row of a process that ended is kept. */
+  readonly retentionDays: number
   /** Ends what dead instances left open. */
   reap(): Promise<number>
   readonly observer: { reaped(calls: number): void; failed(error: unknown): void }
@@ -25,6 +29,7 @@ export function createInstances({
   runtime,
   instanceId,
   leaseMs,
+  retentionDays,
   reap,
   observer,
 }: InstancesDeps): Instances {
@@ -72,8 +77,28 @@ export function createInstances({
       timer = undefined
       await sql.query('UPDATE instances SET stopped_at = now() WHERE id = $1::uuid', [instanceId])
     },
+    async sweep() {
+      const rows = await sql.query(SWEEP, [retentionDays, SWEPT_AT_ONCE])
+      return rows.length
+    },
   }
 }
+
+const SWEPT_AT_ONCE = 1_000
+
+/**
+ * `$1` days, `$2` rows at most. A process that was killed ended with its lease. Open calls of an instance without a row are
+ * settled like those of a dead one.
+ */
+const SWEEP = `
+DELETE FROM instances
+WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM instances
+  WHERE lease_until < now() - $1 * interval '1 day'
+    AND (stopped_at IS NULL OR stopped_at < now() - $1 * interval '1 day')
+  ORDER BY lease_until LIMIT $2
+  FOR UPDATE SKIP LOCKED))
+RETURNING id`
 
 /** `$1`: this instance, `$2`: the lease in milliseconds. */
 const BEAT = `

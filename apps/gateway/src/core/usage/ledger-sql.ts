@@ -162,24 +162,74 @@ const added = (column: string) => `CASE
         FROM jsonb_each_text(excluded.${column}))
     END`
 
+/** How many different texts of the callers' choosing get rollups of their own in a day (UTC). */
+export interface RollupBounds {
+  /** End users of an owner. */
+  readonly endUsersPerDayMax: number
+  /** Apps of an agent. */
+  readonly appsPerDayMax: number
+}
+
+export const ROLLUP_BOUNDS: RollupBounds = { endUsersPerDayMax: 10_000, appsPerDayMax: 1_000 }
+
 /**
  * The rest of a statement whose CTE `settled` gives the calls that it ended: their sums go into the rollups of the hour,
  * day and month of their admission, at the grain of everything, of the owner, of the key and of the end user.
  *
+ * - Callers choose end users and, on some platforms, apps. A name that comes after the bound of its day is summed under
+ *   `(other)`. The names that came before it are rows, so that every process decides alike, and a late word takes a call
+ *   off where it was added. Statements of different processes do not see each other's names until they commit, so each
+ *   process may pass the bound by what it settles at once.
  * - `was_interrupted`: the owner's own word replaces an end that another process had written, which is taken off.
  * - Calls that differ in nothing are one row from the first step on: everything after it is done twelve times.
  * - Rows are written in the order of their keys: concurrent settlements meet at the same ones.
  */
-const ROLL_UP = `
-, each AS (
-  SELECT 1 AS sign, kind, agent, app, coalesce(model, '') AS model, outcome, key_id, owner_id, end_user, admitted_at,
+const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
+, named AS MATERIALIZED (
+  SELECT 'end_user'::rollup_name_kind AS kind, owner_id::text AS subject, date_trunc('day', admitted_at, 'UTC') AS day,
+    end_user AS name, ${endUsersPerDayMax} AS names_max
+  FROM settled WHERE end_user <> ''
+  UNION
+  SELECT 'app', agent, date_trunc('day', admitted_at, 'UTC'), app, ${appsPerDayMax} FROM settled WHERE app <> ''
+), fresh AS MATERIALIZED (
+  SELECT n.kind, n.subject, n.day, n.name,
+    coalesce(c.names, 0) + row_number() OVER (PARTITION BY n.kind, n.subject, n.day ORDER BY n.name) <= n.names_max AS fits
+  FROM named n
+  LEFT JOIN LATERAL (
+    SELECT true AS is_known FROM rollup_names r
+    WHERE r.kind = n.kind AND r.subject = n.subject AND r.day = n.day AND r.name = n.name LIMIT 1) k ON true
+  LEFT JOIN LATERAL (
+    SELECT names FROM rollup_name_counts r
+    WHERE r.kind = n.kind AND r.subject = n.subject AND r.day = n.day LIMIT 1) c ON true
+  WHERE k.is_known IS NULL
+), entered AS (
+  INSERT INTO rollup_names (kind, subject, day, name)
+  SELECT kind, subject, day, name FROM fresh WHERE fits ORDER BY kind, subject, day, name
+  ON CONFLICT DO NOTHING
+  RETURNING kind, subject, day
+), counted_names AS (
+  INSERT INTO rollup_name_counts AS c (kind, subject, day, names)
+  SELECT kind, subject, day, count(*) FROM entered GROUP BY kind, subject, day ORDER BY kind, subject, day
+  ON CONFLICT (kind, subject, day) DO UPDATE SET names = c.names + excluded.names
+), filed AS MATERIALIZED (
+  SELECT s.*,
+    CASE WHEN (s.agent, date_trunc('day', s.admitted_at, 'UTC'), s.app)
+      IN (SELECT subject, day, name FROM fresh WHERE kind = 'app' AND NOT fits) THEN '(other)' ELSE s.app
+    END AS filed_app,
+    CASE WHEN (s.owner_id::text, date_trunc('day', s.admitted_at, 'UTC'), s.end_user)
+      IN (SELECT subject, day, name FROM fresh WHERE kind = 'end_user' AND NOT fits) THEN '(other)' ELSE s.end_user
+    END AS filed_end_user
+  FROM settled s
+), each AS (
+  SELECT 1 AS sign, kind, agent, filed_app AS app, coalesce(model, '') AS model, outcome, key_id, owner_id,
+    filed_end_user AS end_user, admitted_at,
     prompt_tokens, completion_tokens, total_tokens,
     CASE WHEN first_chunk_ms IS NOT NULL THEN ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(1.1::float8))::int END AS first_chunk,
     CASE WHEN duration_ms IS NOT NULL THEN ceil(ln(greatest(duration_ms, 1)::float8) / ln(1.1::float8))::int END AS duration
-  FROM settled
+  FROM filed
   UNION ALL
-  SELECT -1, kind, agent, app, '', 'interrupted', key_id, owner_id, end_user, admitted_at, NULL, NULL, NULL, NULL, NULL
-  FROM settled WHERE was_interrupted
+  SELECT -1, kind, agent, filed_app, '', 'interrupted', key_id, owner_id, filed_end_user, admitted_at, NULL, NULL, NULL, NULL, NULL
+  FROM filed WHERE was_interrupted
 ), told AS MATERIALIZED (
   SELECT kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC') AS hour,
     first_chunk, duration, sum(sign) AS calls, count(total_tokens) AS token_calls,
@@ -243,7 +293,7 @@ const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key
  * `$1`: a JSON array of settlements, `$2`: this instance. An end stands, but for `interrupted`, which the owner's own word
  * replaces. The arrays keep the planner from reading the whole ledger: it takes 100 rows for any JSON, but 10 for an array.
  */
-export const SETTLE = `
+const settle = (bounds: RollupBounds) => `
 WITH said AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS s(
     id uuid, outcome call_outcome, reason text, model text,
@@ -264,11 +314,11 @@ WITH said AS MATERIALIZED (
   FROM open o JOIN said s USING (id)
   WHERE c.id = o.id
   RETURNING ${SETTLED_COLUMNS}, o.was_interrupted
-)${ROLL_UP}
+)${rollUp(bounds)}
 SELECT count(*) FROM settled`
 
 /** Settles as `interrupted` what `open` names, a bounded number at a time. */
-const interrupt = (open: string) => `
+const interrupt = (bounds: RollupBounds, open: string) => `
 WITH open AS MATERIALIZED (
   SELECT c.id FROM calls c
   WHERE c.outcome IS NULL AND ${open}
@@ -279,12 +329,18 @@ WITH open AS MATERIALIZED (
   UPDATE calls c SET outcome = 'interrupted', ended_at = clock_timestamp()
   FROM open o WHERE c.id = o.id
   RETURNING ${SETTLED_COLUMNS}, false AS was_interrupted
-)${ROLL_UP}
+)${rollUp(bounds)}
 SELECT id FROM settled`
 
-/** `$1`: this instance. What others left open in a database that only one process owns ended with them. */
-export const SETTLE_PREDECESSORS = interrupt('c.instance <> $1::uuid')
-
-/** Instances whose lease has passed are dead; their open calls ended with them. */
-export const SETTLE_DEAD = interrupt(`NOT EXISTS (
-    SELECT FROM instances i WHERE i.id = c.instance AND i.stopped_at IS NULL AND i.lease_until > now())`)
+/** The statements that end calls. Their parameters do not include the bounds, which never change while a process runs. */
+export const settlements = (bounds: RollupBounds) => ({
+  SETTLE: settle(bounds),
+  /** `$1`: this instance. What others left open in a database that only one process owns ended with them. */
+  SETTLE_PREDECESSORS: interrupt(bounds, 'c.instance <> $1::uuid'),
+  /** Instances whose lease has passed are dead; their open calls ended with them. */
+  SETTLE_DEAD: interrupt(
+    bounds,
+    `NOT EXISTS (
+    SELECT FROM instances i WHERE i.id = c.instance AND i.stopped_at IS NULL AND i.lease_until > now())`,
+  ),
+})

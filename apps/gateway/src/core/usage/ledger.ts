@@ -7,7 +7,7 @@ import { type ErrorReason, Problem } from '#core/errors.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type Coalescer, coalesce } from './coalesce.ts'
-import { ADMIT, ADMIT_ONE, SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } from './ledger-sql.ts'
+import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
 
 export type CallKind = 'chat' | 'upload'
 export type CallFace = 'rest' | 'openai' | 'graphql'
@@ -67,6 +67,8 @@ export interface LedgerDeps {
   readonly runtime: Runtime
   readonly instanceId: string
   readonly observer: LedgerObserver
+  /** Left out: {@link ROLLUP_BOUNDS}. */
+  readonly bounds?: RollupBounds
 }
 
 /** Admission and settlement: the database decides, and nothing reaches a platform before its admission is committed. */
@@ -93,6 +95,7 @@ const SETTLE_EVERY_MS = 20
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
+  const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
   let closing = false
 
   const timed = async <Row>(

@@ -11,8 +11,10 @@ export interface Usage {
   calls(caller: Principal, query: CallsQuery, page: PageRequest): Promise<Page<CallRecord>>
   /** The equations between counters, rollups and ledger that do not hold, of all time or of the last days. */
   verify(extent: 'all' | 'recent'): Promise<Drift[]>
-  /** Deletes ledger rows past their retention, a bounded number at a time; rollups stay. */
+  /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups stay. */
   prune(): Promise<number>
+  /** The same for the names of rollups, which serve the calls of their own day alone. */
+  pruneNames(): Promise<number>
 }
 
 export interface UsageDeps {
@@ -21,6 +23,8 @@ export interface UsageDeps {
 }
 
 const PRUNED_AT_ONCE = 5_000
+/** They serve the calls that were admitted on their day; even those that an outage kept open end sooner than this. */
+const NAMES_KEPT_DAYS = 7
 
 export function createUsage({ database, config }: UsageDeps): Usage {
   const { sql } = database
@@ -31,6 +35,11 @@ export function createUsage({ database, config }: UsageDeps): Usage {
     async prune() {
       const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
       return rows.length
+    },
+    async pruneNames() {
+      const names = await sql.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+      const counts = await sql.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+      return names.length + counts.length
     },
   }
 }
@@ -45,3 +54,14 @@ WHERE id IN (
   ORDER BY id
   LIMIT $2)
 RETURNING id`
+
+const pruneByDay = (table: string) => `
+DELETE FROM ${table}
+WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM ${table} WHERE day < now() - $1 * interval '1 day'
+  ORDER BY day LIMIT $2
+  FOR UPDATE SKIP LOCKED))
+RETURNING day`
+
+const PRUNE_NAMES = pruneByDay('rollup_names')
+const PRUNE_NAME_COUNTS = pruneByDay('rollup_name_counts')

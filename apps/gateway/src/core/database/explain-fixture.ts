@@ -1,0 +1,105 @@
+import pg from 'pg'
+import type { Sql } from './database.ts'
+
+export interface ExplainedSql extends Sql {
+  /** What is wrong with how statements were run, each followed by the beginning of its statement. */
+  readonly problems: ReadonlySet<string>
+  /** How many plans were looked at. */
+  readonly plans: number
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+interface Explained {
+  readonly Plan: PlanNode
+  readonly JIT?: unknown
+}
+
+/**
+ * For tests: runs each statement as it is, after it was explained twice and taken back: with the plan for its values, and
+ * with the one for any values, between which PostgreSQL chooses once a prepared statement has run a few times. The
+ * connection must be the only one, since what is taken back is a transaction.
+ */
+export function explainEach(sql: Sql, rowsReadMax: number): ExplainedSql {
+  const problems = new Set<string>()
+  let plans = 0
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function inspect(text: string, explain: () => Promise<{ 'QUERY PLAN': Explained[] }[]>) {
+    await sql.query('BEGIN')
+    try {
+      const [row] = await explain()
+      const explained = row?.['QUERY PLAN'][0]
+      if (explained === undefined) throw new Error('the statement was not explained')
+      plans += 1
+      const found = [
+        ...problemsOf(explained.Plan, rowsReadMax),
+        ...(explained.JIT === undefined ? [] : ['compiled']),
+      ]
+      for (const problem of found) problems.add(`${problem}: ${text.replace(/\s+/g, ' ').slice(0, 100)}`)
+    } finally {
+      await sql.query('ROLLBACK')
+    }
+  }
+
+  async function run<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    await inspect(text, () => sql.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values))
+    await sql.query(`PREPARE inspected AS ${text}`)
+    await sql.query('SET plan_cache_mode = force_generic_plan')
+    const literals = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
+    await inspect(text, () => sql.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE inspected${literals}`))
+    await sql.query('RESET plan_cache_mode')
+    await sql.query('DEALLOCATE inspected')
+    return sql.query<Row>(text, values)
+  }
+
+  return {
+    problems,
+    get plans() {
+      return plans
+    },
+    query<Row>(text: string, values: readonly unknown[] = []) {
+      const result = last.then(() => run<Row>(text, values))
+      last = result.catch(() => undefined)
+      return result
+    },
+  }
+}
+
+/** An index with a condition of its own: it may be read whole. */
+const ONLY_OPEN_CALLS = 'calls_open'
+
+function* problemsOf(node: PlanNode, rowsReadMax: number): Generator<string> {
+  const name = node['Relation Name'] ?? node['Index Name']
+  const scan = `${node['Node Type']} of ${name}`
+  if (node['Node Type'] === 'Seq Scan') yield scan
+  // Bitmap heap scans have their condition in the node below.
+  const isWhole = /^(Index|Bitmap Index)/.test(node['Node Type']) && node['Index Cond'] === undefined
+  if (isWhole && node['Index Name'] !== ONLY_OPEN_CALLS) yield `${scan} without a condition`
+  if (name !== undefined && rowsRead(node) > rowsReadMax) yield `${scan} reads ${rowsRead(node)} rows`
+  for (const child of node.Plans ?? []) yield* problemsOf(child, rowsReadMax)
+}
+
+function rowsRead(node: PlanNode): number {
+  const each =
+    (node['Actual Rows'] ?? 0) +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0)
+  return each * (node['Actual Loops'] ?? 0)
+}
+
+function literal(value: unknown): string {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string') return pg.escapeLiteral(value)
+  throw new Error(`no literal for ${typeof value}`)
+}

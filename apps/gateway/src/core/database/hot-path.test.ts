@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createConversations } from '#core/chat/conversations.ts'
+import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createInstances } from '#core/usage/instances.ts'
+import { type Admission, createLedger } from '#core/usage/ledger.ts'
+import type { Database, Sql } from './database.ts'
+import { type ExplainedSql, explainEach } from './explain-fixture.ts'
+import { openDatabase } from './open.ts'
+import { createScratchDatabase, openScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
+
+const serverUrl = process.env.TEST_DATABASE_URL
+const ROWS = 130_000
+const TABLES = [
+  'users',
+  'api_keys',
+  'calls',
+  'rollups',
+  'rollup_names',
+  'rollup_name_counts',
+  'conversations',
+  'turns',
+  'instances',
+]
+/** Far more than any batch below touches, far less than a table holds. */
+const ROWS_READ_MAX = 20_000
+
+const keyHash = (n: number) => createHash('sha256').update(`key-${n}`).digest('hex')
+
+/** `$1` and `$2`: the first and the last row. Turns and calls get one each, the other tables fewer. */
+const FILL = `
+WITH turns_made AS (
+  INSERT INTO turns (id, conversation, question, answer, is_escaped, characters, created_at)
+  SELECT md5('row' || n)::uuid, 'kept-' || n / 20, repeat('q', 300), repeat('a', 300), false, 600, now() - ($2 - n) * interval '1 millisecond'
+  FROM generate_series($1::int, $2::int) n
+), calls_made AS (
+  INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, outcome, admitted_at)
+  SELECT md5('row' || n)::uuid, '', md5('key' || n % 1000)::uuid, md5('user' || n % 1000)::uuid, 'chat', 'rest', 'dify',
+    md5('instance')::uuid, 'done', now()
+  FROM generate_series($1::int, $2::int) n
+), numbers AS MATERIALIZED (
+  SELECT n, md5('user' || n)::uuid AS user_id FROM generate_series($1 / 4, $2 / 4) n
+), users_made AS (
+  INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, created_at, updated_at)
+  SELECT user_id, 'user-' || n, 'user-' || n, '', 'user', 1000000, now(), now() FROM numbers
+), keys_made AS (
+  INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
+  SELECT md5('key' || n)::uuid, sha256(('key-' || n)::bytea), 'tl_', '', '', '{chat}', user_id, user_id, now(),
+    now() + interval '1 year'
+  FROM numbers
+), rollups_made AS (
+  INSERT INTO rollups (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome,
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+  SELECT 'hour', 'end_user', user_id::text, date_trunc('hour', now(), 'UTC'), 'end-user-' || n, 'chat',
+    'dify', '', '', 'done', 1, 0, 0, 0, 0, '{}', '{}'
+  FROM numbers
+), names_made AS (
+  INSERT INTO rollup_names (kind, subject, day, name)
+  SELECT 'end_user', md5('user' || n % 20)::uuid::text, date_trunc('day', now(), 'UTC'), 'end-user-' || n FROM numbers
+), counts_made AS (
+  INSERT INTO rollup_name_counts (kind, subject, day, names)
+  SELECT 'end_user', user_id::text, date_trunc('day', now(), 'UTC'), 1 FROM numbers
+), conversations_made AS (
+  INSERT INTO conversations (key, owner_id, agent, platform_id, created_at)
+  SELECT 'mapping-' || n, user_id, 'dify', 'platform-' || n, now() FROM numbers
+)
+INSERT INTO instances (id, started_at, lease_until, stopped_at)
+SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM numbers`
+
+interface Case {
+  readonly kind: 'embedded' | 'server'
+  /** Statistics of almost empty tables tell the planner that everything is small and alike. */
+  readonly statistics: 'none' | 'of almost empty tables'
+}
+
+const CASES: Case[] = [
+  { kind: 'embedded', statistics: 'none' },
+  ...(serverUrl === undefined
+    ? []
+    : [
+        { kind: 'server', statistics: 'none' } as const,
+        { kind: 'server', statistics: 'of almost empty tables' } as const,
+      ]),
+]
+
+describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) => {
+  let scratch: ScratchDatabase | undefined
+  let database: Database
+  let sql: ExplainedSql
+
+  beforeAll(async () => {
+    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
+    database =
+      scratch === undefined
+        ? await openScratchDatabase()
+        : await openDatabase({ kind: 'server', url: scratch.url, poolMax: 1, statementTimeoutMs: 120_000 })
+    await database.migrate()
+    await fill(database.sql, statistics)
+    sql = explainEach(database.sql, ROWS_READ_MAX)
+  }, 240_000)
+  afterAll(async () => {
+    await database.close()
+    await scratch?.drop()
+  })
+
+  test('no statement of a call reads a table whole, and none is compiled', { timeout: 240_000 }, async () => {
+    await callOnce(sql)
+    await callMany(sql)
+    await converse(sql)
+    expect([...sql.problems]).toEqual([])
+    expect(sql.plans).toBeGreaterThan(20)
+  })
+})
+
+async function fill(sql: Sql, statistics: Case['statistics']): Promise<void> {
+  for (const table of TABLES) await sql.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
+  await sql.query(FILL, [0, 39])
+  if (statistics !== 'none') await sql.query('ANALYZE')
+  await sql.query(FILL, [40, ROWS - 1])
+  // -1: the planner knows nothing of the table.
+  const [known] = await sql.query<{ least: number; most: number }>(
+    'SELECT min(reltuples) AS least, max(reltuples) AS most FROM pg_class WHERE relname = ANY ($1)',
+    [TABLES],
+  )
+  expect(known).toEqual(statistics === 'none' ? { least: -1, most: -1 } : { least: 10, most: 40 })
+}
+
+function processOf(sql: Sql) {
+  return createLedger({
+    sql,
+    runtime: systemRuntime,
+    instanceId: v7(),
+    observer: {
+      batch: () => undefined,
+      settleFailed(error) {
+        throw error
+      },
+    },
+  })
+}
+
+function admission(n: number): Admission {
+  return {
+    callId: v7(),
+    requestId: '',
+    keyHash: keyHash(n),
+    permission: 'chat',
+    kind: 'chat',
+    face: 'rest',
+    agent: 'fastgpt',
+    app: `app-${n}`,
+    endUser: `end-user-${n}`,
+    conversation: '',
+  }
+}
+
+async function callOnce(sql: Sql): Promise<void> {
+  const instances = createInstances({
+    sql,
+    runtime: systemRuntime,
+    instanceId: v7(),
+    leaseMs: 15_000,
+    retentionDays: 30,
+    reap: async () => 0,
+    observer: { reaped: () => undefined, failed: () => undefined },
+  })
+  await instances.join()
+  const ledger = processOf(sql)
+  expect(await createKeyLimitsReader({ sql, runtime: systemRuntime })(keyHash(77))).toBeDefined()
+  const one = admission(77)
+  await ledger.admit(one)
+  ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
+  await ledger.close(60_000)
+  await ledger.settleDead()
+  await instances.leave()
+}
+
+/** Batches of the sizes that a busy process has. */
+async function callMany(sql: Sql): Promise<void> {
+  const ledger = processOf(sql)
+  const readLimits = createKeyLimitsReader({ sql, runtime: systemRuntime })
+  const many = Array.from({ length: 256 }, (_, n) => admission(n * 120))
+  await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash)))
+  await Promise.all(many.map((each) => ledger.admit(each)))
+  for (const { callId } of many) ledger.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 5 })
+  await ledger.close(60_000)
+}
+
+async function converse(sql: Sql): Promise<void> {
+  const conversations = createConversations({
+    sql,
+    runtime: systemRuntime,
+    bounds: { maxTurns: 20, maxCharacters: 40_000, retentionDays: 30, mappingRetentionDays: 400 },
+  })
+  const enter = (key: string) =>
+    conversations.enter({
+      key,
+      ownerId: v7(),
+      agent: 'dify',
+      callId: v7(),
+      waitMs: 0,
+      isOver: () => false,
+    })
+  expect((await enter('mapping-5')).platformId).toBe('platform-5')
+  await (await enter('fresh')).bind('platform-fresh')
+  await (await enter('fresh')).lose()
+  await (await enter('abandoned')).release()
+  expect(await conversations.turns('kept-100')).toHaveLength(40)
+  const kept = Array.from({ length: 64 }, (_, n) =>
+    conversations.remember(`kept-${n * 100}`, v7(), 'question', 'answer'),
+  )
+  await Promise.all(kept)
+  expect(await conversations.turns('kept-100')).toHaveLength(40)
+}

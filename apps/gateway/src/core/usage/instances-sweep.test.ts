@@ -1,0 +1,48 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import type { Database } from '#core/database/database.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createInstances } from './instances.ts'
+
+let database: Database
+
+beforeAll(async () => {
+  database = await openScratchDatabase()
+  await database.migrate()
+}, OPENING_MS)
+afterAll(() => database.close())
+
+test('rows of processes that ended long ago are deleted, a bounded number at a time', async () => {
+  const instances = createInstances({
+    sql: database.sql,
+    runtime: systemRuntime,
+    instanceId: v7(),
+    leaseMs: 15_000,
+    retentionDays: 30,
+    reap: async () => 0,
+    observer: { reaped: () => undefined, failed: () => undefined },
+  })
+  await instances.join()
+  await endedDaysAgo({ lease: 31, stopped: 31 }, 1_100)
+  // It was killed: nobody wrote its end.
+  await endedDaysAgo({ lease: 31, stopped: null }, 1)
+  await endedDaysAgo({ lease: 29, stopped: 29 }, 1)
+  await endedDaysAgo({ lease: 29, stopped: null }, 1)
+
+  expect(await instances.sweep()).toBe(1_000)
+  expect(await instances.sweep()).toBe(101)
+  expect(await instances.sweep()).toBe(0)
+  expect(await database.prisma.instance.count()).toBe(3)
+  await instances.leave()
+})
+
+function endedDaysAgo({ lease, stopped }: { lease: number; stopped: number | null }, rows: number) {
+  return database.sql.query(
+    `INSERT INTO instances (id, started_at, lease_until, stopped_at)
+     SELECT gen_random_uuid(), now() - interval '60 days', now() - $1 * interval '1 day', now() - $2 * interval '1 day'
+     FROM generate_series(1, $3)`,
+    [lease, stopped, rows],
+  )
+}
