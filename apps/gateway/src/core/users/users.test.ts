@@ -155,6 +155,26 @@ test('a stolen token cannot try passwords without end', async () => {
   expect(await change(PASSWORD)).toBe('rate_limited')
 })
 
+test('guesses of the own password in parallel are no more than guesses in turn', async () => {
+  const user = await accounts.join('user')
+  const guesses = Array.from({ length: 81 }, (_, guess) =>
+    reasonOf(
+      users.changeOwnPassword(user, { current: guess === 80 ? PASSWORD : 'wrong', next: 'the new password' }),
+    ),
+  )
+  const answers = await Promise.all(guesses)
+  expect(answers.filter((answer) => answer === 'invalid_request')).toHaveLength(10)
+  expect(answers.filter((answer) => answer === 'rate_limited')).toHaveLength(71)
+  expect((await rowOf(user)).tokenEpoch).toBe(0)
+})
+
+test('the right password costs none of the guesses', async () => {
+  const user = await accounts.join('user')
+  for (let change = 0; change < 12; change += 1) {
+    expect(await reasonOf(users.changeOwnPassword(user, { current: PASSWORD, next: PASSWORD }))).toBe('done')
+  }
+})
+
 test('the first admin is made where nobody is', async () => {
   const credentials = { username: 'root', password: PASSWORD }
   expect(await users.firstAdmin(credentials)).toBeUndefined()
