@@ -533,6 +533,35 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     expect((await rowOf(stuck.callId)).outcome).toBe('done')
   })
 
+  test.runIf(kind === 'server')('behind a lock, one end waits and the others are written', async () => {
+    const impatient = await openDatabase({ kind: 'server', url: scratch?.url ?? '', statementTimeoutMs: 200 })
+    const own = ledgerOf({ sql: impatient.sql })
+    const calls = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const asked = admissionOf(await keyOf(undefined, { permissions: ['chat'] }), {
+          agent: v7().slice(0, 8),
+        })
+        await own.admit(asked)
+        return asked.callId
+      }),
+    )
+    const [locked = '', ...free] = calls
+    const locker = new pg.Client({ connectionString: scratch?.url })
+    await locker.connect()
+    await locker.query('BEGIN')
+    await locker.query('SELECT FROM calls WHERE id = $1 FOR UPDATE', [locked])
+    for (const callId of calls) own.settle({ callId, outcome: 'done', durationMs: 1 })
+    const outcomesOf = async (ids: string[]) =>
+      (await Promise.all(ids.map(rowOf))).map(({ outcome }) => outcome)
+    await vi.waitFor(async () => expect(await outcomesOf(free)).toEqual(['done', 'done', 'done']), 10_000)
+    expect(await outcomesOf([locked])).toEqual([null])
+    await locker.query('COMMIT')
+    await locker.end()
+    await own.close(10_000)
+    expect(await outcomesOf([locked])).toEqual(['done'])
+    await impatient.close()
+  })
+
   test('an admission that the database has ended for its time is not repeated as it is, and counts nothing', async () => {
     const sent: number[] = []
     const sql: Sql = {
