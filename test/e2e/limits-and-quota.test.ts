@@ -117,6 +117,25 @@ test('an address that the client itself forwards is not believed', async () => {
   expect(statuses).toEqual([...Array(60).fill(401), 429])
 })
 
+test('the addresses of an IPv6 /64 share the limits of one address', async () => {
+  const list = (address: string) =>
+    fetchFrom(`${scene.gateway.url}/api/v1/agents`, {
+      headers: { 'x-forwarded-for': address },
+      dispatcher: proxy,
+    }).then((response) => response.body?.cancel().then(() => response.status))
+  for (let caller = 1; caller <= 30; caller += 1) {
+    expect(await list(`2001:db8:0:1:${caller.toString(16)}::1`)).toBe(200)
+  }
+  expect(await list('2001:db8:0:1:ffff::1')).toBe(429)
+  expect(await list('2001:db8:0:2::1')).toBe(200)
+
+  for (let refusal = 1; refusal <= 60; refusal += 1) {
+    const address = `2001:db8:0:3:${refusal.toString(16)}::1`
+    expect(await askFor(address, unknownKey())).toMatchObject({ status: 401 })
+  }
+  expect(await askFor('2001:db8:0:3:ffff::1', unknownKey())).toMatchObject({ status: 429 })
+})
+
 test('ten failed logins for a name from an address make it wait, right password or not', async () => {
   const { username, password } = await scene.api.createUser(scene.token, 'forgetful')
   const login = (name: string, word: string) =>

@@ -1,4 +1,6 @@
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
+import { hashKey } from '@trunkline/gateway/src/core/keys/key-form.ts'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -50,12 +52,13 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     await database?.drop()
   })
 
-  const askBoth = async (count: number, limits?: Record<string, unknown>): Promise<Told[]> => {
-    const { full_key } = await api.createKey(token, limits && { limits })
-    return Promise.all(
-      Array.from({ length: count }, (_, index) => ask((replicas[index % 2] as TestGateway).url, full_key)),
+  const askWith = (key: string, count: number): Promise<Told[]> =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) => ask((replicas[index % 2] as TestGateway).url, key)),
     )
-  }
+
+  const askBoth = async (count: number, limits?: Record<string, unknown>): Promise<Told[]> =>
+    askWith((await api.createKey(token, limits && { limits })).full_key, count)
 
   const storeIsUp = (isUp: boolean) =>
     until(`both replicas say that Redis is ${isUp ? 'up' : 'down'}`, async () => {
@@ -99,6 +102,26 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
   test('is back: the limit holds over both again, unaided', async () => {
     await storeIsUp(true)
     expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+  })
+
+  test('goes and comes back empty in the middle of a window: what has passed still counts', async () => {
+    const [full, half] = await Promise.all(
+      [1, 2].map(() => api.createKey(token, { limits: { chat_per_minute: 20 } })),
+    )
+    const keys = [full?.full_key ?? '', half?.full_key ?? ''] as const
+    expect(tally(await askWith(keys[0], 40))).toEqual({ 200: 20, rate_limited: 20 })
+    for (let call = 0; call < 10; call += 1) await askWith(keys[1], 1)
+    await redis.cut()
+    expect(tally(await askWith(keys[0], 40))).toEqual({ rate_limited: 40 })
+    // The second replica has not seen this key: the first has its half of the ten that are left, the second of all.
+    expect(tally(await askWith(keys[1], 60))).toEqual({ 200: 15, rate_limited: 45 })
+
+    const emptying = new Redis(`${redisUrl}/9`)
+    await emptying.del(keys.map((key) => `trunkline:limit:chat:${hashKey(key)}`))
+    emptying.disconnect()
+    await redis.restore()
+    await storeIsUp(true)
+    for (const key of keys) expect(tally(await askWith(key, 10))).toEqual({ rate_limited: 10 })
   })
 
   test('hangs: it is cut off, not waited for, and recovers unaided', async () => {

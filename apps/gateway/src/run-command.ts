@@ -23,7 +23,8 @@ export async function runCommand<Name extends Command>(
     const { createGateway } = await import('./services.ts')
     const { createCommands } = await import('./commands.ts')
     const log = createLogger('silent')
-    const { services } = createGateway({ config, database, runtime: systemRuntime, log })
+    const { services, syncClock } = createGateway({ config, database, runtime: systemRuntime, log })
+    await syncClock()
     // As a caller over the socket gets it: plain JSON.
     return JSON.parse(JSON.stringify(await createCommands({ ...services, database })(name, args)))
   })

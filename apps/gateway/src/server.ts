@@ -59,7 +59,7 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   loginRoutes(app, services)
   apiKeyRoutes(app, services)
   userRoutes(app, services)
-  usageRoutes(app, services)
+  usageRoutes(app, services, runtime)
   jwksRoutes(app, services)
   if (config.opsPort === undefined) healthRoutes(app, health, metrics)
   return app

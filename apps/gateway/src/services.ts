@@ -10,6 +10,7 @@ import { createConversations } from '#core/chat/conversations.ts'
 import { createIdentity } from '#core/chat/identity.ts'
 import { createChatService } from '#core/chat/service.ts'
 import type { Database } from '#core/database/database.ts'
+import { createDatabaseClock } from '#core/database/database-clock.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeys } from '#core/keys/keys.ts'
@@ -33,7 +34,10 @@ export interface Gateway {
   readonly services: Services
   readonly metrics: Metrics
   readonly health: Health
+  /** With the database's time from {@link Gateway.syncClock} on. */
   readonly runtime: Runtime
+  /** Takes over the database's time: what the services write, and what expires for them, goes by it. */
+  syncClock(): Promise<void>
   /** What must have happened once before calls are served; may be repeated until the database is there. */
   prepare(): Promise<void>
   /** Ends every call within the time, writes every end, lets go of every platform. The database stays open. */
@@ -48,8 +52,10 @@ export interface GatewayDeps {
 }
 
 /** Config → Services: the composition root. */
-export function createGateway({ config, database, runtime, log }: GatewayDeps): Gateway {
+export function createGateway({ config, database, runtime: system, log }: GatewayDeps): Gateway {
   const { sql, keptSql, prisma } = database
+  const clock = createDatabaseClock(sql, system)
+  const { runtime } = clock
   const instanceId = runtime.newId()
   const metrics = createMetrics()
   const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
@@ -163,7 +169,10 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
         ...(redis !== undefined && { redis: redisState(redis.status) }),
       }),
     },
+    syncClock: clock.sync,
     async prepare() {
+      await clock.sync()
+      clock.start()
       await tokens.prepare()
       await secret.prepare()
       await instances.join()
@@ -179,6 +188,7 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
       await chat.drain(drainMs)
       await ledger.close(5_000)
       upkeep.stop()
+      clock.stop()
       await instances
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))

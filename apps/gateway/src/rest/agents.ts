@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { PLATFORMS } from '#core/agents/agent.ts'
 import { Problem } from '#core/errors.ts'
+import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services.ts'
 import { ANY_PROBLEMS, optionalPrincipal } from './credentials.ts'
@@ -23,7 +24,7 @@ export function agentRoutes(
       if (principal === undefined && !isPublic) throw new Problem('credential_missing')
       enforceLimit(
         reply,
-        await services.limits.agents.take(credentialId(principal) ?? `address:${request.ip}`),
+        await services.limits.agents.take(credentialId(principal) ?? `address:${networkOf(request.ip)}`),
       )
       const items = await services.agents.list(principal)
       return success({ items, next_cursor: null })

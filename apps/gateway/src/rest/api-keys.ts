@@ -129,7 +129,7 @@ const CreatedApiKeySchema = Type.Object(
 const AllowanceSchema = Type.Object({
   rate_limits: Type.Object(
     { chat_per_minute: Type.Integer(), upload_per_minute: Type.Integer() },
-    { description: 'Those in force.' },
+    { description: 'Those in force, whatever the windows in which the gateway counts.' },
   ),
   quota: Type.Object(
     {
@@ -163,7 +163,10 @@ const LimitsInput = Type.Union(
     }),
     Type.Null(),
   ],
-  { description: "At most the gateway's own limits; null: those." },
+  {
+    description:
+      "At most the gateway's own limits; null: those. Where the gateway counts in other windows than a minute, they are scaled to them, to at least 1.",
+  },
 )
 
 const NameInput = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })

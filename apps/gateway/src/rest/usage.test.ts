@@ -18,7 +18,7 @@ let foreign: { id: string; fullKey: string }
 beforeAll(async () => {
   stage = await openAccountsApp()
   const usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
-  usageRoutes(stage.app, { usage, authentication: stage.authentication })
+  usageRoutes(stage.app, { usage, authentication: stage.authentication }, stage.runtime)
   admin = await stage.join('admin')
   owner = await stage.join('premium')
   key = await stage.keyOf(owner)

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { fail } from '#core/errors.ts'
+import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services.ts'
 import type { CallRecord } from '#core/usage/calls.ts'
 import type { Quantiles } from '#core/usage/histogram.ts'
@@ -16,6 +17,7 @@ import { CallSchema, OUTCOMES, UsageReportSchema } from './usage-schemas.ts'
 export function usageRoutes(
   app: FastifyInstance,
   services: Pick<Services, 'usage' | 'authentication'>,
+  runtime: Pick<Runtime, 'now'>,
 ): void {
   const { usage } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -37,7 +39,7 @@ export function usageRoutes(
     } = request.query
     const groupBy = groupsOf(group_by)
     const report = await usage.report(callerOf(request), {
-      ...rangeOf(from, to, granularity),
+      ...rangeOf(from, to, granularity, runtime.now()),
       timezone,
       granularity,
       groupBy,
@@ -87,8 +89,13 @@ const DAY_MS = 86_400_000
 const DEFAULT_DAYS = { hour: 1, day: 30, month: 365 } as const
 
 /** Without a range: the last day by the hour, month by the day, year by the month. */
-function rangeOf(from: string | undefined, to: string | undefined, granularity: keyof typeof DEFAULT_DAYS) {
-  const end = to === undefined ? new Date() : instantOf('to', to)
+function rangeOf(
+  from: string | undefined,
+  to: string | undefined,
+  granularity: keyof typeof DEFAULT_DAYS,
+  now: Date,
+) {
+  const end = to === undefined ? now : instantOf('to', to)
   const start =
     from === undefined
       ? new Date(end.getTime() - DEFAULT_DAYS[granularity] * DAY_MS)

@@ -125,6 +125,45 @@ test('an address has a count of its own over all names', async () => {
   await expect(fail('three')).rejects.toMatchObject({ reason: 'rate_limited' })
 })
 
+test('all addresses of an IPv6 /64 are one, and an IPv4 address is the same in IPv6', async () => {
+  await accounts.join('user', 'alice')
+  const nearby = (host: number) => `2001:db8:7:${addresses.toString(16)}:${host.toString(16)}::1`
+  for (let failure = 0; failure < 10; failure += 1) {
+    expect(await attempt('alice', 'wrong', nearby(failure))).toBe('login_failed')
+    expect(await attempt('alice', 'wrong', failure % 2 === 0 ? address : `::ffff:${address}`)).toBe(
+      'login_failed',
+    )
+  }
+  expect(await attempt('alice', PASSWORD, nearby(99))).toBe('rate_limited')
+  expect(await attempt('alice', PASSWORD, `::ffff:${address}`)).toBe('rate_limited')
+  expect(await attempt('alice', PASSWORD, `2001:db8:8:${addresses.toString(16)}::1`)).toBe('accepted')
+})
+
+test('a name that is refused takes nothing from its address, nor does a database that is away', async () => {
+  const rule = { points: 100, windowSeconds: 60 }
+  const rules = { chat: rule, upload: rule, agents: rule, refusedKeys: rule }
+  const limits = createLimits({
+    ...rules,
+    login: { ...rule, points: 1 },
+    loginAddress: { ...rule, points: 3 },
+  })
+  let isAway = true
+  const passwords = {
+    ...accounts.passwords,
+    verify: (...guess: Parameters<typeof accounts.passwords.verify>) =>
+      isAway ? Promise.reject(new Error('away')) : accounts.passwords.verify(...guess),
+  }
+  const login = createLogin({ ...accounts, prisma: accounts.database.prisma, limits, passwords })
+  const fail = (username: string) => login.login({ username, password: 'wrong' }, address)
+  for (let time = 0; time < 5; time += 1) await expect(fail('one-one')).rejects.toThrow('away')
+  isAway = false
+  await expect(fail('one-one')).rejects.toMatchObject({ reason: 'login_failed' })
+  for (let time = 0; time < 5; time += 1) {
+    await expect(fail('one-one')).rejects.toMatchObject({ reason: 'rate_limited' })
+  }
+  await expect(fail('two-two')).rejects.toMatchObject({ reason: 'login_failed' })
+})
+
 test('a token that was issued while the password changed is void', async () => {
   const { userId } = await accounts.join('user', 'alice')
   const { prisma } = accounts.database

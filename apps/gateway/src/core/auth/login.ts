@@ -1,5 +1,6 @@
 import { fail } from '#core/errors.ts'
-import type { Limits } from '#core/limits/limits.ts'
+import type { Limiter, Limits } from '#core/limits/limits.ts'
+import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type Account, toAccount } from '#core/users/account.ts'
@@ -28,7 +29,10 @@ export interface Login {
   logout(caller: Principal): Promise<void>
 }
 
-/** A burst of parallel guesses is judged a few at a time, so that the later ones meet the failures of the earlier. */
+/**
+ * An attempt is counted before it is judged and given back where it was right. Few are judged at a time, so that right ones
+ * that come together are not refused for each other.
+ */
 const ATTEMPTS_AT_ONCE = 2
 
 export function createLogin({ prisma, runtime, limits, passwords, tokens }: LoginDeps): Login {
@@ -38,28 +42,33 @@ export function createLogin({ prisma, runtime, limits, passwords, tokens }: Logi
     const normal = normalizeUsername(username)
     // Names that nobody can have share one count: they must not fill the store.
     const key = normal === undefined ? undefined : usernameKey(normal)
-    const counts = { perUsername: `${address} ${key ?? ''}`, perAddress: address }
-    await requireUnderLimits('peek', counts)
-
-    const user = key === undefined ? null : await prisma.user.findUnique({ where: { usernameKey: key } })
-    const matches = await passwords.verify(user?.passwordHash, password)
-    if (matches && user?.status === 'active') return user
-    await requireUnderLimits('take', counts)
-    fail('login_failed')
+    const takeBack = await countAttempt(networkOf(address), key ?? '')
+    const user = await judge(key, password).catch(async (error: unknown) => {
+      await takeBack()
+      throw error
+    })
+    if (user === undefined) fail('login_failed')
+    await takeBack()
+    return user
   }
 
-  async function requireUnderLimits(
-    verb: 'peek' | 'take',
-    counts: { perUsername: string; perAddress: string },
-  ) {
-    const verdicts = await Promise.all([
-      limits.login[verb](counts.perUsername),
-      limits.loginAddress[verb](counts.perAddress),
-    ])
-    const waits = verdicts.filter((verdict) => !verdict.allowed).map((verdict) => verdict.resetSeconds)
-    if (waits.length > 0) {
-      fail('rate_limited', { detail: 'Too many failed logins.', retryAfterSeconds: Math.max(...waits) })
+  async function judge(key: string | undefined, password: string): Promise<User | undefined> {
+    const user = key === undefined ? null : await prisma.user.findUnique({ where: { usernameKey: key } })
+    const matches = await passwords.verify(user?.passwordHash, password)
+    return matches && user?.status === 'active' ? user : undefined
+  }
+
+  /** Returns how to take it back. The address comes first: names that it is refused for fill no store. */
+  async function countAttempt(network: string, name: string): Promise<() => Promise<unknown>> {
+    const { login: perName, loginAddress: perAddress } = limits
+    await take(perAddress, network)
+    try {
+      await take(perName, `${network} ${name}`)
+    } catch (error) {
+      await perAddress.giveBack(network)
+      throw error
     }
+    return () => Promise.all([perName.giveBack(`${network} ${name}`), perAddress.giveBack(network)])
   }
 
   return {
@@ -73,4 +82,9 @@ export function createLogin({ prisma, runtime, limits, passwords, tokens }: Logi
     },
     logout: (caller) => tokens.revoke(caller),
   }
+}
+
+async function take(limiter: Limiter, key: string): Promise<void> {
+  const { allowed, resetSeconds } = await limiter.take(key)
+  if (!allowed) fail('rate_limited', { detail: 'Too many failed logins.', retryAfterSeconds: resetSeconds })
 }

@@ -33,6 +33,7 @@ export interface Tokens {
 }
 
 const TYPE = 'JWT'
+const KEPT_AFTER_EXPIRY_MS = 60_000
 
 export function createTokens({ config, ...deps }: SigningKeysDeps & { config: TokensConfig }): Tokens {
   const { prisma, runtime } = deps
@@ -103,7 +104,9 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         data: { id: via.tokenId, expiresAt: via.expiresAt },
         skipDuplicates: true,
       })
-      await prisma.revokedToken.deleteMany({ where: { expiresAt: { lt: runtime.now() } } })
+      // Kept a while longer: another process may take the token until its own reading of the time says otherwise.
+      const expired = new Date(runtime.now().getTime() - KEPT_AFTER_EXPIRY_MS)
+      await prisma.revokedToken.deleteMany({ where: { expiresAt: { lt: expired } } })
     },
     async jwks() {
       return { keys: await keys.list() }

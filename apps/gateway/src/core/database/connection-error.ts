@@ -1,5 +1,12 @@
 import { DeadlineError } from '#core/deadline.ts'
 
+/** The server ended a statement because it took too long: it was heard, and nothing of it was done. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === QUERY_CANCELED
+}
+
+const QUERY_CANCELED = '57014'
+
 /**
  * The database could not be asked, as against: it said no. SQLSTATE classes 08 (connection), 53 (resources) and
  * 57 (operator), the socket's own codes, Prisma's words for the same, and pg's errors, some of which have no code.

@@ -12,21 +12,27 @@ export interface ServerOptions {
   readonly poolMax?: number
   readonly connectTimeoutMs?: number
   readonly statementTimeoutMs?: number
+  /**
+   * For the kept connection, which carries admissions: whoever waits for one is refused after two seconds, and a statement
+   * that went on after that would count calls of callers who have been refused and keep the next ones waiting.
+   */
+  readonly keptStatementTimeoutMs?: number
 }
 
 /** Connects with the first query, not before: a gateway starts, and stays, without its server. */
 export function openServer(options: ServerOptions): Database {
   const { url, poolMax = 10, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000 } = options
-  const config: pg.PoolConfig = {
+  const { keptStatementTimeoutMs = 2_000 } = options
+  const config = (timeoutMs: number): pg.PoolConfig => ({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     // The server ends a slow statement first; this is for a server that has gone silent.
-    query_timeout: statementTimeoutMs + 5_000,
-    onConnect: (client) => client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${statementTimeoutMs}`),
-  }
-  const pool = openPool({ ...config, max: poolMax })
+    query_timeout: timeoutMs + 5_000,
+    onConnect: (client) => client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${timeoutMs}`),
+  })
+  const pool = openPool({ ...config(statementTimeoutMs), max: poolMax })
   const sql = poolSql(pool)
-  const kept = keptSql(openPool({ ...config, max: 1 }))
+  const kept = keptSql(openPool({ ...config(keptStatementTimeoutMs), max: 1 }))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
   return {
     kind: 'server',

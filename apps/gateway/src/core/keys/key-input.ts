@@ -1,5 +1,5 @@
 import { fail } from '#core/errors.ts'
-import type { LimitRules } from '#core/limits/limits.ts'
+import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import type { Permission } from '#core/principal.ts'
 import { parseInstant } from './instant.ts'
 
@@ -121,15 +121,17 @@ function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
   const { chatPerMinute, uploadPerMinute } = limits ?? { chatPerMinute: null, uploadPerMinute: null }
   return {
     ...(chatPerMinute !== undefined && {
-      chatPerMinute: checkedLimit('chat_per_minute', chatPerMinute, rules.limits.chat.points),
+      chatPerMinute: checkedLimit('chat_per_minute', chatPerMinute, rules.limits.chat),
     }),
     ...(uploadPerMinute !== undefined && {
-      uploadPerMinute: checkedLimit('upload_per_minute', uploadPerMinute, rules.limits.upload.points),
+      uploadPerMinute: checkedLimit('upload_per_minute', uploadPerMinute, rules.limits.upload),
     }),
   }
 }
 
-function checkedLimit(field: string, limit: number | null, most: number): number | null {
+function checkedLimit(field: string, limit: number | null, rule: LimitRule): number | null {
+  // Above the rule's own pace it changes nothing; a rule whose window is longer than a minute may be named as it is configured.
+  const most = Math.max(rule.points, perMinute(rule))
   if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > most)) {
     refuse(`limits.${field}`, `expected null or an integer of 1 to ${most}`)
   }

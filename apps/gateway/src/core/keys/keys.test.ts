@@ -5,7 +5,7 @@ import type { Permission, Principal } from '#core/principal.ts'
 import { periodStart } from '#core/users/quota-period.ts'
 import { hashKey, isWellFormedKey } from './key-form.ts'
 import type { NewKey } from './key-input.ts'
-import type { Keys } from './keys.ts'
+import { createKeys, type Keys } from './keys.ts'
 
 let accounts: Accounts
 let keys: Keys
@@ -257,6 +257,24 @@ test('a key reads itself, with the limits in force and what its owner has left',
   await accounts.users.update(admin, premium.userId, { maxApiCalls: 3 })
   expect((await keys.current(key.caller)).quota.remaining).toBe(0)
   expect(await reasonOf(keys.current(premium))).toBe('api_key_required')
+})
+
+test('limits by the minute are checked and told by the minute, whatever the windows', async () => {
+  const limits = { chat: { points: 10, windowSeconds: 10 }, upload: { points: 600, windowSeconds: 3_600 } }
+  const { database, runtime } = accounts
+  const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, limits }
+  const windowed = createKeys({ prisma: database.prisma, runtime, rules })
+  const key = await accounts.keyOf(premium)
+  const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
+    windowed.update(premium, key.id, { limits: own })
+  expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 60, uploadPerMinute: 10 })
+  await change({ chatPerMinute: 30, uploadPerMinute: 5 })
+  expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 30, uploadPerMinute: 5 })
+  await change({ chatPerMinute: 60, uploadPerMinute: 600 })
+  expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 60, uploadPerMinute: 10 })
+  for (const own of [{ chatPerMinute: 61 }, { uploadPerMinute: 601 }]) {
+    expect(await reasonOf(change(own))).toBe('invalid_request')
+  }
 })
 
 test('permissions are a set', async () => {

@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import { fail } from '#core/errors.ts'
+import { perMinute } from '#core/limits/limits.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type Account, toAccount } from '#core/users/account.ts'
@@ -162,8 +163,8 @@ function allowance(key: ApiKey, owner: Account, { limits }: KeyRules, now: Date)
   const { maxApiCalls, apiCallsCount, quotaPeriod } = owner
   return {
     rateLimits: {
-      chatPerMinute: Math.min(key.chatPerMinute ?? Infinity, limits.chat.points),
-      uploadPerMinute: Math.min(key.uploadPerMinute ?? Infinity, limits.upload.points),
+      chatPerMinute: Math.min(key.chatPerMinute ?? Infinity, perMinute(limits.chat)),
+      uploadPerMinute: Math.min(key.uploadPerMinute ?? Infinity, perMinute(limits.upload)),
     },
     quota: {
       maxApiCalls,

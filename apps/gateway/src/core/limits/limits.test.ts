@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createLimits, type Limits } from './limits.ts'
+import { createLimits, type Limits, perMinute } from './limits.ts'
+import { createWindows } from './windows.ts'
 
 const rule = { points: 3, windowSeconds: 60 }
 
@@ -52,10 +53,54 @@ test("a caller's own limit lowers the rule and never raises it", async () => {
   expect(await limits.chat.take('b', 100)).toMatchObject({ allowed: false, points: 3 })
 })
 
-test('a look tells whether a take would pass, and takes nothing', async () => {
-  expect(await limits.login.peek('a')).toMatchObject({ allowed: true, remaining: 3, resetSeconds: 60 })
+test('what is given back may be taken again, and only in its own window', async () => {
   for (let call = 0; call < 3; call += 1) await limits.login.take('a')
-  expect(await limits.login.peek('a')).toMatchObject({ allowed: false, remaining: 0 })
+  await limits.login.giveBack('a')
+  expect(await limits.login.take('a')).toMatchObject({ allowed: true, remaining: 0 })
+  expect(await limits.login.take('a')).toMatchObject({ allowed: false })
   vi.advanceTimersByTime(60_000)
-  expect(await limits.login.peek('a')).toMatchObject({ allowed: true, remaining: 3 })
+  await limits.login.giveBack('a')
+  expect(await limits.login.take('a')).toMatchObject({ allowed: true, remaining: 2 })
+})
+
+test.each([
+  [{ points: 60, windowSeconds: 60 }, 20, 20],
+  [{ points: 60, windowSeconds: 10 }, 20, 3],
+  [{ points: 60, windowSeconds: 10 }, 1, 1],
+  [{ points: 60, windowSeconds: 300 }, 10, 50],
+  [{ points: 60, windowSeconds: 300 }, 30, 60],
+])('of %o a caller with %i a minute has %i', async (chat, ownPerMinute, points) => {
+  const rules = { upload: rule, agents: rule, login: rule, loginAddress: rule, refusedKeys: rule }
+  const { chat: limiter } = createLimits({ ...rules, chat })
+  const verdicts = await Promise.all(Array.from({ length: 100 }, () => limiter.take('a', ownPerMinute)))
+  expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(points)
+  expect(verdicts[0]).toMatchObject({ points, windowSeconds: chat.windowSeconds })
+})
+
+test('a limit is told in points a minute, and no limit is none', () => {
+  expect(perMinute({ points: 10, windowSeconds: 60 })).toBe(10)
+  expect(perMinute({ points: 10, windowSeconds: 20 })).toBe(30)
+  expect(perMinute({ points: 10, windowSeconds: 3_600 })).toBe(1)
+})
+
+test('processes that share a limit without a store have a part of it each, and at least one', async () => {
+  const rules = { chat: rule, upload: rule, agents: rule, login: rule, loginAddress: rule }
+  const refusedKeys = { points: 1, windowSeconds: 60 }
+  const observer = { storeAnswers: () => undefined }
+  const shared = createLimits({ ...rules, refusedKeys }, { liveProcesses: () => 2, observer })
+  const { chat, refusedKeys: few } = shared
+  expect(await chat.take('a')).toMatchObject({ allowed: true, points: 1, remaining: 0 })
+  expect(await chat.take('a')).toMatchObject({ allowed: false, points: 1 })
+  expect(await few.take('a')).toMatchObject({ allowed: true, points: 1 })
+})
+
+test('windows that are over are deleted, and there are never more than so many', () => {
+  const windows = createWindows(60_000)
+  const first = windows.open('first')
+  for (let caller = 0; caller < 100_000; caller += 1) windows.open(`caller ${caller}`)
+  expect(windows.find('first')).toBeUndefined()
+  expect(windows.open('first')).not.toBe(first)
+  expect(windows.find('caller 99999')).toBeDefined()
+  vi.advanceTimersByTime(60_000)
+  expect(windows.find('caller 99999')).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
-import { withDeadline } from '#core/deadline.ts'
+import { createSharedStore, type SharedWindows } from './shared-windows.ts'
+import { createWindows, type Windows } from './windows.ts'
 
 export interface LimitRule {
   readonly points: number
@@ -31,10 +31,10 @@ export interface LimitVerdict {
 
 /** A fixed window that starts at the first take. */
 export interface Limiter {
-  /** Takes one point; `points` lowers the rule for this caller, never raises it. */
-  take(key: string, points?: number): Promise<LimitVerdict>
-  /** Whether a take would be allowed, without taking. */
-  peek(key: string): Promise<LimitVerdict>
+  /** Takes one point; `perMinute`, whatever the rule's window, lowers the rule for this caller and never raises it. */
+  take(key: string, perMinute?: number): Promise<LimitVerdict>
+  /** Gives back a point that was taken for what turned out to cost nothing. */
+  giveBack(key: string): Promise<void>
 }
 
 export type Limits = { readonly [Name in keyof LimitRules]: Limiter }
@@ -63,91 +63,57 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
   }
 }
 
-type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
-
+/**
+ * Counts in Redis where there is one, and knows here what has been counted: where Redis goes away in the middle of a window,
+ * the window goes on from what was seen last, and what passes without Redis is added to its count when it is back.
+ */
 function createLimiter(
   policy: string,
   rule: LimitRule,
-  { redis, liveProcesses }: LimitSharing,
-  shared: SharedStore | undefined,
+  { liveProcesses }: LimitSharing,
+  share: ((policy: string, windows: Windows) => SharedWindows) | undefined,
 ): Limiter {
-  const options = { keyPrefix: `trunkline:${policy}`, points: rule.points, duration: rule.windowSeconds }
-  const memory = new RateLimiterMemory(options)
-  const store = redis && new RateLimiterRedis({ ...options, storeClient: redis })
+  const { windowSeconds } = rule
+  const windows = createWindows(windowSeconds * 1000)
+  const shared = share?.(policy, windows)
 
-  const verdict = (count: Count | null, points: number): LimitVerdict => {
-    const taken = count?.consumedPoints ?? 0
-    return {
-      allowed: taken <= points,
-      policy,
-      points,
-      windowSeconds: rule.windowSeconds,
-      remaining: Math.max(0, points - taken),
-      resetSeconds: count === null ? rule.windowSeconds : Math.max(1, Math.ceil(count.msBeforeNext / 1000)),
-    }
-  }
+  const verdict = (allowed: boolean, points: number, remaining: number, msLeft: number): LimitVerdict => ({
+    allowed,
+    policy,
+    points,
+    windowSeconds,
+    remaining: Math.max(0, remaining),
+    resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
+  })
 
-  /** The store's answer to the whole limit, else the memory's to this process's part of it. */
-  async function ask(
-    question: (limiter: RateLimiterMemory | RateLimiterRedis) => Promise<Count | null>,
-    points: number,
-  ): Promise<LimitVerdict> {
-    const known = store && shared && (await shared.ask(() => question(store)))
-    if (known !== undefined) return verdict(known.count, points)
-    return verdict(await question(memory), Math.max(1, Math.floor(points / liveProcesses())))
+  /** This process's part of what is left of the limit, as far as it knows. */
+  function takeAlone(key: string, points: number): LimitVerdict {
+    const window = windows.open(key)
+    const live = liveProcesses()
+    const part = Math.max(1, Math.floor(points / live))
+    const most = window.seen === 0 ? part : Math.floor(Math.max(0, points - window.seen) / live)
+    const allowed = window.own < most
+    if (allowed) window.own += 1
+    return verdict(allowed, part, most - window.own, window.endsAtMs - performance.now())
   }
 
   return {
-    take: (key, points = rule.points) =>
-      ask((limiter) => limiter.consume(key).catch(refusal), Math.min(points, rule.points)),
-    async peek(key) {
-      const current = await ask((limiter) => limiter.get(key), rule.points)
-      return { ...current, allowed: current.remaining > 0 }
+    async take(key, perMinute = Infinity) {
+      const points = Math.min(rule.points, Math.max(1, Math.floor((perMinute * windowSeconds) / 60)))
+      const known = await shared?.change(key, { take: points })
+      if (known === undefined) return takeAlone(key, points)
+      return verdict(known.isDone, points, points - known.count, known.msLeft)
+    },
+    async giveBack(key) {
+      if (windows.find(key) === undefined) return
+      if ((await shared?.change(key, 'give back')) !== undefined) return
+      const window = windows.find(key)
+      if (window !== undefined) window.own -= 1
     },
   }
 }
 
-/** The library rejects with its result where the points are used up, and with an Error where the store failed. */
-function refusal(reason: unknown): RateLimiterRes {
-  if (reason instanceof RateLimiterRes) return reason
-  throw reason
-}
-
-interface SharedStore {
-  /** Undefined where the store is down or slow. */
-  ask(question: () => Promise<Count | null>): Promise<{ count: Count | null } | undefined>
-}
-
-/** A store that answers later than this is not waited for. */
-const ANSWER_WITHIN_MS = 200
-/** After a failure the store is left alone for so long: not every call has to find out anew. */
-const LEFT_ALONE_MS = 500
-
-function createSharedStore(redis: Redis, observer: LimitSharing['observer']): SharedStore {
-  let leftAloneUntilMs = 0
-  let answers = true
-
-  const tell = (isAnswering: boolean, error?: unknown) => {
-    if (isAnswering === answers) return
-    answers = isAnswering
-    observer.storeAnswers(isAnswering, error)
-  }
-
-  return {
-    async ask(question) {
-      if (redis.status !== 'ready' || performance.now() < leftAloneUntilMs) {
-        tell(false)
-        return undefined
-      }
-      try {
-        const count = await withDeadline(ANSWER_WITHIN_MS, question())
-        tell(true)
-        return { count }
-      } catch (error) {
-        leftAloneUntilMs = performance.now() + LEFT_ALONE_MS
-        tell(false, error)
-        return undefined
-      }
-    },
-  }
+/** A limit in points a minute, for what is said of a key: at least 1, since no limit lets nothing pass. */
+export function perMinute({ points, windowSeconds }: LimitRule): number {
+  return Math.max(1, Math.floor((points * 60) / windowSeconds))
 }

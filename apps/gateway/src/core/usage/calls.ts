@@ -39,7 +39,7 @@ function filterOf(scope: Scope, { agent, outcome, requestId, from, to }: CallsQu
     ...(requestId !== undefined && { requestId }),
     ...((from !== undefined || to !== undefined) && {
       admittedAt: { ...(from && { gte: from }), ...(to && { lt: to }) },
-      // Ids begin with the time: they find the rows, a day of slack covers clocks that differ.
+      // Ids begin with the time: they find the rows, a day of slack covers those of a process that has not yet asked for the time.
       id: { ...(from && { gte: idAt(from, -DAY_MS) }), ...(to && { lt: idAt(to, DAY_MS) }) },
     }),
   }

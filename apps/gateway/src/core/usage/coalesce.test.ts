@@ -64,6 +64,40 @@ test('a failure that concerns the whole batch fails it at once', async () => {
   expect(batches).toEqual([[1, 99, 3]])
 })
 
+test('a batch that is too slow is run again in smaller ones, and those after it grow slowly', async () => {
+  const slow = new Error('too slow')
+  const sizes: number[] = []
+  const double = coalesce<number, number>(
+    async (items) => {
+      sizes.push(items.length)
+      if (items.length > 20) throw slow
+      return items.map((item) => item * 2)
+    },
+    { sizeMax: 64, isShared: () => false, isTooSlow: (error) => error === slow },
+  )
+  const numbers = Array.from({ length: 100 }, (_, index) => index)
+  expect(await Promise.all(numbers.map(double))).toEqual(numbers.map((each) => each * 2))
+  expect(sizes).toEqual([64, 32, 16, 18, 20, 22, 11, 13, 15, 7])
+})
+
+test('an item that is too slow by itself fails alone', async () => {
+  const slow = new Error('too slow')
+  const double = coalesce<number, number>(
+    async (items) => {
+      if (items.includes(13)) throw slow
+      return items.map((item) => item * 2)
+    },
+    { sizeMax: 64, isShared: () => false, isTooSlow: (error) => error === slow },
+  )
+  const results = await Promise.allSettled([1, 2, 13, 4].map(double))
+  expect(results).toEqual([
+    { status: 'fulfilled', value: 2 },
+    { status: 'fulfilled', value: 4 },
+    { status: 'rejected', reason: slow },
+    { status: 'fulfilled', value: 8 },
+  ])
+})
+
 test('a failure stops nothing: later calls are run', async () => {
   const { double } = doubling()
   await expect(double(13)).rejects.toThrow('13 is refused')

@@ -6,6 +6,11 @@ export interface CoalesceOptions {
   /** Tells the failures that concern the whole batch (a lost connection), which halving cannot mend. */
   readonly isShared: (error: unknown) => boolean
   /**
+   * Tells the failures of a batch that took too long. Such a batch is run again in smaller ones, and those after it stay
+   * smaller until they have been seen to succeed: with its full size it would fail again, each time after the whole timeout.
+   */
+  readonly isTooSlow?: (error: unknown) => boolean
+  /**
    * Resolves when the next batch is to go, given how many items the last one had; left out, what the same turn of the
    * microtasks brings travels together.
    */
@@ -18,23 +23,27 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
+/** After a batch that was too slow, each one that succeeds lets the next be larger by this share of the greatest size. */
+const GROWTH = 1 / 32
+
 /**
  * One statement for many calls is what keeps a database in the path of every call affordable.
  * A batch that fails is halved until the item that fails stands alone, so that one bad value does not fail the others.
  */
 export function coalesce<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { sizeMax, isShared, gather = () => Promise.resolve() }: CoalesceOptions,
+  { sizeMax, isShared, isTooSlow = () => false, gather = () => Promise.resolve() }: CoalesceOptions,
 ): Coalescer<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isPumping = false
   let lastSize = 0
+  let size = sizeMax
 
   async function pump(): Promise<void> {
     isPumping = true
     while (waiting.length > 0) {
       await gather(lastSize)
-      const batch = waiting.length > sizeMax ? waiting.splice(0, sizeMax) : waiting
+      const batch = waiting.length > size ? waiting.splice(0, size) : waiting
       if (batch === waiting) waiting = []
       lastSize = batch.length
       await settle(batch)
@@ -46,6 +55,7 @@ export function coalesce<Item, Result>(
     try {
       const results = await run(batch.map(({ item }) => item))
       if (results.length !== batch.length) throw new Error('a batch answered another number of items')
+      if (size < sizeMax) size = Math.min(sizeMax, size + Math.ceil(sizeMax * GROWTH))
       for (const [index, result] of results.entries()) batch[index]?.resolve(result)
     } catch (error) {
       if (batch.length === 1 || isShared(error)) {
@@ -53,6 +63,11 @@ export function coalesce<Item, Result>(
         return
       }
       const half = batch.length >> 1
+      if (isTooSlow(error)) {
+        size = half
+        waiting = [...batch, ...waiting]
+        return
+      }
       await settle(batch.slice(0, half))
       await settle(batch.slice(half))
     }

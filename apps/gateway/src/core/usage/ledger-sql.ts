@@ -1,7 +1,7 @@
 const ASKED_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
     agent text, app text, end_user text, conversation text`
 
-/** When the owner's period began, at the moment `m`. */
+/** When the owner's period began, at the owner's moment `m`. */
 const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
       ELSE '1970-01-01 00:00:00+00'::timestamptz END AS period_start`
 
@@ -10,23 +10,23 @@ const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 
 /** Why a call of a known key is not admitted, whatever the quota. */
 const REFUSAL = `
       WHEN revoked_at IS NOT NULL THEN 'key_revoked'
-      WHEN expires_at <= m.at THEN 'key_expired'
+      WHEN expires_at <= m.clock THEN 'key_expired'
       WHEN status <> 'active' THEN 'owner_suspended'
       WHEN NOT (permission = ANY (permissions) OR 'admin' = ANY (permissions)) THEN 'permission_denied'
       WHEN cardinality(allowed_agents) > 0
         AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents)) THEN 'agent_denied'`
 
-/** The counters move on by what was admitted, `a`, at the moment `m`. */
+/** The counters move on by what was admitted, `a`. */
 const COUNTED_USER = `
       api_calls_count = CASE WHEN u.quota_start >= a.period_start THEN u.api_calls_count ELSE 0 END + a.chats,
       quota_start = greatest(u.quota_start, a.period_start)`
 const COUNTED_KEY = `
       total_calls = k.total_calls + a.calls,
-      day_calls = CASE WHEN k.day_start >= m.day THEN k.day_calls ELSE 0 END + a.calls,
-      day_start = greatest(k.day_start, m.day),
-      month_calls = CASE WHEN k.month_start >= m.month THEN k.month_calls ELSE 0 END + a.calls,
-      month_start = greatest(k.month_start, m.month),
-      last_used_at = greatest(k.last_used_at, m.at)`
+      day_calls = CASE WHEN k.day_start >= a.day THEN k.day_calls ELSE 0 END + a.calls,
+      day_start = greatest(k.day_start, a.day),
+      month_calls = CASE WHEN k.month_start >= a.month THEN k.month_calls ELSE 0 END + a.calls,
+      month_start = greatest(k.month_start, a.month),
+      last_used_at = greatest(k.last_used_at, a.at)`
 
 /** What the counters' updates returned decides which ledger rows are inserted. */
 const WRITTEN = `
@@ -43,7 +43,10 @@ const WRITTEN = `
  * - Call ids that are already in the ledger are left out first, so that a retry counts once.
  * - Every writer locks users, then keys, each by id: without one order, concurrent batches deadlock.
  *   The scalar subqueries over the locking CTEs make each lock step wait for the whole step before it.
- * - The clock is read after the locks; a period never moves back, whatever order batches came in.
+ * - The database's clock is read after the locks, and it alone decides whether a key has expired.
+ * - A period never moves back, not even where that clock does: an owner whose row, or whose key in this batch, is in a later
+ *   period already is counted at the start of that period. Each owner has a moment of its own, so that one row with a wrong
+ *   time concerns nobody else.
  * - The answers are one value, [refusal, key, owner, max_api_calls] each: rows cost a client several times as much.
  */
 export const ADMIT = `
@@ -65,18 +68,24 @@ WITH input AS MATERIALIZED (
   WHERE (SELECT count(*) FROM locked_users) > 0 AND k.id IN (SELECT key_id FROM input)
   ORDER BY k.id
   FOR NO KEY UPDATE
-), moment AS MATERIALIZED (
-  SELECT at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
-  FROM (SELECT greatest(clock_timestamp(),
-    (SELECT max(day_start) FROM locked_keys), (SELECT max(quota_start) FROM locked_users)) AS at) AS read
+), now AS MATERIALIZED (
+  SELECT clock_timestamp() AS clock WHERE (SELECT count(*) FROM locked_keys) >= 0
+), moments AS MATERIALIZED (
+  SELECT owner_id, clock, at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
+  FROM (
+    SELECT i.owner_id, now.clock, greatest(now.clock, max(k.day_start), max(u.quota_start)) AS at
+    FROM now CROSS JOIN input i
+    LEFT JOIN locked_keys k ON k.id = i.key_id
+    LEFT JOIN locked_users u ON u.id = i.owner_id
+    GROUP BY i.owner_id, now.clock) AS each_owner
 ), judged AS MATERIALIZED (
-  SELECT i.*, m.at, u.max_api_calls, p.period_start, ${USED} AS used,
+  SELECT i.*, m.at, m.day, m.month, u.max_api_calls, p.period_start, ${USED} AS used,
     i.id IN (SELECT id FROM repeated) AS is_repeat,
     CASE
       WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}
     END AS refusal
   FROM input i
-  CROSS JOIN moment m
+  LEFT JOIN moments m ON m.owner_id = i.owner_id
   LEFT JOIN locked_keys k ON k.id = i.key_id
   LEFT JOIN locked_users u ON u.id = i.owner_id
   LEFT JOIN LATERAL (SELECT ${PERIOD_START}) p ON true
@@ -95,7 +104,7 @@ WITH input AS MATERIALIZED (
   RETURNING u.id
 ), counted_keys AS (
   UPDATE api_keys k SET ${COUNTED_KEY}
-  FROM (SELECT key_id, count(*) AS calls FROM admitted GROUP BY key_id) a, moment m
+  FROM (SELECT key_id, count(*) AS calls, at, day, month FROM admitted GROUP BY key_id, at, day, month) a
   WHERE k.id = a.key_id
   RETURNING k.id
 ), written AS (${WRITTEN}
@@ -121,10 +130,11 @@ WITH locked AS MATERIALIZED (
   JOIN users u ON u.id = k.owner_id
   FOR NO KEY UPDATE OF u, k
 ), moment AS MATERIALIZED (
-  SELECT at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
-  FROM (SELECT greatest(clock_timestamp(), day_start, quota_start) AS at FROM locked) AS read
+  SELECT clock, at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
+  FROM (SELECT clock_timestamp() AS clock, day_start, quota_start FROM locked) AS read
+  CROSS JOIN LATERAL (SELECT greatest(clock, day_start, quota_start) AS at) AS owner
 ), judged AS MATERIALIZED (
-  SELECT l.*, m.at, p.period_start,
+  SELECT l.*, m.at, m.day, m.month, p.period_start,
     EXISTS (SELECT FROM calls c WHERE c.id = l.id) AS is_repeat,
     CASE${REFUSAL}
       WHEN kind = 'chat' AND ${USED} >= max_api_calls THEN 'quota_exceeded'
@@ -139,7 +149,7 @@ WITH locked AS MATERIALIZED (
   RETURNING u.id
 ), counted_keys AS (
   UPDATE api_keys k SET ${COUNTED_KEY}
-  FROM admitted a, moment m
+  FROM admitted a
   WHERE k.id = a.key_id
   RETURNING k.id
 ), written AS (${WRITTEN}

@@ -22,6 +22,7 @@ import {
 } from './ledger.ts'
 
 const serverUrl = process.env.TEST_DATABASE_URL
+const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
 const lost = Object.assign(new Error('the socket broke'), { code: 'ECONNRESET' })
 
 describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
@@ -230,6 +231,29 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
       expect(await refusal(admit(admissionOf(key)))).toBe('admitted')
       expect(await usageOf(key)).toMatchObject({ user: 6, day: 8 })
       expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
+    })
+
+    test("a time ahead in one user's rows is that user's alone", async () => {
+      const ahead = { quotaPeriod: 'day', apiCallsCount: 5, quotaStart: dayStart(2) } as const
+      const strange = await keyOf(await userOf(ahead), { dayStart: dayStart(2) })
+      const counted = {
+        quotaPeriod: 'day',
+        maxApiCalls: 6,
+        apiCallsCount: 5,
+        quotaStart: dayStart(0),
+      } as const
+      const key = await keyOf(await userOf(counted), { dayStart: dayStart(0), dayCalls: 7 })
+      const [first, second] = [admissionOf(key), admissionOf(key)]
+      const told = [strange, strange].map((each) => refusal(admit(admissionOf(each))))
+      expect(await Promise.all([refusal(admit(first)), ...told])).toEqual(Array(3).fill('admitted'))
+      expect(await usageOf(key)).toMatchObject({ user: 6, day: 8 })
+      expect((await rowOf(first.callId)).admittedAt.getTime()).toBeLessThan(dayStart(1).getTime())
+      expect(await refusal(admit(second))).toBe('quota_exceeded')
+    })
+
+    test('a key expires by the clock alone, however far ahead its own counters are', async () => {
+      const key = await keyOf(undefined, { dayStart: dayStart(2) })
+      expect(await refusal(admit(admissionOf(key)))).toBe('admitted')
     })
 
     test("a key's day and month roll over by themselves; its total does not", async () => {
@@ -467,6 +491,96 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     flaky.settle({ ...asked, outcome: 'done', durationMs: 1 })
     await flaky.close(5_000)
     expect((await rowOf(asked.callId)).outcome).toBe('done')
+  })
+
+  test('a settlement batch that takes too long is written in smaller ones', async () => {
+    const own = v7()
+    const sizes: number[] = []
+    const sql: Sql = {
+      async query<Row>(text: string, values: readonly unknown[] = []) {
+        if (!text.includes('UPDATE calls')) return database.sql.query<Row>(text, values)
+        const { length } = JSON.parse(String(values[0])) as unknown[]
+        sizes.push(length)
+        if (length > 10) throw tooSlow
+        return database.sql.query<Row>(text, values)
+      },
+    }
+    const slow = ledgerOf({ sql, instanceId: own })
+    const key = await keyOf()
+    const asked = Array.from({ length: 40 }, () => admissionOf(key))
+    await Promise.all(asked.map((each) => slow.admit(each)))
+    for (const { callId } of asked) slow.settle({ callId, outcome: 'done', durationMs: 1 })
+    await slow.close(10_000)
+    expect(sizes.slice(0, 3)).toEqual([40, 20, 10])
+    expect(await database.prisma.call.count({ where: { keyId: key.id, outcome: 'done' } })).toBe(40)
+  })
+
+  test('an end that takes too long by itself is tried again, and holds up no other', async () => {
+    let tries = 0
+    const [stuck, free] = [admissionOf(await keyOf()), admissionOf(await keyOf())]
+    const sql: Sql = {
+      query<Row>(text: string, values: readonly unknown[] = []) {
+        const isStuck = text.includes('UPDATE calls') && String(values[0]).includes(stuck.callId)
+        return isStuck && tries++ < 4 ? Promise.reject(tooSlow) : database.sql.query<Row>(text, values)
+      },
+    }
+    const slow = ledgerOf({ sql })
+    await Promise.all([slow.admit(stuck), slow.admit(free)])
+    for (const { callId } of [stuck, free]) slow.settle({ callId, outcome: 'done', durationMs: 1 })
+    await vi.waitFor(async () => expect((await rowOf(free.callId)).outcome).toBe('done'))
+    expect((await rowOf(stuck.callId)).outcome).toBeNull()
+    await slow.close(10_000)
+    expect((await rowOf(stuck.callId)).outcome).toBe('done')
+  })
+
+  test.runIf(kind === 'server')('behind a lock, one end waits and the others are written', async () => {
+    const impatient = await openDatabase({ kind: 'server', url: scratch?.url ?? '', statementTimeoutMs: 200 })
+    const own = ledgerOf({ sql: impatient.sql })
+    const calls = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const asked = admissionOf(await keyOf(undefined, { permissions: ['chat'] }), {
+          agent: v7().slice(0, 8),
+        })
+        await own.admit(asked)
+        return asked.callId
+      }),
+    )
+    const [locked = '', ...free] = calls
+    const locker = new pg.Client({ connectionString: scratch?.url })
+    await locker.connect()
+    await locker.query('BEGIN')
+    await locker.query('SELECT FROM calls WHERE id = $1 FOR UPDATE', [locked])
+    for (const callId of calls) own.settle({ callId, outcome: 'done', durationMs: 1 })
+    const outcomesOf = async (ids: string[]) =>
+      (await Promise.all(ids.map(rowOf))).map(({ outcome }) => outcome)
+    await vi.waitFor(async () => expect(await outcomesOf(free)).toEqual(['done', 'done', 'done']), 10_000)
+    expect(await outcomesOf([locked])).toEqual([null])
+    await locker.query('COMMIT')
+    await locker.end()
+    await own.close(10_000)
+    expect(await outcomesOf([locked])).toEqual(['done'])
+    await impatient.close()
+  })
+
+  test('an admission that the database has ended for its time is not repeated as it is, and counts nothing', async () => {
+    const sent: number[] = []
+    const sql: Sql = {
+      async query<Row>(text: string, values: readonly unknown[] = []) {
+        const { length } = JSON.parse(String(values[0])) as unknown[]
+        sent.push(length)
+        if (length > 2) throw tooSlow
+        return database.sql.query<Row>(text, values)
+      },
+    }
+    const slow = ledgerOf({ sql })
+    const key = await keyOf()
+    const told = await Promise.all(Array.from({ length: 8 }, () => refusal(slow.admit(admissionOf(key)))))
+    expect(told).toEqual(Array(8).fill('admitted'))
+    expect(sent.slice(0, 3)).toEqual([8, 4, 2])
+    expect(await usageOf(key)).toMatchObject({ key: 8, rows: 8 })
+
+    const never = ledgerOf({ sql: { query: () => Promise.reject(tooSlow) } })
+    expect(await refusal(never.admit(admissionOf(key)))).toBe('unavailable')
   })
 
   test('closing gives up on a database that does not come back, and says so', async () => {

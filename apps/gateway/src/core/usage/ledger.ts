@@ -1,5 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
-import { isConnectionError } from '#core/database/connection-error.ts'
+import { isConnectionError, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'
@@ -87,6 +87,8 @@ export interface Ledger {
 
 const ADMIT_WITHIN_MS = 2_000
 const RETRY_AFTER_MS = 100
+/** A settlement that takes too long even by itself, as behind a lock, is tried again more and more seldom. */
+const RETRY_SLOW_AFTER_MS_MAX = 30_000
 /** Statements of so many calls follow each other where a process has thousands a second: its processor is short then, not their time. */
 const BUSY_SIZE = 12
 const BUSY_GATHER_MS = 2
@@ -113,6 +115,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const admitAll = coalesce<Asked, AdmissionAnswer | undefined>(
     async (batch) => {
       const asked = batch.filter(({ isRefused }) => !isRefused)
+      // All of a batch that took too long and was put back: their callers have had their answer.
+      if (asked.length === 0) return batch.map(() => undefined)
       const rows = asked.map(({ admission }, index) => admissionRow(admission, index))
       const text = rows.length === 1 ? ADMIT_ONE : ADMIT
       const ask = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
@@ -124,7 +128,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
     {
       sizeMax: 256,
-      isShared: isConnectionError,
+      isShared: isLost,
+      isTooSlow: isStatementTimeout,
       // Requests that the event loop reads in one turn go into one statement; a lone one waits for nobody.
       gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : pause(BUSY_GATHER_MS)),
     },
@@ -135,7 +140,12 @@ export function createLedger(deps: LedgerDeps): Ledger {
       await timed('settle', sql, SETTLE, settlements.map(settlementRow))
       return settlements.map(() => undefined)
     },
-    { sizeMax: 1_000, isShared: isConnectionError, gather: () => pause(SETTLE_EVERY_MS) },
+    {
+      sizeMax: 1_000,
+      isShared: isLost,
+      isTooSlow: isStatementTimeout,
+      gather: () => pause(SETTLE_EVERY_MS),
+    },
   )
 
   // Counted, not kept in a Set: see Roster for what that costs.
@@ -148,10 +158,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /** Callbacks: an async function would cost every call two promises more. */
-  function settleUntilTaken(settlement: Settlement): void {
+  function settleUntilTaken(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
     settleAll(settlement).then(written, (error: unknown) => {
       if (isConnectionError(error) && !closing) {
-        setTimeout(settleUntilTaken, RETRY_AFTER_MS, settlement).unref()
+        const nextMs = isStatementTimeout(error)
+          ? Math.min(2 * delayMs, RETRY_SLOW_AFTER_MS_MAX)
+          : RETRY_AFTER_MS
+        setTimeout(settleUntilTaken, delayMs, settlement, nextMs).unref()
         return
       }
       observer.settleFailed(error)
@@ -178,7 +191,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
         void answer
           .then(
             (late) => late?.[0] === null,
-            (error: unknown) => !wasNeverSent(error),
+            (error: unknown) => !wasNeverSent(error) && !isStatementTimeout(error),
           )
           .then((mayCount) => {
             if (!mayCount) return
@@ -285,12 +298,17 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
       return await work()
     } catch (error) {
       // The statement whose answer was lost may have ended beside its repetition, which then meets its rows.
-      const isRetryable = isConnectionError(error) || (lost !== undefined && isDuplicate(error))
+      const isRetryable = isLost(error) || (lost !== undefined && isDuplicate(error))
       if (!wasNeverSent(error)) lost ??= error
       if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
       await pause(RETRY_AFTER_MS)
     }
   }
+}
+
+/** Worth the same statement again, unlike one that took too long: that one would take as long the next time. */
+function isLost(error: unknown): boolean {
+  return isConnectionError(error) && !isStatementTimeout(error)
 }
 
 /** By pg's code; PGlite loses no answers. */

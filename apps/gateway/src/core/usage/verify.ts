@@ -141,7 +141,7 @@ ORDER BY equation`
 
 /**
  * The hours of a day by grain, against its day of everything, and that by outcome against the ledger. `$1`: its start,
- * `$2`: whether the ledger still has it. Ids hold the gateway's clock and rows the database's: they are taken to differ by
+ * `$2`: whether the ledger still has it. Ids hold what a gateway took for the database's time: the two are taken to differ by
  * less than a day.
  */
 const DAY = `

@@ -155,6 +155,26 @@ test('a stolen token cannot try passwords without end', async () => {
   expect(await change(PASSWORD)).toBe('rate_limited')
 })
 
+test('guesses of the own password in parallel are no more than guesses in turn', async () => {
+  const user = await accounts.join('user')
+  const guesses = Array.from({ length: 81 }, (_, guess) =>
+    reasonOf(
+      users.changeOwnPassword(user, { current: guess === 80 ? PASSWORD : 'wrong', next: 'the new password' }),
+    ),
+  )
+  const answers = await Promise.all(guesses)
+  expect(answers.filter((answer) => answer === 'invalid_request')).toHaveLength(10)
+  expect(answers.filter((answer) => answer === 'rate_limited')).toHaveLength(71)
+  expect((await rowOf(user)).tokenEpoch).toBe(0)
+})
+
+test('the right password costs none of the guesses', async () => {
+  const user = await accounts.join('user')
+  for (let change = 0; change < 12; change += 1) {
+    expect(await reasonOf(users.changeOwnPassword(user, { current: PASSWORD, next: PASSWORD }))).toBe('done')
+  }
+})
+
 test('the first admin is made where nobody is', async () => {
   const credentials = { username: 'root', password: PASSWORD }
   expect(await users.firstAdmin(credentials)).toBeUndefined()
@@ -195,6 +215,40 @@ test('another quota period starts with the calls it has seen already', async () 
   expect(await change('none')).toMatchObject({ quotaPeriod: 'none', apiCallsCount: 7 })
   await accounts.database.prisma.user.update({ where: { id: user.userId }, data: { apiCallsCount: 9 } })
   expect(await change('none')).toMatchObject({ apiCallsCount: 9 })
+})
+
+test('the calls that a period has seen are those of the rollups, which outlive the ledger', async () => {
+  const user = await accounts.join('user')
+  const { sql } = accounts.database
+  const now = accounts.runtime.now()
+  const [day, month, longAgo] = [periodStart('day', now), periodStart('month', now), new Date('2020-01-01')]
+  const rollup = (span: string, bucket: Date, calls: number, kind = 'chat') =>
+    sql.query(
+      `INSERT INTO rollups (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome, calls,
+         token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+       VALUES ($1::rollup_span, 'owner', $2, $3, '', $4::call_kind, 'dify', '', '', 'done', $5, 0, 0, 0, 0, '{}', '{}')`,
+      [span, user.userId, bucket.toISOString(), kind, calls],
+    )
+  await rollup('day', day, 3)
+  await rollup('day', day, 50, 'upload')
+  await rollup('month', month, 20)
+  await rollup('month', longAgo, 700)
+  await admit(user, 'chat', now, 2)
+  const change = (quotaPeriod: 'none' | 'day' | 'month') => users.update(admin, user.userId, { quotaPeriod })
+  expect(await change('day')).toMatchObject({ apiCallsCount: 5 })
+  expect(await change('month')).toMatchObject({ apiCallsCount: 22 })
+  expect(await change('none')).toMatchObject({ apiCallsCount: 722 })
+})
+
+test('the period of a quota begins by the clock of the database', async () => {
+  const user = await accounts.join('user')
+  accounts.clock.passSeconds(2 * 86_400)
+  await users.update(admin, user.userId, { quotaPeriod: 'day' })
+  accounts.clock.passSeconds(-2 * 86_400)
+  const [clock] = await accounts.database.sql.query<{ day: Date }>(
+    "SELECT date_trunc('day', clock_timestamp(), 'UTC') AS day",
+  )
+  expect((await rowOf(user)).quotaStart).toEqual(clock?.day)
 })
 
 async function admit(

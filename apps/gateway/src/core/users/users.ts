@@ -7,7 +7,6 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
 import { type Account, toAccount } from './account.ts'
 import { type Page, type PageRequest, readPage } from './page.ts'
-import { periodStart } from './quota-period.ts'
 import { normalizeUsername, passwordProblem, usernameKey } from './rules.ts'
 
 export interface NewUser {
@@ -91,11 +90,18 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     return user
   }
 
-  /** A stolen token must not serve to try passwords. */
-  async function refuseCurrentPassword({ userId }: Principal): Promise<never> {
-    const verdict = await limits.login.take(`password ${userId}`)
-    if (verdict.allowed) fail('invalid_request', 'body.current_password: is not the current password.')
-    fail('rate_limited', { detail: 'Too many wrong passwords.', retryAfterSeconds: verdict.resetSeconds })
+  /**
+   * A stolen token must not serve to try passwords. Each try is counted before it is judged, so that a burst of them gets no
+   * further than the limit; the right password costs nothing in the end.
+   */
+  async function requireCurrentPassword(id: string, passwordHash: string, current: string): Promise<void> {
+    const guesses = `password ${id}`
+    const verdict = await limits.login.take(guesses)
+    if (!verdict.allowed) {
+      fail('rate_limited', { detail: 'Too many wrong passwords.', retryAfterSeconds: verdict.resetSeconds })
+    }
+    if (!(await passwords.verify(passwordHash, current))) refuseCurrentPassword()
+    await limits.login.giveBack(guesses)
   }
 
   return {
@@ -133,12 +139,11 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     },
     async changeOwnPassword(caller, { current, next }) {
       const id = caller.userId
-      if (!(await limits.login.peek(`password ${id}`)).allowed) return refuseCurrentPassword(caller)
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
-      if (!(await passwords.verify(passwordHash, current))) return refuseCurrentPassword(caller)
+      await requireCurrentPassword(id, passwordHash, current)
       // Only over the password that was checked: of two changes at once, the second one's is no longer current.
       const user = await replacePassword({ id, passwordHash }, await hashNew(next, 'body.new_password'))
-      return user === undefined ? refuseCurrentPassword(caller) : shown(user)
+      return user === undefined ? refuseCurrentPassword() : shown(user)
     },
     async exist() {
       return (await prisma.user.findFirst({ select: { id: true } })) !== null
@@ -154,6 +159,10 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       return user && shown(user)
     },
   }
+}
+
+function refuseCurrentPassword(): never {
+  fail('invalid_request', 'body.current_password: is not the current password.')
 }
 
 /** Nothing but statements may be awaited in here: an embedded database has one connection for everybody. */
@@ -179,7 +188,7 @@ async function changeUser(
     data: {
       ...after,
       ...(maxApiCalls !== undefined && { maxApiCalls }),
-      ...(isRecounted && (await recount(tx, id, quotaPeriod, now))),
+      ...(isRecounted && (await recount(tx, id, quotaPeriod))),
       ...(isSuspended && { tokenEpoch: { increment: 1 } }),
       updatedAt: now,
     },
@@ -195,9 +204,27 @@ async function requireAnotherAdmin(tx: Prisma.TransactionClient, id: string): Pr
   if (others === 0) fail('last_admin')
 }
 
-/** The ledger says how many calls the new period has seen already: from zero, a change would grant the quota twice. */
-async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: QuotaPeriod, now: Date) {
-  const quotaStart = periodStart(quotaPeriod, now)
-  const calls = { ownerId: id, kind: 'chat', admittedAt: { gte: quotaStart } } as const
-  return { quotaPeriod, quotaStart, apiCallsCount: await tx.call.count({ where: calls }) }
+/**
+ * How many calls the new period has seen already: from zero, a change would grant the quota twice. The same sums as in
+ * `usage verify`: the calls that have ended, by the rollups of the owner, which outlive the ledger, and those under way. The
+ * period begins by the database's clock, as for every admission.
+ */
+async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: QuotaPeriod) {
+  const [row] = await tx.$queryRaw<{ start: Date; calls: bigint }[]>`
+    WITH period AS MATERIALIZED (
+      SELECT CASE ${quotaPeriod}::text WHEN 'none' THEN '1970-01-01 00:00:00+00'::timestamptz
+        ELSE date_trunc(${quotaPeriod}::text, clock_timestamp(), 'UTC') END AS start
+    ), unsettled AS MATERIALIZED (
+      -- By the index of the open calls alone: by the owner's it would be that owner's whole ledger.
+      SELECT owner_id, kind, admitted_at FROM calls WHERE outcome IS NULL
+    )
+    SELECT start,
+      (SELECT coalesce(sum(calls), 0)::int8 FROM rollups
+        WHERE span = CASE ${quotaPeriod}::text WHEN 'day' THEN 'day'::rollup_span ELSE 'month' END
+          AND grain = 'owner' AND subject = ${id} AND bucket >= start AND kind = 'chat')
+      + (SELECT count(*) FROM unsettled
+        WHERE owner_id = ${id}::uuid AND kind = 'chat' AND admitted_at >= start) AS calls
+    FROM period`
+  if (row === undefined) throw new Error('the calls of the user could not be counted')
+  return { quotaPeriod, quotaStart: row.start, apiCallsCount: row.calls }
 }

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { connectRedis } from './connect-redis.ts'
+import { createLimits, type Limiter } from './limits.ts'
+
+const url = process.env.TEST_REDIS_URL
+
+/** One process of the gateway, with its own connection to Redis. */
+interface Process {
+  readonly redis: Redis
+  readonly limiter: Limiter
+}
+
+describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
+  const processes: Process[] = []
+  let other: Redis
+  let live = 1
+  let caller = ''
+  let windowSeconds = 60
+
+  beforeAll(() => {
+    other = new Redis(url ?? '')
+  })
+  afterAll(() => other.disconnect())
+  beforeEach(() => {
+    live = 1
+    windowSeconds = 60
+    caller = randomUUID()
+  })
+  afterEach(async () => {
+    for (const { redis } of processes.splice(0)) redis.disconnect()
+    await empty()
+  })
+
+  const empty = () => other.del(`trunkline:limit:chat:${caller}`)
+
+  async function start(): Promise<Process> {
+    const redis = connectRedis(url ?? '')
+    await once(redis, 'ready')
+    const rule = { points: 60, windowSeconds }
+    const rules = {
+      chat: rule,
+      upload: rule,
+      agents: rule,
+      login: rule,
+      loginAddress: rule,
+      refusedKeys: rule,
+    }
+    const observer = { storeAnswers: () => undefined }
+    const limits = createLimits(rules, { redis, liveProcesses: () => live, observer })
+    const started = { redis, limiter: limits.chat }
+    processes.push(started)
+    return started
+  }
+
+  async function go({ redis }: Process): Promise<void> {
+    const ended = once(redis, 'end')
+    redis.disconnect()
+    await ended
+  }
+  const comeBack = ({ redis }: Process) => redis.connect()
+
+  /** How many of so many at once pass. */
+  async function passing({ limiter }: Process, count: number): Promise<number> {
+    const verdicts = await Promise.all(Array.from({ length: count }, () => limiter.take(caller)))
+    return verdicts.filter(({ allowed }) => allowed).length
+  }
+
+  test('they hold over all processes', async () => {
+    const [one, two] = [await start(), await start()]
+    expect((await passing(one, 40)) + (await passing(two, 40))).toBe(60)
+    expect(await two.limiter.take(caller)).toMatchObject({ allowed: false, points: 60, remaining: 0 })
+  })
+
+  test('where Redis goes away, the one process lets no more pass in that window than before', async () => {
+    const one = await start()
+    expect(await passing(one, 45)).toBe(45)
+    await go(one)
+    expect(await passing(one, 100)).toBe(15)
+    await comeBack(one)
+    expect(await passing(one, 10)).toBe(0)
+  })
+
+  test('questions that Redis does not answer any more are counted once', async () => {
+    const one = await start()
+    expect(await passing(one, 30)).toBe(30)
+    const asked = passing(one, 100)
+    const gone = go(one)
+    expect(await asked).toBe(30)
+    await gone
+  })
+
+  test('of several processes, each has its part of what it has seen to be left; one that has not seen the caller, of all', async () => {
+    const [one, two, three] = [await start(), await start(), await start()]
+    live = 3
+    expect(await passing(one, 29)).toBe(29)
+    expect(await passing(two, 1)).toBe(1)
+    expect(await one.limiter.take(caller)).toMatchObject({ allowed: true, remaining: 29 })
+    await two.limiter.take(caller)
+    for (const each of processes) await go(each)
+    // 32 have passed, 28 are left; the first saw 31.
+    expect(await passing(one, 60)).toBe(9)
+    expect(await passing(two, 60)).toBe(9)
+    expect(await passing(three, 60)).toBe(20)
+  })
+
+  test('what passed without Redis is added to its count, where it kept it and where it comes back empty', async () => {
+    for (const isEmptied of [false, true]) {
+      caller = randomUUID()
+      const [one, two] = [await start(), await start()]
+      live = 2
+      expect((await passing(one, 20)) + (await passing(two, 20))).toBe(40)
+      // Both have seen nearly all of it.
+      await one.limiter.take(caller)
+      for (const each of [one, two]) await go(each)
+      expect([await passing(one, 60), await passing(two, 60)]).toEqual([9, 10])
+      if (isEmptied) await empty()
+      for (const each of [one, two]) await comeBack(each)
+      await vi.waitFor(async () => expect(await other.hget(`trunkline:limit:chat:${caller}`, 'n')).toBe('60'))
+      expect((await passing(one, 5)) + (await passing(two, 5))).toBe(0)
+      await empty()
+    }
+  })
+
+  test('a Redis that was emptied does not begin the window anew, nor make it longer', async () => {
+    windowSeconds = 2
+    const one = await start()
+    expect(await passing(one, 60)).toBe(60)
+    await empty()
+    const { allowed, resetSeconds } = await one.limiter.take(caller)
+    expect({ allowed, isShort: resetSeconds <= 2 }).toEqual({ allowed: false, isShort: true })
+    expect(await other.pttl(`trunkline:limit:chat:${caller}`)).toBeLessThanOrEqual(2_000)
+  })
+
+  test('what is given back counts for nobody, with Redis and without', async () => {
+    const [one, two] = [await start(), await start()]
+    expect(await passing(one, 60)).toBe(60)
+    await one.limiter.giveBack(caller)
+    expect(await passing(two, 2)).toBe(1)
+    expect(await passing(one, 1)).toBe(0)
+    await go(one)
+    await one.limiter.giveBack(caller)
+    expect(await passing(one, 2)).toBe(1)
+    expect(await other.hget(`trunkline:limit:chat:${caller}`, 'n')).toBe('60')
+  })
+
+  test('what is given back after its window is over begins none', async () => {
+    const one = await start()
+    await one.limiter.take(caller)
+    await empty()
+    await one.limiter.giveBack(caller)
+    expect(await other.exists(`trunkline:limit:chat:${caller}`)).toBe(0)
+  })
+})

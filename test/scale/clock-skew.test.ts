@@ -1,0 +1,140 @@
+import { pathToFileURL } from 'node:url'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, apiOf } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { ask, configOf, tally } from '../support/load.ts'
+import { type Platform, startPlatform } from '../support/platform.ts'
+import { query } from '../support/query.ts'
+
+const server = process.env.E2E_DATABASE_URL ?? ''
+const SKEW = pathToFileURL(`${import.meta.dirname}/../fixtures/clock-a-day-ahead.ts`).href
+const HOUR_MS = 3_600_000
+
+describe.skipIf(server === '')('of two replicas, one on a machine whose clock is a day ahead,', () => {
+  let database: Awaited<ReturnType<typeof createScratchDatabase>>
+  let platform: Platform
+  let gateways: TestGateway[]
+  let wrong: { gateway: TestGateway; api: Api; token: string }
+  let right: { gateway: TestGateway; api: Api; token: string }
+
+  beforeAll(async () => {
+    database = await createScratchDatabase(server)
+    platform = await startPlatform()
+    const options = { config: configOf(platform), databaseUrl: database.url }
+    // The first to start makes the administrator and the key that signs tokens.
+    const ahead = await startGateway({ ...options, env: { NODE_OPTIONS: `--import ${SKEW}` } })
+    gateways = [ahead, await startGateway(options)]
+    const [first, second] = gateways.map((gateway) => ({ gateway, api: apiOf(gateway) }))
+    if (first === undefined || second === undefined) throw new Error('two were started')
+    wrong = { ...first, token: await first.api.login() }
+    right = { ...second, token: await second.api.login() }
+  }, 120_000)
+  afterAll(async () => {
+    await Promise.all((gateways ?? []).map((gateway) => gateway.remove()))
+    await platform?.close()
+    await database?.drop()
+  })
+
+  const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
+  const isNow = (time: string) => Math.abs(new Date(time).getTime() - Date.now()) < HOUR_MS / 2
+
+  test('its clock is ahead, or this proves nothing', () => {
+    const times = [...wrong.gateway.output.matchAll(/"time":"([^"]+)"/g)].map(([, time]) => time ?? '')
+    expect(times.length).toBeGreaterThan(0)
+    for (const time of times)
+      expect(isNow(new Date(Date.parse(time) - 24 * HOUR_MS).toISOString())).toBe(true)
+  })
+
+  test('tokens hold at both, for as long as they say', async () => {
+    for (const [issuer, other] of [
+      [wrong, right],
+      [right, wrong],
+    ] as const) {
+      const { status, body } = await other.api.call('GET', '/api/v1/users/me', { token: issuer.token })
+      expect([status, isNow(body.data.last_login)]).toEqual([200, true])
+      const claims = JSON.parse(Buffer.from(issuer.token.split('.')[1] ?? '', 'base64url').toString())
+      expect(isNow(new Date(claims.iat * 1000).toISOString())).toBe(true)
+      expect(claims.exp - claims.iat).toBe(3_600)
+    }
+  })
+
+  test('a token that was ended at one stays so, whatever the other clears away', async () => {
+    const [ended, later] = [await right.api.login(), await wrong.api.login()]
+    await right.api.call('POST', '/api/v1/logout', { token: ended })
+    expect((await wrong.api.call('POST', '/api/v1/logout', { token: later })).status).toBe(200)
+    expect((await right.api.call('GET', '/api/v1/users/me', { token: ended })).body.reason).toBe(
+      'token_revoked',
+    )
+  })
+
+  test('keys are made, shown and judged by the time of the database', async () => {
+    const expiresAt = inHours(1)
+    const key = await wrong.api.createKey(wrong.token, { expires_at: expiresAt })
+    expect((await ask(wrong.gateway.url, key.full_key)).status).toBe(200)
+    const { body } = await wrong.api.call('GET', `/api/v1/api-keys/${key.id}`, { token: wrong.token })
+    expect(body.data).toMatchObject({ is_active: true, usage: { total_calls: 1, calls_today: 1 } })
+    expect(isNow(body.data.created_at)).toBe(true)
+    const { body: revoked } = await wrong.api.call('POST', `/api/v1/api-keys/${key.id}/revoke`, {
+      token: wrong.token,
+    })
+    expect(isNow(revoked.data.revoked_at)).toBe(true)
+    const late = { name: 'late', description: '', expires_at: inHours(-1), permissions: ['chat'] }
+    const refused = await right.api.call('POST', '/api/v1/api-keys', { token: right.token, body: late })
+    expect(refused.body.reason).toBe('invalid_request')
+  })
+
+  test('a quota that it changes begins today, and nobody else has anything of it', async () => {
+    const [changed, other] = await Promise.all(
+      ['changed', 'other'].map((name) =>
+        right.api.createUser(right.token, name, { max_api_calls: 6, quota_period: 'day' }),
+      ),
+    )
+    const keys = await Promise.all(
+      [changed, other].map((user) =>
+        right.api.createKey(right.token, { owner_id: user?.id, expires_at: inHours(12) }),
+      ),
+    )
+    const askAll = (times: number) =>
+      Promise.all(
+        gateways.flatMap(({ url }) =>
+          keys.flatMap(({ full_key }) => Array.from({ length: times }, () => ask(url, full_key))),
+        ),
+      )
+    expect(tally(await askAll(2))).toEqual({ 200: 8 })
+    for (const quota_period of ['month', 'day']) {
+      const path = `/api/v1/users/${changed?.id}`
+      const { body } = await wrong.api.call('PATCH', path, { token: wrong.token, body: { quota_period } })
+      expect(body.data.api_calls_count).toBe(4)
+      expect(isNow(body.data.updated_at)).toBe(true)
+    }
+    // Two each are left.
+    expect(tally(await askAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
+
+    const rows = await query<{ at: Date; start: Date; today: Date }>(
+      database.url,
+      `SELECT c.admitted_at AS at, u.quota_start AS start, date_trunc('day', now(), 'UTC') AS today
+       FROM calls c JOIN users u ON u.id = c.owner_id WHERE u.username IN ('changed', 'other')`,
+    )
+    expect(rows).toHaveLength(12)
+    for (const { at, start, today } of rows) {
+      expect(isNow(at.toISOString())).toBe(true)
+      expect(start).toEqual(today)
+    }
+  })
+
+  test('what it tells of the present is of the present: quotas and reports', async () => {
+    const { full_key } = await right.api.createKey(right.token)
+    await ask(wrong.gateway.url, full_key)
+    const shown = await Promise.all(
+      [right, wrong].map(async ({ api, token }) => {
+        const { body: key } = await api.call('GET', '/api/v1/key', { token: full_key })
+        const { body: usage } = await api.call('GET', '/api/v1/usage?granularity=hour', { token })
+        return { quota: key.data.quota, from: usage.data.from, to: usage.data.to }
+      }),
+    )
+    expect(shown[1]).toEqual(shown[0])
+    const { output } = await wrong.gateway.trunkline('usage', 'verify')
+    expect(output).toContain('agree')
+  })
+})
