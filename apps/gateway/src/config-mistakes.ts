@@ -75,14 +75,17 @@ function annotation(schema: TSchema, keyword: 'expected' | 'expectedKey'): strin
 function found(schema: TSchema, value: unknown): string {
   if (value === null) return ', got nothing'
   if (isMapping(value)) return ', got a mapping'
-  if (Array.isArray(value)) return ', got a list'
+  // Where a list was expected, what is in it is what is wrong.
+  if (Array.isArray(value) && !Type.IsArray(schema)) return ', got a list'
+  if (value === '' && Reflect.has(schema, 'minLength')) return ', got an empty one'
   const hint = Type.IsString(schema) && typeof value !== 'string' ? ' (put it in quotes)' : ''
   return Reflect.has(schema, 'secret') ? hint : `, got ${shown(value)}${hint}`
 }
 
 /** Mistakes are logged: whatever may be a password in a URL stays out, even where it is no URL yet. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value).replace(/\/\/.*@/, '//…@')
+  const json = typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
+  const text = json.replace(/\/\/.*@/, '//…@')
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…` : text
 }
 

@@ -14,6 +14,12 @@ const MIB = 1024 * 1024
 /** Longer timers fire at once in Node. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
+/** A century: PostgreSQL's intervals and JavaScript's dates still hold moments that are so far away. */
+const DAYS_MAX = 36_500
+const TEN_YEARS_SECONDS = 315_360_000
+/** A key's own limits are columns of 32 bits, and no higher than these. */
+const POINTS_MAX = 1_000_000_000
+const WORKERS_MAX = 256
 
 /** What a column of PostgreSQL's integers holds. */
 const COUNT_MAX = 2 ** 31 - 1
@@ -89,7 +95,7 @@ export const ConfigFile = section({
       matching('a media type such as "application/pdf" or "image/*"', isMediaType),
       ACCEPTED_UPLOADS,
     ),
-    retentionDays: count(7),
+    retentionDays: days(7),
   }),
   cors: section({
     origins: Type.Refine(
@@ -102,22 +108,22 @@ export const ConfigFile = section({
   trustedProxies: list(matching('an IP address or a CIDR range', isAddressRange), []),
   publicAgentListing: flag({ default: true }),
   conversations: section({
-    retentionDays: count(30),
+    retentionDays: days(30),
     maxTurns: count(20),
     maxCharacters: count(40_000),
-    mappingRetentionDays: count(400),
+    mappingRetentionDays: days(400),
     endUserHeader: Type.Optional(matching('the name of a request header in lower case', isHeaderName)),
   }),
   usage: section({
-    retentionDays: count(400),
+    retentionDays: days(400),
     endUsersPerDayMax: count(ROLLUP_BOUNDS.endUsersPerDayMax, { maximum: COUNT_MAX }),
     appsPerDayMax: count(ROLLUP_BOUNDS.appsPerDayMax, { maximum: COUNT_MAX }),
   }),
   users: section({ maxApiCalls: count(1_000_000, { minimum: 0 }) }),
   // Ten years hold three leap days at most.
-  apiKeys: section({ maxLifetimeDays: count(3_653) }),
+  apiKeys: section({ maxLifetimeDays: days(3_653) }),
   tokens: section({
-    lifetimeSeconds: count(3_600),
+    lifetimeSeconds: count(3_600, { maximum: TEN_YEARS_SECONDS }),
     issuer: text({ default: 'trunkline' }),
     audience: text({ default: 'trunkline' }),
   }),
@@ -155,7 +161,7 @@ export const Environment = section({
     matching('8 to 256 characters', (password) => passwordProblem(password) === undefined, { secret: true }),
   ),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
-  WORKERS: count(1),
+  WORKERS: count(1, { maximum: WORKERS_MAX }),
   S3_BUCKET: Type.Optional(text()),
   S3_ENDPOINT: Type.Optional(httpUrl()),
   S3_REGION: Type.Optional(text()),
@@ -198,8 +204,12 @@ function flag(options: Annotations = {}) {
 }
 
 function count(standard: number, { minimum = 1, maximum = Number.MAX_SAFE_INTEGER } = {}) {
-  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`
-  return Type.Integer({ default: standard, minimum, maximum, expected: `a whole number, ${range}` })
+  const expected = `a whole number, ${minimum} to ${maximum}`
+  return Type.Integer({ default: standard, minimum, maximum, expected })
+}
+
+function days(standard: number) {
+  return count(standard, { maximum: DAYS_MAX })
 }
 
 function timerMs(standard: number) {
@@ -207,7 +217,10 @@ function timerMs(standard: number) {
 }
 
 function limit(points: number) {
-  return section({ points: count(points), windowSeconds: count(60, { maximum: TIMER_SECONDS_MAX }) })
+  return section({
+    points: count(points, { maximum: POINTS_MAX }),
+    windowSeconds: count(60, { maximum: TIMER_SECONDS_MAX }),
+  })
 }
 
 function port(options: Annotations = {}) {

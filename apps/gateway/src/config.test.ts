@@ -116,7 +116,7 @@ describe('agents', () => {
       { baseUrl: undefined },
       ['agents.a.baseUrl: missing, expected an http(s) URL without credentials, query and fragment'],
     ],
-    ['an empty key', { apiKey: '' }, ['agents.a.apiKey: expected a text']],
+    ['an empty key', { apiKey: '' }, ['agents.a.apiKey: expected a text, got an empty one']],
     ['no key', { apiKey: undefined }, ['agents.a.apiKey: missing, expected here or in every app']],
     [
       'an app without key',
@@ -249,6 +249,15 @@ describe('mistakes', () => {
   })
 
   test.each([
+    ['limits.chat.points', { limits: { chat: { points: 2 ** 31 } } }],
+    ['usage.retentionDays', { usage: { retentionDays: 1e9 } }],
+    ['tokens.lifetimeSeconds', { tokens: { lifetimeSeconds: 1e12 } }],
+  ])('%s holds no number that would fail later', (path, file) => {
+    const [mistake] = mistakesOf({ agents: { a: dify }, ...file })
+    expect(mistake).toMatch(new RegExp(`^${path}: expected a whole number, 1 to \\d+, got \\d+$`))
+  })
+
+  test.each([
     ['nothing', null, 'the file: expected a mapping, got nothing'],
     ['a text', 'agents', 'the file: expected a mapping, got "agents"'],
     ['no agents', {}, 'agents: expected one at least'],
@@ -269,7 +278,7 @@ describe('mistakes', () => {
 
   test('every origin is no origin among others', () => {
     expect(mistakesOf({ agents: { a: dify }, cors: { origins: ['*', 'https://app.example.com'] } })).toEqual([
-      'cors.origins: expected a list of exact origins, or "*" alone, got a list',
+      'cors.origins: expected a list of exact origins, or "*" alone, got ["*","https://app.example.com"]',
     ])
   })
 
@@ -332,9 +341,11 @@ describe('environment', () => {
 
   test.each([
     [{ PORT: '8080.5' }, 'PORT: expected a port, 0 to 65535, got "8080.5"'],
+    [{ PORT: '9007199254740993' }, 'PORT: expected a port, 0 to 65535, got "9007199254740993"'],
+    [{ WORKERS: '1000000' }, 'WORKERS: expected a whole number, 1 to 256, got 1000000'],
     [{ PORT: '-1' }, 'PORT: expected a port, 0 to 65535, got "-1"'],
     [{ OPS_PORT: '8080' }, 'OPS_PORT: expected another port than PORT'],
-    [{ WORKERS: '0' }, 'WORKERS: expected a whole number, 1 or more, got 0'],
+    [{ WORKERS: '0' }, 'WORKERS: expected a whole number, 1 to 256, got 0'],
     [
       { PUBLIC_URL: 'gateway.example.com' },
       'PUBLIC_URL: expected an http(s) URL without credentials, query and fragment, got "gateway.example.com"',
@@ -414,18 +425,49 @@ describe('the file', () => {
   })
 
   test.each([
-    ['a repeated key', 'drainMs: 1\ndrainMs: 2', ':2:1: Map keys must be unique'],
-    ['a tab', 'cors:\n\torigins: []', ':2:1: Tabs are not allowed as indentation'],
-    ['an unknown tag', 'drainMs: !days 1', ':1:10: Unresolved tag: !days'],
+    ['a repeated key', 'drainMs: 1\ndrainMs: 2', ':2:1: drainMs: this key is there already'],
+    ['a tab', 'cors:\n\torigins: []', ':2:1: origins: a tab indents this line'],
+    ['a value that looks like a tag', 'drainMs: !days 1', ':1:10: drainMs: a value that starts with ! '],
+    ['a value that looks like an alias', 'cors: *none', ':1:7: cors: a value that starts with * '],
+    ['a value that starts with @', 'cors: @none', ':1:7: cors: a value that starts with @ '],
+    ['a line indented too far', 'cors:\n  a: x\n    b: y', ':2:6: a: a second key is on this line, or'],
+    ['a line indented too little', 'cors:\n    a: x\n   b: y', ':3:1: b: this line is indented differently'],
+    ['a missing colon', 'agents:\n  dify\n    mode: x', ':2:3: agents: the colon after a key is missing'],
+    ['an open bracket', 'cors: {origins: [a}\nusers: 1', ':1:19: cors: a bracket that was opened'],
+    ['an open quotation mark', 'tokens: {issuer: "a}\n', ':2:1: tokens: a quotation mark'],
     [
-      'an alias of nothing',
-      'cors: *none',
-      ': Unresolved alias (the anchor must be set before the alias): none',
+      'a variable within braces',
+      'cors: {a: ${B}}',
+      ':1:12: cors: something follows where the value has ended',
     ],
+    ['a second document', 'drainMs: 1\n---\ncors: {}', ':2:1: drainMs: a second document begins here'],
   ])('%s is one line that names the place', (_, text, problem) => {
     const path = join(folder, 'broken.yaml')
     writeFileSync(path, text)
-    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([`${path}${problem}`])
+    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+      expect.stringContaining(`${path}${problem}`),
+    ])
+  })
+
+  test('shows no secret that looks like a part of its grammar', () => {
+    const path = join(folder, 'secret.yaml')
+    for (const secret of ['!hunter2', '*hunter2', '@hunter2', '"hunter2', 'hunter2: x', '&a hunter2 *a: b']) {
+      writeFileSync(path, `agents:\n  dify:\n    apiKey: ${secret}\n    apiKey: ${secret}\n`)
+      const mistakes = mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))
+      expect(mistakes.join()).toContain('apiKey: ')
+      expect(mistakes.join()).not.toContain('hunter2')
+    }
+  })
+
+  test('a number that is too large is shown as it was written', () => {
+    const path = join(folder, 'numbers.yaml')
+    const agent = '{platform: coze, baseUrl: https://api.coze.cn, apiKey: k, botId: 7342866812345678901}'
+    writeFileSync(path, `drainMs: 9007199254740993\nchat: {bodyBytesMax: 9e99}\nagents: {a: ${agent}}`)
+    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+      'agents.a.botId: expected a text, got 7342866812345678901 (put it in quotes)',
+      'chat.bodyBytesMax: expected a whole number, 1 to 9007199254740991, got 9e+99',
+      'drainMs: expected a whole number, 1 to 2147483647, got 9007199254740993',
+    ])
   })
 
   test('that cannot be read is a mistake', () => {

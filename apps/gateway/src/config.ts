@@ -120,10 +120,15 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, unknown> {
   const variables: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(Environment.properties)) {
     const text = env[name]
-    if (text) variables[name] = Type.IsInteger(schema) && /^\d+$/.test(text) ? Number(text) : text
+    if (text) variables[name] = Type.IsInteger(schema) ? numberIn(text) : text
   }
   Value.Default(Environment, variables)
   return variables
+}
+
+/** A text that is no number that JavaScript can hold stays one, so that its mistake shows it as it was given. */
+function numberIn(text: string): number | string {
+  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
 }
 
 function fromVariables(variables: Variables, cwd: string) {

@@ -1,2 +1,4 @@
-/** A start that failed for a reason the operator can mend: its message is all they need. */
-export class StartError extends Error {}
+import { OperatorError } from '#core/operator-error.ts'
+
+/** A start that failed for a reason the operator can repair. */
+export class StartError extends OperatorError {}

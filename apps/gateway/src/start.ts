@@ -5,13 +5,15 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { isConnectionError } from '#core/database/connection-error.ts'
-import { DataDirBusyError, lockDataDir } from '#core/database/data-dir-lock.ts'
+import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
+import { firstContact } from '#core/database/unusable-database.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { serveCommands } from '#ops/command-socket.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createCommands } from './commands.ts'
+import { createCommands } from './cli/commands.ts'
+import { refusalLine } from './cli/refusal-line.ts'
 import type { Config } from './config.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
 import { createOpsServer, createServer } from './server.ts'
@@ -31,7 +33,7 @@ type Say = (line: string) => void
  */
 export async function start(settings: Config, say: Say): Promise<void> {
   const log = createLogger(settings.logLevel)
-  const stopped = untilStopped()
+  const { stopped, markStarted } = watchSignals()
   const closers: (() => Promise<unknown>)[] = []
   try {
     const database = await openOwned(settings, closers, say)
@@ -45,6 +47,7 @@ export async function start(settings: Config, say: Say): Promise<void> {
       welcome({ ...config, publicUrl: address }, admin, say)
     }
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
+    markStarted()
 
     const signal = await stopped
     log.info({ signal, inFlight: gateway.services.chat.inFlight }, 'draining')
@@ -67,13 +70,8 @@ async function openOwned(config: Config, closers: (() => Promise<unknown>)[], sa
     return database
   }
   say(`opening the embedded database in ${config.dataDir}`)
-  try {
-    const lock = await lockDataDir(config.dataDir)
-    closers.push(() => lock.release())
-  } catch (error) {
-    if (error instanceof DataDirBusyError) throw new StartError(error.message, { cause: error })
-    throw error
-  }
+  const lock = await lockDataDir(config.dataDir)
+  closers.push(() => lock.release())
   const database = await openDatabase({ kind: 'embedded', dataDir: config.dataDir })
   closers.push(() => database.close())
   return database
@@ -130,10 +128,10 @@ async function retryPreparation(parts: Preparation): Promise<void> {
 
 /** In production an operator migrates; elsewhere the gateway does. */
 async function prepare({ config, gateway, database, say }: Preparation): Promise<FirstAdmin | undefined> {
-  const pending = await database.pendingMigrations()
+  const pending = await firstContact(database)
   if (pending.length > 0 && config.production) {
     throw new StartError(
-      `The database lacks ${pending.length} migrations: run "trunkline migrate" first (${pending.join(', ')}).`,
+      `The database lacks ${pending.length} ${pending.length === 1 ? 'migration' : 'migrations'}: run "trunkline migrate" first (${pending.join(', ')}).`,
     )
   }
   if (pending.length > 0) {
@@ -172,7 +170,12 @@ async function openDoors(
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))
   if (config.databaseUrl === undefined) {
-    const commands = await serveCommands(config.dataDir, createCommands({ ...gateway.services, database }))
+    const run = createCommands({ ...gateway.services, database })
+    const commands = await serveCommands(config.dataDir, run, (error) => {
+      const line = refusalLine(error)
+      if (line === undefined) log.error({ err: error }, 'a command failed')
+      return line ?? 'The gateway failed to carry out the command; its log says why.'
+    })
     closers.push(() => commands.close())
   }
   return app
@@ -204,18 +207,26 @@ async function closeServer(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The first signal asks for an orderly end, the second insists. A worker may get both from a terminal and from its
- * primary, which insists in its own way.
+ * While the gateway starts, a signal ends the process at once: whatever the start waits for may never come, and a process
+ * that is killed loses nothing. Afterwards the first signal asks for an orderly end, the second insists. A worker may get
+ * both from a terminal and from its primary, which insists in its own way.
  */
-function untilStopped(): Promise<string> {
-  return new Promise((resolve) => {
-    let isAsked = false
-    const onSignal = (signal: string) => {
-      if (isAsked && !cluster.isWorker) process.exit(1)
-      isAsked = true
-      resolve(signal)
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
+function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
+  const { promise: stopped, resolve } = Promise.withResolvers<string>()
+  let isStarted = false
+  let isAsked = false
+  const onSignal = (signal: string) => {
+    if (!isStarted) process.exit(0)
+    if (isAsked && !cluster.isWorker) process.exit(1)
+    isAsked = true
+    resolve(signal)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return {
+    stopped,
+    markStarted() {
+      isStarted = true
+    },
+  }
 }

@@ -1,7 +1,10 @@
 import { fail } from './errors.ts'
 
-export type Role = 'admin' | 'premium' | 'user'
-export type Permission = 'chat' | 'upload' | 'admin'
+export const ROLES = ['admin', 'premium', 'user'] as const
+export type Role = (typeof ROLES)[number]
+
+export const PERMISSIONS = ['chat', 'upload', 'admin'] as const
+export type Permission = (typeof PERMISSIONS)[number]
 
 /** Who calls a management route: a user by access token, or a user by an API key that acts for its owner. */
 export interface Principal {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { OperatorError } from '#core/operator-error.ts'
 
 export type RunCommand = (command: string, args: unknown) => Promise<unknown>
 export type CommandOutcome = { running: false } | { running: true; result: unknown }
@@ -13,13 +14,20 @@ export interface CommandServer {
   close(): Promise<void>
 }
 
-/** Lets the command line reach this process, which must hold the data directory's lock. */
-export async function serveCommands(dataDir: string, run: RunCommand): Promise<CommandServer> {
+/**
+ * Lets the command line reach this process, which must hold the data directory's lock. What a command fails with travels
+ * as the one line that `describe` makes of it.
+ */
+export async function serveCommands(
+  dataDir: string,
+  run: RunCommand,
+  describe: (error: unknown) => string = messageOf,
+): Promise<CommandServer> {
   const path = socketPath(dataDir)
   // There is one owner, so a socket that lies here was left by a process that was killed.
   await rm(path, { force: true })
   const server = createServer(async (req, res) => {
-    res.end(await replyTo(req, run))
+    res.end(await replyTo(req, run, describe))
   })
   await throughShortPath(path, (short) => listenPrivately(server, short))
   return {
@@ -32,7 +40,14 @@ export async function serveCommands(dataDir: string, run: RunCommand): Promise<C
   }
 }
 
-/** Runs a command in the gateway that owns this data directory, if one does. Throws what the command failed with. */
+/** The running gateway could not carry out a command; the message is the gateway's own. */
+export class RemoteCommandError extends OperatorError {}
+
+/**
+ * Runs a command in the gateway that owns this data directory, if one does.
+ *
+ * @throws {@link RemoteCommandError}
+ */
 export async function callRunningGateway(
   dataDir: string,
   command: string,
@@ -40,7 +55,7 @@ export async function callRunningGateway(
 ): Promise<CommandOutcome> {
   const reply = await throughShortPath(socketPath(dataDir), (short) => send(short, { command, args }))
   if (reply === undefined) return { running: false }
-  if ('error' in reply) throw new Error(reply.error)
+  if ('error' in reply) throw new RemoteCommandError(reply.error)
   return { running: true, result: reply.result }
 }
 
@@ -51,12 +66,16 @@ interface Call {
 
 type Reply = { readonly result: unknown } | { readonly error: string }
 
-async function replyTo(req: IncomingMessage, run: RunCommand): Promise<string> {
+async function replyTo(
+  req: IncomingMessage,
+  run: RunCommand,
+  describe: (error: unknown) => string,
+): Promise<string> {
   try {
     const { command, args } = (await json(req)) as Call
     return JSON.stringify({ result: await run(command, args) } satisfies Reply)
   } catch (error) {
-    return JSON.stringify({ error: error instanceof Error ? error.message : String(error) } satisfies Reply)
+    return JSON.stringify({ error: describe(error) } satisfies Reply)
   }
 }
 
@@ -68,8 +87,9 @@ async function send(path: string, call: Call): Promise<Reply | undefined> {
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     return (await json(response)) as Reply
   } catch (error) {
-    if (isCode(error, 'ENOENT') || isCode(error, 'ECONNREFUSED')) return undefined
-    throw new Error('The running gateway did not answer.', { cause: error })
+    // Below a file there is no socket either.
+    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].some((code) => isCode(error, code))) return undefined
+    throw new RemoteCommandError('The running gateway did not answer.', { cause: error })
   }
 }
 
@@ -96,6 +116,10 @@ async function throughShortPath<T>(path: string, use: (path: string) => Promise<
   } finally {
     await rm(directory, { recursive: true })
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -19,7 +19,7 @@ import {
   requireToken,
   TOKEN_PROBLEMS,
 } from './credentials.ts'
-import { ApiKeySchema, keyRecord, PermissionSchema } from './key-record.ts'
+import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
 import {
   envelope,
   nullable,
@@ -46,7 +46,7 @@ export function apiKeyRoutes(
   const creating = { schema: createSchema, onRequest: requireToken(services) }
   routes.post('/api/v1/api-keys', creating, async (request, reply) => {
     const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = request.body
-    const { record, fullKey } = await keys.create(callerOf(request), {
+    const created = await keys.create(callerOf(request), {
       name,
       description,
       expiresAt: expires_at,
@@ -56,7 +56,7 @@ export function apiKeyRoutes(
       limits: limitsChange(limits),
     })
     reply.header('cache-control', 'no-store')
-    return success({ ...keyRecord(record), full_key: fullKey })
+    return success(createdKeyRecord(created))
   })
 
   routes.get('/api/v1/api-keys', { schema: listSchema, onRequest }, async (request) => {

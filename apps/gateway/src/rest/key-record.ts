@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox'
 import type { KeyRecord } from '#core/keys/key-record.ts'
+import { PERMISSIONS } from '#core/principal.ts'
 import { nullable, Timestamp, Uuid } from './schemas.ts'
 
-export const PermissionSchema = Type.Enum(['chat', 'upload', 'admin'], { type: 'string' })
+export const PermissionSchema = Type.Enum([...PERMISSIONS], { type: 'string' })
 
 export const ApiKeySchema = Type.Object(
   {
@@ -38,6 +39,11 @@ export const ApiKeySchema = Type.Object(
   },
   { $id: 'ApiKey' },
 )
+
+/** A key's record with the key itself, which is seen only once. */
+export function createdKeyRecord({ record, fullKey }: { record: KeyRecord; fullKey: string }) {
+  return { ...keyRecord(record), full_key: fullKey }
+}
 
 export function keyRecord(key: KeyRecord): Static<typeof ApiKeySchema> {
   const lastUsedAt = key.usage.lastUsedAt?.toISOString() ?? null

@@ -1,14 +1,16 @@
 import Type, { type Static } from 'typebox'
+import { ROLES } from '#core/principal.ts'
 import type { Account } from '#core/users/account.ts'
+import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/rules.ts'
 import { nullable, Timestamp, Uuid } from './schemas.ts'
 
-export const RoleSchema = Type.Enum(['admin', 'premium', 'user'], { type: 'string' })
-export const StatusSchema = Type.Enum(['active', 'suspended'], { type: 'string' })
-export const QuotaPeriodSchema = Type.Enum(['none', 'day', 'month'], {
+export const RoleSchema = Type.Enum([...ROLES], { type: 'string' })
+export const StatusSchema = Type.Enum([...USER_STATUSES], { type: 'string' })
+export const QuotaPeriodSchema = Type.Enum([...QUOTA_PERIODS], {
   type: 'string',
   description: 'What `max_api_calls` holds for: a UTC day, a UTC month or, with none, forever.',
 })
-export const CallCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+export const CallCount = Type.Integer({ minimum: 0, maximum: CALLS_MAX })
 
 /** The nine fields of the interface, as login shows them. */
 export const UserSchema = Type.Object(
@@ -25,6 +27,16 @@ export const UserSchema = Type.Object(
   },
   { $id: 'User' },
 )
+
+/** What administrators and the users themselves see of a user. */
+export const FullUserSchema = Type.Object(
+  { ...UserSchema.properties, quota_period: QuotaPeriodSchema },
+  { $id: 'FullUser', description: '`api_calls_count` is that of the current `quota_period`.' },
+)
+
+export function fullUserRecord(account: Account): Static<typeof FullUserSchema> {
+  return { ...userRecord(account), quota_period: account.quotaPeriod }
+}
 
 export function userRecord(account: Account): Static<typeof UserSchema> {
   return {

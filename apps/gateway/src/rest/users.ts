@@ -1,18 +1,17 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import type { Services } from '#core/services.ts'
-import type { Account } from '#core/users/account.ts'
 import { BODY_PROBLEMS } from './body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, requireManager } from './credentials.ts'
 import { envelope, PageQuery, page, problems, ref, success } from './schemas.ts'
 import {
   CallCount,
+  FullUserSchema,
+  fullUserRecord,
   QuotaPeriodSchema,
   RoleSchema,
   StatusSchema,
-  UserSchema,
-  userRecord,
 } from './user-record.ts'
 
 export function userRoutes(app: FastifyInstance, services: Pick<Services, 'users' | 'authentication'>): void {
@@ -24,48 +23,39 @@ export function userRoutes(app: FastifyInstance, services: Pick<Services, 'users
   routes.post('/api/v1/users', { schema: createSchema, onRequest }, async (request) => {
     const { username, password, role, max_api_calls, quota_period } = request.body
     const input = { username, password, role, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
-    return success(fullRecord(await users.create(callerOf(request), input)))
+    return success(fullUserRecord(await users.create(callerOf(request), input)))
   })
 
   routes.get('/api/v1/users', { schema: listSchema, onRequest }, async (request) => {
     const { limit = 20, cursor } = request.query
     const { items, nextCursor } = await users.list(callerOf(request), { limit, cursor })
-    return success({ items: items.map(fullRecord), next_cursor: nextCursor })
+    return success({ items: items.map(fullUserRecord), next_cursor: nextCursor })
   })
 
   routes.get('/api/v1/users/me', { schema: meSchema, onRequest }, async (request) =>
-    success(fullRecord(await users.me(callerOf(request)))),
+    success(fullUserRecord(await users.me(callerOf(request)))),
   )
 
   routes.put('/api/v1/users/me/password', { schema: ownPasswordSchema, onRequest }, async (request) => {
     const { current_password: current, new_password: next } = request.body
-    return success(fullRecord(await users.changeOwnPassword(callerOf(request), { current, next })))
+    return success(fullUserRecord(await users.changeOwnPassword(callerOf(request), { current, next })))
   })
 
   routes.get('/api/v1/users/:id', { schema: getSchema, onRequest }, async (request) =>
-    success(fullRecord(await users.get(callerOf(request), request.params.id))),
+    success(fullUserRecord(await users.get(callerOf(request), request.params.id))),
   )
 
   routes.patch('/api/v1/users/:id', { schema: updateSchema, onRequest }, async (request) => {
     const { role, status, max_api_calls, quota_period } = request.body
     const change = { role, status, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
-    return success(fullRecord(await users.update(callerOf(request), request.params.id, change)))
+    return success(fullUserRecord(await users.update(callerOf(request), request.params.id, change)))
   })
 
   routes.put('/api/v1/users/:id/password', { schema: passwordSchema, onRequest }, async (request) => {
     const { password } = request.body
-    return success(fullRecord(await users.setPassword(callerOf(request), request.params.id, password)))
+    return success(fullUserRecord(await users.setPassword(callerOf(request), request.params.id, password)))
   })
 }
-
-function fullRecord(account: Account): Static<typeof FullUserSchema> {
-  return { ...userRecord(account), quota_period: account.quotaPeriod }
-}
-
-const FullUserSchema = Type.Object(
-  { ...UserSchema.properties, quota_period: QuotaPeriodSchema },
-  { $id: 'FullUser', description: '`api_calls_count` is that of the current `quota_period`.' },
-)
 
 const PasswordSchema = Type.String({ minLength: 8, maxLength: 256 })
 

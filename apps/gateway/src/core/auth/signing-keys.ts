@@ -1,5 +1,6 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import { validate } from 'uuid'
+import { OperatorError } from '#core/operator-error.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
 import { createSealer } from './sealer.ts'
@@ -61,14 +62,18 @@ export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDep
   }
 
   function unseal(secret: string, id: string): string {
-    if (sealer === undefined)
-      throw new Error('SECRET_KEY is not set, but the signing key is sealed under one.')
+    if (sealer === undefined) {
+      throw new OperatorError(
+        'SECRET_KEY is not set, but the signing key in the database is encrypted with one.',
+      )
+    }
     try {
       return sealer.open(secret, id)
     } catch (cause) {
-      throw new Error('SECRET_KEY is not the one that the signing key in the database is sealed under.', {
-        cause,
-      })
+      throw new OperatorError(
+        'SECRET_KEY is not the one that the signing key in the database was encrypted with.',
+        { cause },
+      )
     }
   }
 

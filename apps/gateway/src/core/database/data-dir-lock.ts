@@ -1,13 +1,21 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { OperatorError } from '#core/operator-error.ts'
 
 export interface DataDirLock {
   release(): Promise<void>
 }
 
+/** The data directory cannot be used: something else is at its path, or it cannot be written to. */
+export class DataDirError extends OperatorError {
+  constructor(dataDir: string, problem: string, cause: unknown) {
+    super(`DATA_DIR: ${dataDir} cannot be used: ${problem}.`, { cause })
+  }
+}
+
 /** Another process works in this data directory. */
-export class DataDirBusyError extends Error {
+export class DataDirBusyError extends OperatorError {
   readonly dataDir: string
   /** Of the owner, where it could be read. */
   readonly pid: number | undefined
@@ -15,7 +23,6 @@ export class DataDirBusyError extends Error {
   constructor(dataDir: string, pid: number | undefined, cause: unknown) {
     const owner = pid === undefined ? 'another process' : `the process ${pid}`
     super(`The data directory ${dataDir} is in use by ${owner}.`, { cause })
-    this.name = 'DataDirBusyError'
     this.dataDir = dataDir
     this.pid = pid
   }
@@ -28,17 +35,26 @@ export class DataDirBusyError extends Error {
  * no other such lock. Nothing else may open that file here: closing any handle of it would give the lock up.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    await makeDirectory(dataDir)
+    return await lock(dataDir)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new DataDirError(dataDir, await problemOf(dataDir, error), error)
+  }
+}
+
+async function lock(dataDir: string): Promise<DataDirLock> {
   const pidFile = join(dataDir, 'gateway.pid')
   const file = new DatabaseSync(join(dataDir, 'lock'))
   try {
     file.exec('BEGIN EXCLUSIVE')
+    await writeFile(pidFile, String(process.pid))
   } catch (error) {
     file.close()
     throw isBusy(error) ? new DataDirBusyError(dataDir, await readPid(pidFile), error) : error
   }
   held.add(file)
-  await writeFile(pidFile, String(process.pid))
   return {
     async release() {
       await rm(pidFile, { force: true })
@@ -46,6 +62,34 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
       file.close()
     },
   }
+}
+
+/**
+ * Node's own `recursive` never returns below a directory that holds no others, such as `/proc`: it takes the `ENOENT` of
+ * the child for a missing parent, finds the parent, and tries again for ever.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  if (await isDirectory(path)) return
+  const parent = dirname(path)
+  if (parent !== path) await makeDirectory(parent)
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!(await isDirectory(path))) throw error
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true
+}
+
+async function problemOf(dataDir: string, error: unknown): Promise<string> {
+  for (let path = dataDir; path !== dirname(path); path = dirname(path)) {
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined && !found.isDirectory()) return `${path} is a file, not a directory`
+  }
+  return `it cannot be written to (${error instanceof Error ? error.message : String(error)})`
 }
 
 /** Garbage collection would close a file that is not kept, and so unlock it. */

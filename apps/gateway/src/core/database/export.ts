@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -9,13 +9,15 @@ import {
   EXPORT_FORMAT,
   type ExportEnd,
   type ExportStart,
+  fileProblem,
   TransferError,
   tablesToMove,
 } from './transfer.ts'
 
 /**
  * Writes every row of an embedded database to a new file, as of one moment; the database stays in use meanwhile. Gzipped
- * where the name ends in `.gz`. Returns how many rows each table gave.
+ * where the name ends in `.gz`. Returns how many rows each table gave. Of several exports at once, each waits for the
+ * one before it: they share the database's only connection, and with it the name of the copy.
  *
  * @throws {@link TransferError}
  */
@@ -24,6 +26,23 @@ export async function exportDatabase({ kind, sql }: Database, file: string): Pro
   if (kind === 'server')
     throw new TransferError('Only an embedded database is exported; for a server there is pg_dump.')
   const handle = await openNew(file)
+  const before = running.get(sql)
+  const exporting = (before ?? Promise.resolve()).then(() => writeTo(handle, sql, file))
+  // The next one starts whether this one succeeded or not.
+  running.set(
+    sql,
+    exporting.then(
+      () => undefined,
+      () => undefined,
+    ),
+  )
+  return exporting
+}
+
+/** The end of the last export of each database that has one. */
+const running = new WeakMap<Sql, Promise<void>>()
+
+async function writeTo(handle: FileHandle, sql: Sql, file: string): Promise<ExportEnd['end']> {
   const counts: Record<string, number> = {}
   try {
     await takeCopy(sql)
@@ -31,20 +50,20 @@ export async function exportDatabase({ kind, sql }: Database, file: string): Pro
     await pipeline(linesOf(sql, counts), compression, handle.createWriteStream())
     return counts
   } catch (error) {
-    await rm(file)
-    throw error
+    await handle.close().catch(() => undefined)
+    await rm(file, { force: true })
+    throw fileProblem(file, error)
   } finally {
     await sql.query('DROP TABLE IF EXISTS export_copy')
   }
 }
 
 /** With everything that the database knows in it, the file is for its owner alone. */
-async function openNew(file: string) {
+async function openNew(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600)
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    throw new TransferError(code === 'EEXIST' ? `There is a file ${file} already.` : message, { cause })
+  } catch (error) {
+    throw fileProblem(file, error)
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
+import { isConnectionError } from './connection-error.ts'
 import type { Sql } from './database.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
 import {
@@ -9,9 +10,11 @@ import {
   EXPORT_FORMAT,
   type ExportEnd,
   type ExportStart,
+  fileProblem,
   TransferError,
   tablesToMove,
 } from './transfer.ts'
+import { unusableDatabase } from './unusable-database.ts'
 
 /**
  * Fills an empty, migrated PostgreSQL database from a file of {@link exportDatabase}, in one transaction: all of it is
@@ -20,18 +23,37 @@ import {
  * @throws {@link TransferError}
  */
 export async function importDatabase(url: string, file: string): Promise<ExportEnd['end']> {
-  const client = new pg.Client({ connectionString: url, application_name: 'trunkline' })
-  await client.connect()
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'trunkline',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  // A connection that breaks rejects the statement under way; without a listener the event would end the process.
+  client.on('error', () => undefined)
   try {
+    await connect(client)
     await client.query(`${SESSION_SETTINGS}; BEGIN`)
     const counts = await importLines(sqlOf(client), linesOf(file))
     await client.query('COMMIT')
     // Until the server gets to it by itself, its plans would be those for empty tables.
     await client.query('ANALYZE')
     return counts
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) throw error
+    throw new TransferError(`The database refused the file's rows: ${error.message}.`, { cause: error })
   } finally {
     // Takes back what was not committed.
     await client.end()
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+async function connect(client: pg.Client): Promise<void> {
+  try {
+    await client.connect()
+  } catch (error) {
+    throw unusableDatabase('server', error)
   }
 }
 
@@ -124,10 +146,12 @@ type Entry = Readonly<Record<string, unknown>>
 
 function parse(line: string): Entry {
   try {
-    return JSON.parse(line) as Entry
+    const entry: unknown = JSON.parse(line)
+    if (typeof entry === 'object' && entry !== null) return entry as Entry
   } catch (cause) {
     throw new TransferError(`The file is broken at: ${line.slice(0, 80)}`, { cause })
   }
+  throw new TransferError(`The file is broken at: ${line.slice(0, 80)}`)
 }
 
 function tableOf({ table }: Entry, tables: readonly string[]): string {
@@ -142,10 +166,14 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   const bytes = createReadStream(file)
   const texts = file.endsWith('.gz') ? bytes.compose(createGunzip()) : bytes
   let rest = ''
-  for await (const text of texts.setEncoding('utf8')) {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+  try {
+    for await (const text of texts.setEncoding('utf8')) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (error) {
+    throw fileProblem(file, error)
   }
 }
 

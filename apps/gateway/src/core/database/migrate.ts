@@ -1,4 +1,5 @@
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils'
+import { OperatorError } from '#core/operator-error.ts'
 import type { Sql } from './database.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 
@@ -42,7 +43,7 @@ export async function applyMigrations(connection: MigrationConnection): Promise<
     })
     return result.appliedMigrationNames
   } catch (error) {
-    throw new Error(`The database could not be migrated. ${engineMessage(error)}`, { cause: error })
+    throw new OperatorError(`The database could not be migrated. ${engineMessage(error)}`, { cause: error })
   } finally {
     engine.free()
   }

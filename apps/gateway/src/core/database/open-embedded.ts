@@ -5,10 +5,13 @@ import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { ROW_PARSERS } from './row-parsers.ts'
+import { unusableDatabase } from './unusable-database.ts'
 
 /** PGlite in `<dataDir>/db`. The caller holds the directory's lock: two processes in one destroy it. */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  const pglite = await PGlite.create({ dataDir: join(dataDir, 'db') })
+  const pglite = await PGlite.create({ dataDir: join(dataDir, 'db') }).catch((error: unknown) => {
+    throw unusableDatabase('embedded', error)
+  })
   const sql = pgliteSql(pglite)
   const factory = new PrismaPGlite(pglite)
   const prisma = new PrismaClient({ adapter: factory })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import { OperatorError } from '#core/operator-error.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
@@ -74,9 +75,12 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
     })
   } catch (error) {
     if (!hasCode(error, LOCK_NOT_AVAILABLE)) throw error
-    throw new Error(`Another process has been migrating the database for ${LOCK_TIMEOUT_SECONDS} s.`, {
-      cause: error,
-    })
+    throw new OperatorError(
+      `Another process has been migrating the database for ${LOCK_TIMEOUT_SECONDS} s.`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     await pool.end()
   }

@@ -1,6 +1,6 @@
 import { fail } from '#core/errors.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
-import type { Permission } from '#core/principal.ts'
+import { PERMISSIONS, type Permission } from '#core/principal.ts'
 import { parseInstant } from './instant.ts'
 
 /** The part of a key that may be changed later. Null clears. */
@@ -21,7 +21,8 @@ export interface NewKey extends KeyChange {
   readonly description: string
   /** ISO 8601 with a zone. */
   readonly expiresAt: string
-  readonly permissions: readonly Permission[]
+  /** A set of {@link Permission}s; texts, since not every face has a schema that holds them to it. */
+  readonly permissions: readonly string[]
   /** Absent: the caller. */
   readonly ownerId?: string | undefined
 }
@@ -53,14 +54,25 @@ export function changedColumns(change: KeyChange, rules: KeyRules) {
 }
 
 export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
-  if (input.permissions.length === 0) refuse('permissions', 'expected at least one permission')
   return {
     ...changedColumns(input, rules),
     name: checkedName(input.name),
     description: checkedDescription(input.description),
-    permissions: [...new Set(input.permissions)],
+    permissions: checkedPermissions(input.permissions),
     expiresAt: checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
   }
+}
+
+/** What is stored here, every list shows: a word that is no permission would break the records of all keys. */
+function checkedPermissions(permissions: readonly string[]): Permission[] {
+  const expected = `one of ${PERMISSIONS.join(', ')}`
+  if (permissions.length === 0) refuse('permissions', `expected at least ${expected}`)
+  const known = permissions.map(
+    (word, index) =>
+      PERMISSIONS.find((permission) => permission === word) ??
+      refuse(`permissions[${index}]`, `expected ${expected}`),
+  )
+  return [...new Set(known)]
 }
 
 function checkedName(name: string): string {

@@ -1,3 +1,6 @@
+export const USER_STATUSES = ['active', 'suspended'] as const
+export const QUOTA_PERIODS = ['none', 'day', 'month'] as const
+
 /** Marks never lead: a name has to begin with something that can be seen by itself. */
 const USERNAME = /^[\p{L}\p{Nd}._@-][\p{L}\p{M}\p{Nd}._@-]{2,63}$/u
 
@@ -22,4 +25,14 @@ export function passwordProblem(text: string): string | undefined {
   return characters < PASSWORD_CHARACTERS_MIN || characters > PASSWORD_CHARACTERS_MAX
     ? `expected ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`
     : undefined
+}
+
+/** Greater numbers lose their last digits in JavaScript and in JSON. */
+export const CALLS_MAX = Number.MAX_SAFE_INTEGER
+
+/** What is wrong with a quota, or undefined. */
+export function callsProblem(calls: number): string | undefined {
+  return Number.isInteger(calls) && calls >= 0 && calls <= CALLS_MAX
+    ? undefined
+    : `expected a whole number, 0 to ${CALLS_MAX}`
 }

@@ -2,12 +2,19 @@ import { validate } from 'uuid'
 import type { Passwords } from '#core/auth/passwords.ts'
 import { fail } from '#core/errors.ts'
 import type { Limits } from '#core/limits/limits.ts'
-import { type Principal, type Role, requireAdmin } from '#core/principal.ts'
+import { type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
 import { type Account, toAccount } from './account.ts'
 import { type Page, type PageRequest, readPage } from './page.ts'
-import { normalizeUsername, passwordProblem, usernameKey } from './rules.ts'
+import {
+  callsProblem,
+  normalizeUsername,
+  passwordProblem,
+  QUOTA_PERIODS,
+  USER_STATUSES,
+  usernameKey,
+} from './rules.ts'
 
 export interface NewUser {
   readonly username: string
@@ -60,6 +67,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     if (username === undefined) {
       fail('invalid_request', 'body.username: expected 3 to 64 letters, digits and . _ - @.')
     }
+    checkChange(input)
     const passwordHash = await hashNew(input.password, 'body.password')
     const now = runtime.now()
     return {
@@ -122,13 +130,16 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     },
     async find(caller, username) {
       requireAdmin(caller)
-      return shown(await prisma.user.findUnique({ where: { usernameKey: usernameKey(username) } }))
+      const name = normalizeUsername(username)
+      const user = name && (await prisma.user.findUnique({ where: { usernameKey: usernameKey(name) } }))
+      return user ? shown(user) : fail('user_not_found', `There is no user "${username}".`)
     },
     async me(caller) {
       return shown(await prisma.user.findUnique({ where: { id: caller.userId } }))
     },
     async update(caller, id, change) {
       requireAdmin(caller)
+      checkChange(change)
       if (!validate(id)) fail('user_not_found')
       return shown(await prisma.$transaction((tx) => changeUser(tx, id, change, runtime.now())))
     },
@@ -163,6 +174,20 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
 
 function refuseCurrentPassword(): never {
   fail('invalid_request', 'body.current_password: is not the current password.')
+}
+
+/** The rules of a user's properties, for every face: not each of them has a schema that checks them first. */
+function checkChange({ role, status, maxApiCalls, quotaPeriod }: UserChange): void {
+  requireOneOf('role', ROLES, role)
+  requireOneOf('status', USER_STATUSES, status)
+  requireOneOf('quota_period', QUOTA_PERIODS, quotaPeriod)
+  const problem = maxApiCalls === undefined ? undefined : callsProblem(maxApiCalls)
+  if (problem !== undefined) fail('invalid_request', `body.max_api_calls: ${problem}.`)
+}
+
+function requireOneOf(field: string, words: readonly string[], word: string | undefined): void {
+  if (word === undefined || words.includes(word)) return
+  fail('invalid_request', `body.${field}: expected one of ${words.join(', ')}.`)
 }
 
 /** Nothing but statements may be awaited in here: an embedded database has one connection for everybody. */

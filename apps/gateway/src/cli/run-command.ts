@@ -1,45 +1,69 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { TransferError } from '#core/database/transfer.ts'
+import { type ExportEnd, TransferError } from '#core/database/transfer.ts'
+import { firstContact } from '#core/database/unusable-database.ts'
+import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
-import type { Command, CommandArguments } from './commands.ts'
-import type { Config } from './config.ts'
+import type { Config } from '../config.ts'
+import type { Command, CommandArguments, CommandResults } from './commands.ts'
 
 /** Runs a command in the gateway that owns the embedded database, or, where none runs, in this process. */
 export async function runCommand<Name extends Command>(
   config: Config,
   name: Name,
   args: CommandArguments[Name],
-): Promise<unknown> {
+): Promise<CommandResults[Name]> {
   if (config.databaseUrl === undefined) {
     const answer = await callRunningGateway(config.dataDir, name, args)
-    if (answer.running) return answer.result
+    if (answer.running) return answer.result as CommandResults[Name]
+    requireEmbedded(config.dataDir)
   }
   return withDatabase(config, async (database) => {
+    requireMigrated(await firstContact(database))
     // Not loaded where the running gateway answers.
     const { createLogger } = await import('#ops/logger.ts')
-    const { createGateway } = await import('./services.ts')
+    const { createGateway } = await import('../services.ts')
     const { createCommands } = await import('./commands.ts')
     const log = createLogger('silent')
     const { services, syncClock } = createGateway({ config, database, runtime: systemRuntime, log })
     await syncClock()
-    // As a caller over the socket gets it: plain JSON.
-    return JSON.parse(JSON.stringify(await createCommands({ ...services, database })(name, args)))
+    return (await createCommands({ ...services, database })(name, args)) as CommandResults[Name]
   })
 }
 
 /** Applies the migrations that are missing; returns their names. */
 export function migrateOnce(config: Config): Promise<string[]> {
-  return withDatabase(config, (database) => database.migrate())
+  return withDatabase(config, async (database) => {
+    await firstContact(database)
+    return database.migrate()
+  })
 }
 
 /** Fills the database of DATABASE_URL from an export; returns the rows of each table. */
-export async function importOnce({ databaseUrl }: Config, file: string): Promise<unknown> {
+export async function importOnce({ databaseUrl }: Config, file: string): Promise<ExportEnd['end']> {
   if (databaseUrl === undefined) throw new TransferError('DATABASE_URL: names the database to fill.')
   const { importDatabase } = await import('#core/database/import.ts')
   return importDatabase(databaseUrl, file)
+}
+
+/** A mistyped DATA_DIR must not leave a database behind. */
+function requireEmbedded(dataDir: string): void {
+  if (existsSync(join(dataDir, 'db'))) return
+  throw new OperatorError(
+    `DATA_DIR: there is no database in ${dataDir}; "trunkline start" or "trunkline migrate" makes one.`,
+  )
+}
+
+function requireMigrated(pending: readonly string[]): void {
+  if (pending.length === 0) return
+  const lacking = pending.length === 1 ? 'a migration' : `${pending.length} migrations`
+  throw new OperatorError(
+    `The database lacks ${lacking}: run "trunkline migrate" first (${pending.join(', ')}).`,
+  )
 }
 
 async function withDatabase<Result>(

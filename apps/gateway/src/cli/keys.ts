@@ -1,0 +1,88 @@
+import type { Command } from 'commander'
+import type { CreatedKey, Key } from './commands.ts'
+import { type JsonOption, list, run, withJson } from './context.ts'
+import { type Cell, type Column, printJson, printProperties, printTable } from './output.ts'
+
+interface CreateOptions extends JsonOption {
+  readonly owner: string
+  readonly name: string
+  readonly description: string
+  readonly expiresAt: string
+  readonly permissions: string[]
+  readonly agents?: string[]
+}
+
+export function addKeyCommands(program: Command): void {
+  const keys = program.command('keys').description('manage API keys')
+
+  withJson(keys.command('create'))
+    .description('create an API key; it is printed once')
+    .requiredOption('--owner <username>', 'whose key it is')
+    .requiredOption('--name <text>', 'label')
+    .option('--description <text>', 'purpose and scope', '')
+    .requiredOption('--expires-at <time>', 'ISO 8601 with a zone, such as 2027-12-31T00:00:00Z')
+    .option('--permissions <list>', 'of chat, upload, admin', list, ['chat'])
+    .option('--agents <list>', 'agent or agent/app; all where left out', list)
+    .action(async ({ agents, json, ...key }: CreateOptions) =>
+      show(await run('keys create', { ...key, allowedAgents: agents }), json),
+    )
+
+  withJson(keys.command('list'))
+    .description('list all API keys')
+    .action(async ({ json }: JsonOption) => {
+      const { keys: records, owners } = await run('keys list', {})
+      if (json) printJson(records)
+      else printTable(records, columns(owners), 'There is no API key yet.')
+    })
+
+  withJson(keys.command('show'))
+    .description('show one API key, with its counts')
+    .argument('<id>', 'id of the key record')
+    .action(async (id: string, { json }: JsonOption) => show(await run('keys show', { id }), json))
+
+  withJson(keys.command('revoke'))
+    .description('refuse a key from the next call on')
+    .argument('<id>', 'id of the key record')
+    .action(async (id: string, { json }: JsonOption) => show(await run('keys revoke', { id }), json))
+}
+
+function show(key: Key | CreatedKey, json: true | undefined): void {
+  if (json) printJson(key)
+  else printProperties(flat(key))
+}
+
+function flat(key: Key | CreatedKey): Readonly<Record<string, Cell>> {
+  const { permissions, is_active, allowed_agents, limits, usage, ...record } = key
+  return {
+    ...record,
+    permissions: permissions.join(', '),
+    is_active: String(is_active),
+    allowed_agents: allowed_agents?.join(', ') ?? 'all',
+    chat_per_minute: limits.chat_per_minute,
+    upload_per_minute: limits.upload_per_minute,
+    total_calls: usage.total_calls,
+    calls_today: usage.calls_today,
+    calls_this_month: usage.calls_this_month,
+    ...('full_key' in key && { full_key: `${key.full_key} (shown only now)` }),
+  }
+}
+
+function columns(owners: Readonly<Record<string, string>>): readonly Column<Key>[] {
+  return [
+    ['id', (key) => key.id],
+    ['name', (key) => key.name],
+    ['owner', (key) => owners[key.owner_id] ?? key.owner_id],
+    ['prefix', (key) => key.key_prefix],
+    ['state', stateOf],
+    ['expires', (key) => key.expires_at],
+    ['permissions', (key) => key.permissions.join(',')],
+    ['agents', (key) => key.allowed_agents?.join(',') ?? 'all'],
+    ['calls', (key) => key.usage.total_calls],
+    ['last used', (key) => key.last_used_at],
+  ]
+}
+
+function stateOf({ is_active, revoked_at }: Key): string {
+  if (is_active) return 'active'
+  return revoked_at === null ? 'expired' : 'revoked'
+}

@@ -1,0 +1,39 @@
+import stringWidth from 'string-width'
+
+/** A heading and how a record's cell beneath it reads. */
+export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
+export type Cell = string | number | null | undefined
+
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2))
+}
+
+/** One line a record below a line of headings; a sentence where there is none. */
+export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): void {
+  const headings = columns.map(([heading]) => heading.toUpperCase())
+  if (rows.length === 0) console.log(none)
+  else printAligned([headings, ...rows.map((row) => columns.map(([, cell]) => text(cell(row))))])
+}
+
+/** One line a property. */
+export function printProperties(properties: Readonly<Record<string, Cell>>): void {
+  printAligned(Object.entries(properties).map(([name, value]) => [name, text(value)]))
+}
+
+function printAligned(lines: readonly (readonly string[])[]): void {
+  const widths: number[] = []
+  for (const line of lines) {
+    for (const [index, cell] of line.entries()) {
+      widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell))
+    }
+  }
+  for (const line of lines) {
+    const cells = line.map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - stringWidth(cell)))
+    console.log(cells.join('  ').trimEnd())
+  }
+}
+
+function text(cell: Cell): string {
+  // A description may have several lines; a table has one.
+  return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replace(/\s+/g, ' ')
+}

@@ -1,0 +1,30 @@
+import { Command } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { addDatabaseCommands } from './database.ts'
+import { addGatewayCommands } from './gateway.ts'
+import { addKeyCommands } from './keys.ts'
+import { oneLine } from './refusal-line.ts'
+import { addUsageCommands } from './usage.ts'
+import { addUserCommands } from './users.ts'
+
+/** The whole command line. What runs is loaded by the command that runs it, so that help and a mistaken configuration are answered at once. */
+export function createProgram(): Command {
+  const program = new Command('trunkline')
+    .description('One HTTP interface in front of several AI agent platforms.')
+    .version(manifest.version, '--version', 'print the version')
+    .configureOutput({
+      outputError: (text, write) => write(`${oneLine(text)} (--help shows what there is)\n`),
+    })
+    .addHelpText(
+      'after',
+      `
+Configuration: gateway.config.yaml (or the file that GATEWAY_CONFIG names) and the environment; see README.md.
+Commands reach a running gateway through its socket in DATA_DIR, or open the database themselves.`,
+    )
+  addGatewayCommands(program)
+  addDatabaseCommands(program)
+  addUserCommands(program)
+  addKeyCommands(program)
+  addUsageCommands(program)
+  return program
+}

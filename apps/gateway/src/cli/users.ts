@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { Argument, type Command, Option } from 'commander'
+import { ROLES, type Role } from '#core/principal.ts'
+import { QUOTA_PERIODS } from '#core/users/rules.ts'
+import type { NewUser, UserChange } from '#core/users/users.ts'
+import type { UserRecord } from './commands.ts'
+import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson } from './context.ts'
+import { type Column, printJson, printProperties, printTable } from './output.ts'
+
+type QuotaOptions = Pick<NewUser, 'maxApiCalls' | 'quotaPeriod'>
+type CreateOptions = JsonOption & QuotaOptions & { readonly role: Role; readonly passwordStdin?: true }
+
+export function addUserCommands(program: Command): void {
+  const users = program.command('users').description('manage accounts')
+
+  withQuota(users.command('create'))
+    .description('create a user; without --password-stdin a password is made and printed')
+    .argument('<username>', '3 to 64 letters, digits and . _ - @')
+    .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('user'))
+    .option('--password-stdin', 'read the password from standard input')
+    .action(async (username: string, { role, maxApiCalls, quotaPeriod, ...options }: CreateOptions) => {
+      const given = options.passwordStdin ? await passwordFromStdin() : undefined
+      const password = given ?? randomBytes(15).toString('base64url')
+      const user = await run('users create', { username, password, role, maxApiCalls, quotaPeriod })
+      show(given === undefined ? { ...user, password } : user, options)
+    })
+
+  withJson(users.command('list'))
+    .description('list all users')
+    .action(async ({ json }: JsonOption) => {
+      const records = await run('users list', {})
+      if (json) printJson(records)
+      else printTable(records, COLUMNS, 'There is no user yet.')
+    })
+
+  withJson(users.command('set-password'))
+    .description('set a password, read from standard input; ends the tokens of the user')
+    .argument('<username>')
+    .action(async (username: string, options: JsonOption) =>
+      show(await run('users set-password', { username, password: await passwordFromStdin() }), options),
+    )
+
+  withJson(users.command('suspend'))
+    .description("refuse the user's keys and tokens from now on")
+    .argument('<username>')
+    .action((username: string, options: JsonOption) => update(username, { status: 'suspended' }, options))
+
+  withJson(users.command('activate'))
+    .description("take back a suspension: the user's keys serve again, and it can log in")
+    .argument('<username>')
+    .action((username: string, options: JsonOption) => update(username, { status: 'active' }, options))
+
+  withJson(users.command('set-role'))
+    .description('change what the user may do, from now on')
+    .argument('<username>')
+    .addArgument(new Argument('<role>').choices(ROLES))
+    .action((username: string, role: Role, options: JsonOption) => update(username, { role }, options))
+
+  withQuota(users.command('set-quota'))
+    .description('change how many calls the user may make; what is left out stays')
+    .argument('<username>')
+    .argument('[max-api-calls]', 'the same as --max-api-calls', wholeNumber)
+    .action((username: string, calls: number | undefined, options: JsonOption & QuotaOptions, command) => {
+      const { maxApiCalls = calls, quotaPeriod } = options
+      if (maxApiCalls === undefined && quotaPeriod === undefined) {
+        command.error('error: a number of calls or --quota-period is required')
+      }
+      return update(username, { maxApiCalls, quotaPeriod }, options)
+    })
+}
+
+function withQuota(command: Command): Command {
+  return withJson(command)
+    .option('--max-api-calls <number>', 'calls the user may make in a period; 0 allows none', wholeNumber)
+    .addOption(new Option('--quota-period <period>', 'UTC; none: altogether').choices(QUOTA_PERIODS))
+}
+
+async function update(username: string, change: UserChange, options: JsonOption): Promise<void> {
+  show(await run('users update', { username, ...change }), options)
+}
+
+function show(user: UserRecord & { password?: string }, { json }: JsonOption): void {
+  const { password, ...record } = user
+  if (json) printJson(user)
+  else if (password === undefined) printProperties(record)
+  else printProperties({ ...record, password: `${password} (shown only now)` })
+}
+
+const COLUMNS: readonly Column<UserRecord>[] = [
+  ['username', (user) => user.username],
+  ['role', (user) => user.role],
+  ['status', (user) => user.status],
+  ['calls', (user) => user.api_calls_count],
+  ['max calls', (user) => user.max_api_calls],
+  ['quota period', (user) => user.quota_period],
+  ['last login', (user) => user.last_login],
+  ['id', (user) => user.id],
+]
