@@ -8,9 +8,11 @@ import { isConnectionError } from '#core/database/connection-error.ts'
 import { DataDirBusyError, lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
+import { handled } from '#core/handled.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { serveCommands } from '#ops/command-socket.ts'
 import { createLogger } from '#ops/logger.ts'
+import { surviveStrayRejections } from '#ops/stray-rejections.ts'
 import { createCommands } from './commands.ts'
 import type { Config } from './config.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
@@ -31,12 +33,13 @@ type Say = (line: string) => void
  */
 export async function start(settings: Config, say: Say): Promise<void> {
   const log = createLogger(settings.logLevel)
-  const stopped = untilStopped()
+  const stopped = handled(untilStopped())
   const closers: (() => Promise<unknown>)[] = []
   try {
     const database = await openOwned(settings, closers, say)
     const config = await withAgents(settings, closers, say)
     const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+    surviveStrayRejections({ metrics: gateway.metrics, log })
     const admin = await prepareWhenReachable({ config, gateway, database, log, say, stopped })
     const app = await openDoors({ config, gateway, database, log }, closers)
     const address = reachedAt(config, app)
@@ -105,7 +108,7 @@ async function prepareWhenReachable(parts: Preparation): Promise<FirstAdmin | un
   } catch (error) {
     if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
     parts.log.error({ err: error }, 'the database does not answer; trying again')
-    void retryPreparation(parts)
+    handled(retryPreparation(parts))
     return undefined
   }
 }
@@ -113,9 +116,11 @@ async function prepareWhenReachable(parts: Preparation): Promise<FirstAdmin | un
 async function retryPreparation(parts: Preparation): Promise<void> {
   const { log, say, config } = parts
   let isStopping = false
-  void parts.stopped.then(() => {
-    isStopping = true
-  })
+  handled(
+    parts.stopped.then(() => {
+      isStopping = true
+    }),
+  )
   while (!isStopping) {
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref())
     try {

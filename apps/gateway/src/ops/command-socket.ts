@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { handled } from '#core/handled.ts'
 
 export type RunCommand = (command: string, args: unknown) => Promise<unknown>
 export type CommandOutcome = { running: false } | { running: true; result: unknown }
@@ -18,13 +19,13 @@ export async function serveCommands(dataDir: string, run: RunCommand): Promise<C
   const path = socketPath(dataDir)
   // There is one owner, so a socket that lies here was left by a process that was killed.
   await rm(path, { force: true })
-  const server = createServer(async (req, res) => {
-    res.end(await replyTo(req, run))
+  const server = createServer((req, res) => {
+    handled(replyTo(req, run).then((reply) => res.end(reply)))
   })
   await throughShortPath(path, (short) => listenPrivately(server, short))
   return {
     async close() {
-      const closed = once(server, 'close')
+      const closed = handled(once(server, 'close'))
       server.close()
       await rm(path, { force: true })
       await closed
