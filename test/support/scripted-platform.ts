@@ -45,5 +45,12 @@ export function sse(...events: readonly (object | string)[]): string {
 /** Resolves when the client takes more, or has left. */
 export async function written(response: ServerResponse, text: string): Promise<void> {
   if (response.destroyed) throw new Error('the client has left')
-  if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  if (response.write(text)) return
+  await new Promise<void>((resolve) => {
+    const settle = () => {
+      response.off('drain', settle).off('close', settle)
+      resolve()
+    }
+    response.once('drain', settle).once('close', settle)
+  })
 }

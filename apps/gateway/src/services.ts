@@ -112,7 +112,9 @@ export function createGateway({ config, database, runtime, log }: GatewayDeps): 
     upstream,
     identity: createIdentity(() => secret.value),
     conversations,
+    keptCharactersMax: config.conversations.maxCharacters,
     runtime,
+    bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
     observer: {
       started: metrics.callStarted,
       ended(call, callId, end) {
