@@ -82,6 +82,7 @@ async function tell(
     adapter: adapterOf(platform),
     upstream: upstreamOf(parts),
     runtime: systemRuntime,
+    streamBytesMax: Number.POSITIVE_INFINITY,
     open: async () => sessionOf(callOf(agent)),
     onEnd: () => undefined,
   })

@@ -30,7 +30,8 @@ beforeAll(async () => {
   const agent = { platform: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm' }
   // Silence is told from a pause: a client that reads nothing for longer than idleMs is not the platform's fault.
   const timeouts = { firstByteMs: 5_000, idleMs: 300 }
-  gateway = await startGateway({ config: JSON.stringify({ agents: { vllm: { ...agent, timeouts } } }) })
+  const chat = { streamBytesMax: 2 * FRAGMENTS * FILLER.length }
+  gateway = await startGateway({ config: JSON.stringify({ agents: { vllm: { ...agent, timeouts } }, chat }) })
   const api = apiOf(gateway)
   key = (await api.createKey(await api.login())).full_key
 })

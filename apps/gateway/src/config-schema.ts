@@ -88,6 +88,7 @@ export const ConfigFile = section({
     login: limit(10),
     loginAddress: limit(100),
     refusedKeys: limit(60),
+    streamsPerKey: Type.Optional(wholeNumber()),
   }),
   uploads: section({
     maxBytes: count(50 * MIB),
@@ -130,9 +131,12 @@ export const ConfigFile = section({
   chat: section({
     bodyBytesMax: count(MIB),
     replyBytesMax: count(10 * MIB),
+    streamBytesMax: count(32 * MIB),
     unsentBytesMax: count(MIB),
+    inFlightMax: count(10_000),
     headerHoldMs: timerMs(15_000),
     keepAliveMs: timerMs(15_000),
+    stalledMs: timerMs(120_000),
   }),
   drainMs: timerMs(30_000),
   instance: section({ leaseMs: timerMs(15_000), retentionDays: count(30) }),
@@ -204,8 +208,16 @@ function flag(options: Annotations = {}) {
 }
 
 function count(standard: number, { minimum = 1, maximum = Number.MAX_SAFE_INTEGER } = {}) {
-  const expected = `a whole number, ${minimum} to ${maximum}`
-  return Type.Integer({ default: standard, minimum, maximum, expected })
+  return wholeNumber({ default: standard, minimum, maximum })
+}
+
+function wholeNumber({
+  minimum = 1,
+  maximum = Number.MAX_SAFE_INTEGER,
+  ...options
+}: Annotations & { minimum?: number; maximum?: number } = {}) {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`
+  return Type.Integer({ minimum, maximum, expected: `a whole number, ${range}`, ...options })
 }
 
 function days(standard: number) {

@@ -53,10 +53,18 @@ describe('defaults', () => {
       usage: { retentionDays: 400, endUsersPerDayMax: 10_000, appsPerDayMax: 1_000 },
       users: { maxApiCalls: 1_000_000 },
       tokens: { lifetimeSeconds: 3_600 },
-      chat: { bodyBytesMax: 1_048_576, replyBytesMax: 10_485_760, unsentBytesMax: 1_048_576 },
+      chat: {
+        bodyBytesMax: 1_048_576,
+        replyBytesMax: 10_485_760,
+        streamBytesMax: 33_554_432,
+        unsentBytesMax: 1_048_576,
+        inFlightMax: 10_000,
+        stalledMs: 120_000,
+      },
       drainMs: 30_000,
       instance: { leaseMs: 15_000, retentionDays: 30 },
     })
+    expect(rest.limits).not.toHaveProperty('streamsPerKey')
     expect(rest).not.toHaveProperty('opsPort')
     expect(rest).not.toHaveProperty('databaseUrl')
     expect(rest).not.toHaveProperty('s3')

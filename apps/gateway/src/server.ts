@@ -16,6 +16,7 @@ import { installOpenApi } from '#rest/openapi.ts'
 import { installProblems, sendProblem, toProblem } from '#rest/problem.ts'
 import { requestIdOf, requirePlainHost } from '#rest/request-identity.ts'
 import { ErrorBodySchema } from '#rest/schemas.ts'
+import { cutStalledClients } from '#rest/stalled-clients.ts'
 import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
 import { installValidation } from '#rest/validation.ts'
@@ -116,6 +117,7 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
   })
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers it with a bare 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  cutStalledClients(app.server, config.chat.stalledMs)
   app.decorateRequest('problem', undefined)
   app.decorateRequest('callId', undefined)
   app.decorateRequest('principal', undefined)

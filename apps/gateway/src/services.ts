@@ -119,7 +119,9 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     upstream,
     identity: createIdentity(() => secret.value),
     conversations,
+    keptCharactersMax: config.conversations.maxCharacters,
     runtime,
+    bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
     observer: {
       started: metrics.callStarted,
       ended(call, callId, end) {

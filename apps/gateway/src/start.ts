@@ -9,9 +9,11 @@ import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { firstContact } from '#core/database/unusable-database.ts'
+import { handled } from '#core/handled.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { serveCommands } from '#ops/command-socket.ts'
 import { createLogger } from '#ops/logger.ts'
+import { surviveStrayRejections } from '#ops/stray-rejections.ts'
 import { createCommands } from './cli/commands.ts'
 import { refusalLine } from './cli/refusal-line.ts'
 import type { Config } from './config.ts'
@@ -39,6 +41,7 @@ export async function start(settings: Config, say: Say): Promise<void> {
     const database = await openOwned(settings, closers, say)
     const config = await withAgents(settings, closers, say)
     const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+    surviveStrayRejections({ metrics: gateway.metrics, log })
     const admin = await prepareWhenReachable({ config, gateway, database, log, say, stopped })
     const app = await openDoors({ config, gateway, database, log }, closers)
     const address = reachedAt(config, app)
@@ -103,7 +106,7 @@ async function prepareWhenReachable(parts: Preparation): Promise<FirstAdmin | un
   } catch (error) {
     if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
     parts.log.error({ err: error }, 'the database does not answer; trying again')
-    void retryPreparation(parts)
+    handled(retryPreparation(parts))
     return undefined
   }
 }
@@ -111,9 +114,11 @@ async function prepareWhenReachable(parts: Preparation): Promise<FirstAdmin | un
 async function retryPreparation(parts: Preparation): Promise<void> {
   const { log, say, config } = parts
   let isStopping = false
-  void parts.stopped.then(() => {
-    isStopping = true
-  })
+  handled(
+    parts.stopped.then(() => {
+      isStopping = true
+    }),
+  )
   while (!isStopping) {
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref())
     try {

@@ -20,6 +20,8 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
 
+  // The workers end with this process: a rejection that nothing handled must not end it.
+  process.on('unhandledRejection', (error) => console.error(error))
   answerClusterMetrics()
   cluster.on('listening', (worker) => listening.add(worker.id))
   cluster.on('exit', (worker, code) => {

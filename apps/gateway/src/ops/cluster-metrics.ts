@@ -30,7 +30,8 @@ export function answerClusterMetrics(): void {
     if (worker.isConnected()) worker.send({ kind: 'metrics', id, text })
   }
   cluster.on('message', (worker, message: unknown) => {
-    if (isOf('metrics?', message)) void answer(worker, message.id)
+    // A worker that ends meanwhile needs no answer.
+    if (isOf('metrics?', message)) answer(worker, message.id).catch(() => undefined)
   })
 }
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { handled } from '#core/handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 
 export type RunCommand = (command: string, args: unknown) => Promise<unknown>
@@ -26,13 +27,13 @@ export async function serveCommands(
   const path = socketPath(dataDir)
   // There is one owner, so a socket that lies here was left by a process that was killed.
   await rm(path, { force: true })
-  const server = createServer(async (req, res) => {
-    res.end(await replyTo(req, run, describe))
+  const server = createServer((req, res) => {
+    handled(replyTo(req, run, describe).then((reply) => res.end(reply)))
   })
   await throughShortPath(path, (short) => listenPrivately(server, short))
   return {
     async close() {
-      const closed = once(server, 'close')
+      const closed = handled(once(server, 'close'))
       server.close()
       await rm(path, { force: true })
       await closed

@@ -14,6 +14,8 @@ export interface Metrics {
   callEnded(agent: string, end: RunEnd): void
   ledgerBatch(statement: string, size: number, ms: number): void
   settleFailed(): void
+  /** A rejection that nothing handled. */
+  strayRejection(): void
   /** Equations between counters, rollups and ledger that do not hold. */
   usageDrift(count: number): void
   limitStore(answers: boolean): void
@@ -92,6 +94,11 @@ export function createMetrics(): Metrics {
     help: 'Ends of calls that could not be written to the ledger.',
     registers,
   })
+  const strayRejections = new Counter({
+    name: 'trunkline_stray_rejections_total',
+    help: 'Promises that were rejected and that nothing handled; anything but 0 is a fault of the gateway.',
+    registers,
+  })
 
   const drift = new Gauge({
     name: 'trunkline_usage_drift',
@@ -130,6 +137,9 @@ export function createMetrics(): Metrics {
     },
     settleFailed() {
       settleFailures.inc()
+    },
+    strayRejection() {
+      strayRejections.inc()
     },
     usageDrift(count) {
       drift.set(count)

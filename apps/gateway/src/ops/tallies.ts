@@ -1,4 +1,5 @@
 import { Counter, type CounterConfiguration, Histogram, type HistogramConfiguration } from 'prom-client'
+import { handled } from '#core/handled.ts'
 
 /**
  * Metrics on the path of a call. prom-client checks, sorts and hashes the labels at every count, which costs a call more
@@ -51,7 +52,7 @@ export class Distribution {
     this.#bounds = config.buckets
     this.#name = config.name
     const histogram = new Histogram({ ...config, labelNames: [label] })
-    const described = histogram.get()
+    const described = handled(histogram.get())
     const get = async () => ({ ...(await described), values: this.#values() })
     // The second is what prom-client asks for its text; its types do not tell.
     Object.assign(histogram, { get, getForPromString: get })

@@ -47,9 +47,11 @@ export function createUpkeep({
   }
 
   function schedule(): void {
-    timer = setTimeout(async () => {
-      await round()
+    const again = () => {
       if (timer !== undefined) schedule()
+    }
+    timer = setTimeout(() => {
+      round().then(again, again)
     }, EVERY_MS).unref()
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type ErrorReason, fail } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services.ts'
 
@@ -88,7 +89,7 @@ export function optionalPrincipal(services: Authenticating): CredentialHook {
 export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
   return (request, _reply, done) => {
     request.apiKey = bearerOf(request)
-    const refusing = authentication.requireKeyForm(request.apiKey, request.ip)
+    const refusing = handled(authentication.requireKeyForm(request.apiKey, request.ip))
     if (refusing === undefined) done()
     else refusing.catch(done)
   }

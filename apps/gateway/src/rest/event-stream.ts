@@ -11,8 +11,6 @@ export interface StreamTimes {
   readonly keepAliveMs: number
 }
 
-/** A client that takes nothing for so long is gone, whatever its socket says. */
-const STALLED_MS = 120_000
 const KEEP_ALIVE = ': keep-alive\n\n'
 /** They end a line for clients that split as Python's `splitlines` does, and would cut an event in two. */
 const UNICODE_LINE_ENDS = /[\u0085\u2028\u2029]/g
@@ -105,16 +103,14 @@ function openStream(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTi
   }
 }
 
-/** Resolves when the client has taken what was written, or is gone, which ends the call. */
+/** Resolves when the client has taken what was written, or is gone, which ends the call: `stalled-clients.ts` sees to that. */
 function drained(raw: ServerResponse): Promise<void> {
   if (raw.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
     const settle = () => {
-      clearTimeout(stalled)
       raw.off('drain', settle).off('close', settle)
       resolve()
     }
-    const stalled = setTimeout(() => raw.destroy(), STALLED_MS)
     raw.once('drain', settle).once('close', settle)
   })
 }

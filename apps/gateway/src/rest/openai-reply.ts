@@ -15,6 +15,7 @@ export async function foldCompletion(
   const toolCalls = new ToolCalls()
   let content = ''
   let thoughts = ''
+  let toolCallCharacters = 0
   let model = chat.model
   let usage: Usage | undefined
   let reason = 'stop' as FinishReason
@@ -23,15 +24,17 @@ export async function foldCompletion(
     const text = replyText.add(event)
     content = event.type === 'replace' ? event.text : content + text
     if (event.type === 'reasoning' && reasoning) thoughts += event.text
-    else if (event.type === 'tool_calls') toolCalls.add(event.delta)
-    else if (event.type === 'model') model = event.model
+    else if (event.type === 'tool_calls') {
+      toolCalls.add(event.delta)
+      toolCallCharacters += JSON.stringify(event.delta).length
+    } else if (event.type === 'model') model = event.model
     else if (event.type === 'usage') usage = event.usage
     else if (event.type === 'end') reason = event.reason
   }
 
   await chat.events.read((batch) => {
     for (const event of batch) take(event)
-    if (content.length + thoughts.length > replyBytesMax) {
+    if (content.length + thoughts.length + toolCallCharacters > replyBytesMax) {
       throw new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
     }
     return undefined

@@ -82,6 +82,8 @@ export interface ReplyState {
   conversationId?: string
   /** The id by which the platform can stop this run. */
   runId?: string
+  /** The id that some platforms want beside it. */
+  messageId?: string
 }
 
 export interface UpstreamRequest {

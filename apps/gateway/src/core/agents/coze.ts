@@ -11,6 +11,7 @@ import { FrameParser } from './frame-parser.ts'
 import { helperCall, probeCall } from './helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from './json.ts'
 import { jsonPost } from './json-post.ts'
+import { isPlatformId } from './platform-id.ts'
 import { spoken } from './spoken.ts'
 import { stringValues } from './string-values.ts'
 import { usage } from './usage.ts'
@@ -103,6 +104,8 @@ export const coze: Adapter<CozeState> = {
       (body) => cozeCode(body.code) === 0,
     ),
 }
+
+const ANSWERS_MAX = 1_000
 
 /** coze-studio answers an unknown conversation with another one. */
 const REPLACED = failureOf('conversation_not_found', { code: 'conversation_replaced' })
@@ -223,8 +226,10 @@ function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[
   const reasoning = spoken('reasoning', message.reasoning_content)
   if (text.length === 0) return reasoning
   const id = textOf(message.id) ?? ''
+  if (!isPlatformId(id)) return MALFORMED
   const isNext = state.lastAnswer !== undefined && state.lastAnswer !== id
-  state.toldAnswers.add(id)
+  // A run of more answers has no end; that one of them may be told twice then is the least of it.
+  if (state.toldAnswers.size < ANSWERS_MAX) state.toldAnswers.add(id)
   state.lastAnswer = id
   return [...reasoning, ...(isNext ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
 }

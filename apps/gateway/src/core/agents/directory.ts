@@ -1,3 +1,4 @@
+import { handled } from '#core/handled.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AgentFeatures, HelperCall } from './adapter.ts'
@@ -51,10 +52,9 @@ export function createAgentDirectory(deps: {
   }
   return {
     list(caller) {
-      const records = usable(caller).map(async ({ agent, apps }) =>
-        toRecord(agent, apps, await statusOf(agent)),
+      return Promise.all(
+        usable(caller).map(async ({ agent, apps }) => toRecord(agent, apps, await statusOf(agent))),
       )
-      return Promise.all(records)
     },
     models: (caller) =>
       usable(caller).flatMap(({ agent: { id, platform }, apps }) => [
@@ -92,7 +92,7 @@ function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime
   return (agent: Agent): Promise<AgentStatus> => {
     const known = remembered.get(agent.id)
     if (known !== undefined && known.untilMs > runtime.elapsedMs()) return known.status
-    const status = probe(upstream, agent, adapterOf(agent.platform).probe(agent))
+    const status = handled(probe(upstream, agent, adapterOf(agent.platform).probe(agent)))
     remembered.set(agent.id, { status, untilMs: runtime.elapsedMs() + REMEMBERED_MS })
     return status
   }

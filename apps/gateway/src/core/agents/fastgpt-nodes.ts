@@ -7,6 +7,9 @@ export interface FastGptTokens {
   readonly countedNodes: Set<string>
 }
 
+/** A run of more nodes has no end. */
+const NODES_MAX = 10_000
+
 /**
  * Adds up the tokens of nodes and of the nodes inside them. A node counts its own model calls only (a tool node its
  * `toolCall…` ones; apps, plugins and loops have none), so a sum over all levels counts nothing twice; the id guards
@@ -18,6 +21,7 @@ export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens)
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const id = textOf(node.id)
     if (id !== undefined && tokens.countedNodes.has(id)) continue
+    if (tokens.countedNodes.size >= NODES_MAX) return
     if (id !== undefined) tokens.countedNodes.add(id)
     tokens.prompt += countOf(node.inputTokens) ?? countOf(node.toolCallInputTokens) ?? 0
     tokens.completion += countOf(node.outputTokens) ?? countOf(node.toolCallOutputTokens) ?? 0

@@ -24,8 +24,6 @@ import { usage } from './usage.ts'
 
 interface HiAgentState extends ReplyState {
   readonly frames: FrameParser
-  /** With the run's id it stops the run. */
-  messageId: string | undefined
   hasText: boolean
   /** An output began after another one with text. */
   isNextAnswer: boolean
@@ -56,7 +54,6 @@ export const hiagent: Adapter<HiAgentState> = {
 
   start: () => ({
     frames: new FrameParser(),
-    messageId: undefined,
     hasText: false,
     isNextAnswer: false,
     ended: false,

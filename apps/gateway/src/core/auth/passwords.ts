@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import { handled } from '#core/handled.ts'
 import { createTurnstile } from './turnstile.ts'
 
 /** Argon2id (the library's default) with the parameters that OWASP recommends first. */
@@ -15,7 +16,7 @@ export interface Passwords {
 
 export function createPasswords(): Passwords {
   const inTurn = createTurnstile(AT_ONCE)
-  const nobody = hash('no password matches this hash', PARAMETERS)
+  const nobody = handled(hash('no password matches this hash', PARAMETERS))
 
   return {
     hash: (password) => inTurn(() => hash(password, PARAMETERS)),

@@ -11,6 +11,7 @@ import type { ChatEvent, Failure } from './events.ts'
 import { Run, type RunEnd } from './run.ts'
 import { OpeningFailed, type Session } from './session.ts'
 
+const STREAM_BYTES_MAX = 1_000
 const timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
 
 beforeEach(() => {
@@ -114,6 +115,7 @@ function start(name: Platform, session: Partial<Session> = {}, open?: () => Prom
     adapter: adapterOf(name),
     upstream: platform,
     runtime: systemRuntime,
+    streamBytesMax: STREAM_BYTES_MAX,
     open: open ?? (async () => opened),
     onEnd: (end) => ends.push(end),
   })
@@ -216,6 +218,65 @@ describe('a complete reply', () => {
     await reading
     expect(told.at(-1)).toBe('end')
     expect(ends).toMatchObject([{ outcome: 'done', cause }])
+  })
+})
+
+describe('a reply that carries too much', () => {
+  const half = 'x'.repeat(STREAM_BYTES_MAX / 2)
+
+  test('passes up to its bound, to the byte', async () => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta(half), delta(half), stop)
+    platform.end()
+    const told = await readAll(run)
+    expect([textOf(told).length, told.problem]).toEqual([STREAM_BYTES_MAX, undefined])
+    expect(ends).toMatchObject([{ outcome: 'done' }])
+  })
+
+  test.each([
+    ['text', delta('!')],
+    ['reasoning', { choices: [{ delta: { reasoning_content: '!' } }] }],
+    ['a tool call', { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '!' } }] } }] }],
+  ])('ends as malformed with the next byte of %s, and the platform is let go', async (_name, more) => {
+    const { run, platform, ends } = start('openai')
+    platform.events(delta(half), delta(half), more, delta('never read'), stop)
+    platform.end()
+    const told = await readAll(run)
+    expect([textOf(told).length, told.problem?.reason]).toEqual([STREAM_BYTES_MAX, 'agent_malformed'])
+    expect(told.problem?.detail).toContain(`${STREAM_BYTES_MAX} bytes`)
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_malformed' } }])
+    expect(platform.cancelledWith).toBeDefined()
+  })
+
+  test('is measured in bytes, not in characters', async () => {
+    const { run, platform } = start('openai')
+    platform.events(delta('ü'.repeat(STREAM_BYTES_MAX / 2)), delta('ü'), stop)
+    platform.end()
+    expect((await readAll(run)).problem?.reason).toBe('agent_malformed')
+  })
+
+  test('may come as one body', async () => {
+    const { run, platform } = start('openai')
+    platform.body(200, { choices: [{ message: { content: `${half}${half}!` }, finish_reason: 'stop' }] })
+    expect(await readAll(run)).toMatchObject({ events: [], problem: { reason: 'agent_malformed' } })
+  })
+})
+
+describe('an id that a platform gave', () => {
+  const message = (ids: object) => ({ event: 'message', answer: 'Hi', ...ids })
+
+  test.each([
+    ['a conversation with a NUL', { conversation_id: 'a\0b', task_id: 'run' }],
+    ['a run with a lone surrogate', { conversation_id: 'a', task_id: '\ud800' }],
+    ['a run of any length', { conversation_id: 'a', task_id: 'r'.repeat(257) }],
+  ])('%s makes the reply malformed and is not bound', async (_name, ids) => {
+    const named: string[] = []
+    const { run, platform, ends } = start('dify', { named: (id) => named.push(id) })
+    platform.events(message(ids), { event: 'message_end' })
+    platform.end()
+    expect((await readAll(run)).problem?.reason).toBe('agent_malformed')
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_malformed' } }])
+    expect(named).toEqual([])
   })
 })
 

@@ -1,9 +1,11 @@
 import type { Adapter, ReplyState } from '#core/agents/adapter.ts'
 import type { Agent } from '#core/agents/agent.ts'
+import { isPlatformId } from '#core/agents/platform-id.ts'
 import type { Upstream, UpstreamPart, UpstreamReply } from '#core/agents/upstream.ts'
 import { UpstreamFault } from '#core/agents/upstream-fault.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, Problem } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
 import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from './events.ts'
@@ -27,6 +29,8 @@ export interface RunOptions {
   readonly adapter: Adapter
   readonly upstream: Upstream
   readonly runtime: Runtime
+  /** More text than this ends the reply as malformed: a model that never stops must not be carried for ever. */
+  readonly streamBytesMax: number
   /** Enters the conversation; the reply is asked for when it has resolved. */
   open(isOver: () => boolean): Session | Promise<Session>
   onEnd(end: RunEnd): void
@@ -60,6 +64,7 @@ export class Run implements ChatEvents {
   #end: FinishReason | undefined
   #isComplete = false
   #hasContent = false
+  #carriedBytes = 0
   #usage: Usage | undefined
   #model: string | undefined
   #firstChunkMs: number | undefined
@@ -78,7 +83,7 @@ export class Run implements ChatEvents {
         const batch = this.#translate(exchange, part)
         if (batch.length > 0) exchange.session.saw(batch)
         if (this.#isComplete) await this.#complete(exchange)
-        const taking = batch.length > 0 ? take(batch) : undefined
+        const taking = handled(batch.length > 0 ? take(batch) : undefined)
         if (taking !== undefined) await this.#served(taking, exchange.watch)
         if (this.#failure !== undefined) this.#fail(this.#failure)
       }
@@ -138,7 +143,7 @@ export class Run implements ChatEvents {
         this.#sift(translated, batch)
         if (this.#failure !== undefined) break
       }
-      if (state.conversationId !== undefined) session.named(state.conversationId)
+      this.#learn(session, state)
       if (this.#end !== undefined) watch.ending(agent.endGraceMs)
       return batch
     }
@@ -147,9 +152,16 @@ export class Run implements ChatEvents {
       else this.#sift(adapter.translateBody(part.body, state), batch)
     }
     this.#sift(adapter.finish(state), batch)
-    if (state.conversationId !== undefined) session.named(state.conversationId)
+    this.#learn(session, state)
     this.#close(batch)
     return batch
+  }
+
+  /** Every id that a platform gives passes here before it is stored or sent anywhere. */
+  #learn(session: Session, { conversationId, runId, messageId }: ReplyState): void {
+    const isPlain = [conversationId, runId, messageId].every((id) => id === undefined || isPlatformId(id))
+    if (!isPlain) this.#failure ??= { reason: 'agent_malformed' }
+    else if (conversationId !== undefined) session.named(conversationId)
   }
 
   /** Keeps what the end needs and passes on what a reader needs, up to a failure. */
@@ -178,8 +190,19 @@ export class Run implements ChatEvents {
           this.#hasContent = true
           break
       }
+      if (!this.#carries(event)) return
       batch.push(event)
     }
+  }
+
+  /** False for the event with which the reply outgrows its bound: it is not passed on any more. */
+  #carries(event: ChatEvent): boolean {
+    const { streamBytesMax } = this.#options
+    this.#carriedBytes += textBytes(event)
+    if (this.#carriedBytes <= streamBytesMax) return true
+    const message = `The reply carries more than ${streamBytesMax} bytes of text.`
+    this.#failure = { reason: 'agent_malformed', message }
+    return false
   }
 
   /** The one place where it is decided what the end of the bytes means. */
@@ -252,7 +275,7 @@ export class Run implements ChatEvents {
       while (adapter.stop !== undefined) {
         const stop = adapter.stop(call, state)
         if (stop !== undefined) {
-          stopping = upstream.help(agent, stop, STOP_WITHIN_MS)
+          stopping = handled(upstream.help(agent, stop, STOP_WITHIN_MS))
           break
         }
         const part = await reply.next()
@@ -271,6 +294,22 @@ export class Run implements ChatEvents {
   /** Work that nobody waits for, and whose failure changes nothing for this call: a lease ends by itself. */
   #let(work: Promise<unknown>): void {
     work.catch(() => undefined)
+  }
+}
+
+/** What a reader is given to read, in whatever form. Progress is not counted: it is passed on or dropped, and not kept. */
+function textBytes(event: ChatEvent): number {
+  switch (event.type) {
+    case 'text':
+    case 'reasoning':
+    case 'replace':
+      return Buffer.byteLength(event.text)
+    case 'interaction':
+      return Buffer.byteLength(event.question + event.options.join(''))
+    case 'tool_calls':
+      return Buffer.byteLength(JSON.stringify(event.delta))
+    default:
+      return 0
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Agent } from '#core/agents/agent.ts'
 import { fail, Problem } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import { hashKey } from '#core/keys/key-form.ts'
 import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
@@ -8,6 +9,7 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Admission, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
 import type { ChatEvents } from './events.ts'
+import { OpenStreams } from './open-streams.ts'
 import { Roster } from './roster.ts'
 import { Run, type RunEnd, type RunOptions } from './run.ts'
 import { openSession, type SessionDeps } from './session.ts'
@@ -50,11 +52,21 @@ export interface ChatDeps extends SessionDeps {
   readonly ledger: Ledger
   readonly runtime: Runtime
   readonly observer: ChatObserver
+  readonly bounds: ChatBounds
+}
+
+/** What one process carries at once, and how much of one reply. */
+export interface ChatBounds {
+  readonly inFlightMax: number
+  readonly streamBytesMax: number
+  /** Undefined: as many as there is room for. */
+  readonly streamsPerKey: number | undefined
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { agents, limits, keyLimits, ledger, runtime, observer } = deps
+  const { agents, limits, keyLimits, ledger, runtime, observer, bounds } = deps
   const running = new Roster<Run>()
+  const openStreams = new OpenStreams(bounds.streamsPerKey)
   const stopping = new Set<Promise<void>>()
   let starting = 0
   let isDraining = false
@@ -64,16 +76,18 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (running.size + starting === 0) whenIdle?.()
   }
 
-  function begin(call: ResolvedCall, callId: string, open: RunOptions['open'], signal: AbortSignal): Run {
+  function begin(call: ResolvedCall, { callId, open, signal, closeStream }: Beginning): Run {
     observer.started()
     const run: Run = new Run({
       agent: call.target,
       adapter: call.adapter,
       upstream: deps.upstream,
       runtime,
+      streamBytesMax: bounds.streamBytesMax,
       open,
       onEnd(end) {
         leave()
+        closeStream?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended(call, callId, end)
         looked()
@@ -86,7 +100,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 
   function cancel(run: Run, outcome: 'client_gone' | 'drained'): void {
-    const stopped = run.cancel(outcome).finally(() => stopping.delete(stopped))
+    const stopped = handled(run.cancel(outcome).finally(() => stopping.delete(stopped)))
     stopping.add(stopped)
   }
 
@@ -94,10 +108,13 @@ export function createChatService(deps: ChatDeps): ChatService {
     async start(raw, signal, onLimit) {
       const call = resolveCall(agents, raw)
       if (isDraining) throw new Problem('draining')
+      if (running.size + starting >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
       starting += 1
+      let closeStream: (() => void) | undefined
       try {
         const keyHash = hashKey(call.credential)
         const { chatPerMinute } = (await keyLimits(keyHash)) ?? fail('key_unknown')
+        if (call.stream) closeStream = openStreams.open(keyHash)
         const verdict = await limits.chat.take(keyHash, chatPerMinute)
         onLimit(verdict)
         if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
@@ -110,14 +127,15 @@ export function createChatService(deps: ChatDeps): ChatService {
           model: call.app?.model ?? call.target.model ?? call.target.id,
           reasoning: call.target.reasoning,
           created: Math.floor(runtime.now().getTime() / 1000),
-          events: begin(
-            call,
+          events: begin(call, {
             callId,
-            (isOver) => openSession(deps, { call, callId, admitted, conversationId, isOver }),
+            open: (isOver) => openSession(deps, { call, callId, admitted, conversationId, isOver }),
             signal,
-          ),
+            closeStream,
+          }),
         }
       } catch (error) {
+        closeStream?.()
         if (error instanceof Problem && error.status === 401)
           return await refuseKey(limits, call.address, error)
         throw error
@@ -145,6 +163,15 @@ export function createChatService(deps: ChatDeps): ChatService {
     },
   }
 }
+
+interface Beginning extends Pick<RunOptions, 'open'> {
+  readonly callId: string
+  readonly signal: AbortSignal
+  readonly closeStream: (() => void) | undefined
+}
+
+/** Somebody else's call may end at any moment. */
+const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }
 
 function admissionOf(
   call: ResolvedCall,

@@ -1,12 +1,14 @@
 import type { Adapter, AgentCall } from '#core/agents/adapter.ts'
+import { isPlatformId } from '#core/agents/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream.ts'
 import { userMessage } from '#core/agents/user-message.ts'
+import { handled } from '#core/handled.ts'
 import type { Admitted } from '#core/usage/ledger.ts'
 import type { ResolvedCall } from './chat-call.ts'
 import type { Conversations, Mapping } from './conversations.ts'
 import type { ChatEvent, Failure } from './events.ts'
 import type { Identity } from './identity.ts'
-import { ReplyText } from './reply-text.ts'
+import { KeptAnswer } from './kept-answer.ts'
 
 /** One call's part in its conversation: what the platform is asked with, and what is kept of the answer. */
 export interface Session {
@@ -24,6 +26,8 @@ export interface SessionDeps {
   readonly conversations: Conversations
   readonly identity: Identity
   readonly upstream: Upstream
+  /** A turn of more characters is never sent again, so no more of an answer than that is gathered. */
+  readonly keptCharactersMax: number
 }
 
 export interface SessionRequest {
@@ -93,24 +97,20 @@ function plainSession(call: AgentCall): Session {
 
 /** For agents without a context: the kept turns go before the query, and the completed one is kept. */
 async function keptSession(
-  { conversations, identity }: SessionDeps,
+  { conversations, identity, keptCharactersMax }: SessionDeps,
   { call, callId, admitted, conversationId }: SessionRequest,
   asked: AgentCall,
 ): Promise<Session> {
   const key = conversationKey(identity, call, admitted, conversationId)
   // A conversation that starts with this call has no turns to look for.
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
-  const replyText = new ReplyText()
-  let answer = ''
+  const answer = new KeptAnswer(keptCharactersMax)
   return {
     ...plainSession({ ...asked, messages: [...turns, userMessage(call.query, call.files)] }),
     saw(events) {
-      for (const event of events) {
-        const text = replyText.add(event)
-        answer = event.type === 'replace' ? event.text : answer + text
-      }
+      for (const event of events) answer.add(event)
     },
-    complete: () => conversations.remember(key, callId, call.query, answer),
+    complete: () => conversations.remember(key, callId, call.query, answer.text),
   }
 }
 
@@ -130,17 +130,26 @@ async function mappedSession(
     isOver,
   })
   const platformId = mapping.platformId ?? (await createConversation(upstream, call.adapter, asked, mapping))
+  let named: string | undefined
   let binding: Promise<void> | undefined
   return {
     ...plainSession({ ...asked, conversationId: platformId }),
     named(id) {
-      if (mapping.platformId === undefined && platformId === undefined) binding ??= mapping.bind(id)
+      if (platformId !== undefined || binding !== undefined) return
+      named = id
+      binding = handled(mapping.bind(id))
     },
     async complete() {
-      await (binding ?? (platformId === undefined ? mapping.release() : undefined))
+      if (binding === undefined || named === undefined) {
+        if (platformId === undefined) await mapping.release()
+        return
+      }
+      const id = named
+      // The database may have been away for a moment: without the binding the next turn would start a new conversation.
+      await binding.catch(() => mapping.bind(id))
     },
     async failed(failure) {
-      await binding
+      await binding?.catch(() => undefined)
       if (failure?.reason === 'conversation_not_found') await mapping.lose()
       else if (binding === undefined && platformId === undefined) await mapping.release()
     },
@@ -159,10 +168,13 @@ async function createConversation(
   try {
     const result = await upstream.help(call.agent, helper, call.agent.timeouts.firstByteMs)
     if ('failure' in result) throw new OpeningFailed(result.failure)
-    await mapping.bind(result.ok.conversationId)
-    return result.ok.conversationId
+    const { conversationId } = result.ok
+    if (!isPlatformId(conversationId)) throw new OpeningFailed({ reason: 'agent_malformed' })
+    await mapping.bind(conversationId)
+    return conversationId
   } catch (error) {
-    await mapping.release()
+    // That it cannot be released either must not hide why; its lease ends by itself.
+    await mapping.release().catch(() => undefined)
     throw error
   }
 }

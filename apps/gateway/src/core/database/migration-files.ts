@@ -18,21 +18,24 @@ export async function migrationNames(): Promise<string[]> {
 }
 
 export async function readMigrations(): Promise<MigrationList> {
-  const migrationDirectories = (await migrationNames()).map(async (name) => ({
-    path: name,
-    migrationFile: {
-      path: 'migration.sql',
-      content: {
-        tag: 'ok' as const,
-        value: await readFile(new URL(`${name}/migration.sql`, MIGRATIONS), 'utf8'),
+  const names = await migrationNames()
+  const migrationDirectories = await Promise.all(
+    names.map(async (name) => ({
+      path: name,
+      migrationFile: {
+        path: 'migration.sql',
+        content: {
+          tag: 'ok' as const,
+          value: await readFile(new URL(`${name}/migration.sql`, MIGRATIONS), 'utf8'),
+        },
       },
-    },
-  }))
+    })),
+  )
   return {
     baseDir: MIGRATIONS_DIR,
     lockfile: { path: LOCKFILE, content: await readFile(new URL(LOCKFILE, MIGRATIONS), 'utf8') },
     shadowDbInitScript: '',
-    migrationDirectories: await Promise.all(migrationDirectories),
+    migrationDirectories,
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import { handled } from '#core/handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
@@ -118,7 +119,7 @@ function keptSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
   let kept: Promise<pg.PoolClient> | undefined
 
   function keep(): Promise<pg.PoolClient> {
-    const keeping = pool.connect()
+    const keeping = handled(pool.connect())
     // Unheard, the end of an idle connection would end the process.
     keeping.then((client) => client.on('error', () => letGo(keeping))).catch(() => undefined)
     return keeping
@@ -132,7 +133,7 @@ function keptSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
 
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      kept ??= keep()
+      kept ??= handled(keep())
       const used = kept
       try {
         const { rows } = await (await used).query(prepared(text, values))

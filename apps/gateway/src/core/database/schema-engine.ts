@@ -5,6 +5,7 @@ import {
   type SqlDriverAdapter,
 } from '@prisma/driver-adapter-utils'
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
+import { handled } from '#core/handled.ts'
 import { readSchema } from './migration-files.ts'
 
 /** The engine leaves nothing out of account. */
@@ -14,7 +15,7 @@ export const NO_FILTERS: bindings.SchemaFilter = { externalTables: [], externalE
 export async function openSchemaEngine(
   connect: () => Promise<SqlDriverAdapter>,
 ): Promise<bindings.SchemaEngine> {
-  loaded ??= loadBindings()
+  loaded ??= handled(loadBindings())
   await loaded
   const factory = {
     provider: 'postgres',

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { handled } from '#core/handled.ts'
 import type { Database } from './database.ts'
 import { openDatabase } from './open.ts'
 
@@ -50,7 +51,7 @@ async function runOn(url: string, statement: string): Promise<void> {
 
 /** For tests: what a first start does in its data directory before the migrations, which takes PGlite seconds. */
 export async function copyEmptyDatabase(dataDir: string): Promise<void> {
-  made ??= makeEmptyDatabase()
+  made ??= handled(makeEmptyDatabase())
   // Not the asynchronous one, which takes ten times as long over a thousand files.
   cpSync(await made, join(dataDir, 'db'), { recursive: true })
 }

@@ -51,6 +51,12 @@ export function coalesce<Item, Result>(
     isPumping = false
   }
 
+  /** Whoever waits must not wait for a pump that has stopped; the next item starts it again. */
+  function refuseWaiting(error: unknown): void {
+    isPumping = false
+    for (const { reject } of waiting.splice(0)) reject(error)
+  }
+
   async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await run(batch.map(({ item }) => item))
@@ -76,6 +82,6 @@ export function coalesce<Item, Result>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (!isPumping) void pump()
+      if (!isPumping) pump().catch(refuseWaiting)
     })
 }

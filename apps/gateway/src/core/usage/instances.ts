@@ -53,13 +53,11 @@ export function createInstances({
   }
 
   function schedule(): void {
-    timer = setTimeout(async () => {
-      try {
-        await beat()
-      } catch (error) {
-        observer.failed(error)
-      }
+    const again = () => {
       if (timer !== undefined) schedule()
+    }
+    timer = setTimeout(() => {
+      beat().catch(observer.failed).then(again, again)
     }, leaseMs / 3)
     timer.unref()
   }

@@ -4,6 +4,7 @@ import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type Coalescer, coalesce } from './coalesce.ts'
@@ -180,7 +181,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       const asked = { admission, isRefused: false }
-      const answer = admitAll(asked)
+      const answer = handled(admitAll(asked))
       let judged: AdmissionAnswer | undefined
       try {
         judged = await withDeadline(ADMIT_WITHIN_MS, answer)
@@ -188,15 +189,14 @@ export function createLedger(deps: LedgerDeps): Ledger {
         if (!isConnectionError(cause)) throw cause
         asked.isRefused = true
         // Its answer may be late or lost: what was counted all the same has an end.
-        void answer
-          .then(
-            (late) => late?.[0] === null,
-            (error: unknown) => !wasNeverSent(error) && !isStatementTimeout(error),
-          )
-          .then((mayCount) => {
-            if (!mayCount) return
-            settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
-          })
+        const settleIf = (mayCount: boolean) => {
+          if (!mayCount) return
+          settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
+        }
+        answer.then(
+          (late) => settleIf(late?.[0] === null),
+          (error: unknown) => settleIf(!wasNeverSent(error) && !isStatementTimeout(error)),
+        )
         throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
       }
       if (judged === undefined) throw new Error('an admission was left out of its batch')

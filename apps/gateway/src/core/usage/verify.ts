@@ -23,8 +23,11 @@ export async function verifyUsage(sql: Sql, { retentionDays, extent }: VerifyOpt
   const drifts = await sql.query<Drift>(COUNTERS)
   const spans = await sql.query<Span>(SPANS, [retentionDays, extent === 'recent'])
   for (const { span, start, isKept } of spans) {
-    const found = span === 'month' ? sql.query<Drift>(MONTH, [start]) : sql.query<Drift>(DAY, [start, isKept])
-    drifts.push(...(await found))
+    drifts.push(
+      ...(await (span === 'month'
+        ? sql.query<Drift>(MONTH, [start])
+        : sql.query<Drift>(DAY, [start, isKept]))),
+    )
   }
   return drifts
 }

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { OpenStreams } from './open-streams.ts'
+
+const refusal = expect.objectContaining({ reason: 'rate_limited', retryAfterSeconds: 1 })
+
+test('a key holds as many streams as it may, and another when one of them has ended', () => {
+  const streams = new OpenStreams(2)
+  const close = streams.open('a')
+  streams.open('a')
+  expect(() => streams.open('a')).toThrow(refusal)
+  expect(() => streams.open('b')).not.toThrow()
+  close?.()
+  expect(() => streams.open('a')).not.toThrow()
+  expect(() => streams.open('a')).toThrow(refusal)
+})
+
+test('an end counts once', () => {
+  const streams = new OpenStreams(2)
+  const close = streams.open('a')
+  streams.open('a')
+  close?.()
+  close?.()
+  streams.open('a')
+  expect(() => streams.open('a')).toThrow(refusal)
+})
+
+test('without a bound a key holds as many as it opens', () => {
+  const streams = new OpenStreams(undefined)
+  for (let stream = 0; stream < 1_000; stream += 1) streams.open('a')
+})

@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+import { findUnhandledPromises } from './stored-promises.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+test('no promise of the gateway is stored or left alone without a handler', () => {
+  const ofGateway = (file: string) =>
+    file.includes('/apps/gateway/src/') && !/\.test\.|\.test-support\.|-fixture\.|\/generated\//.test(file)
+  const findings = findUnhandledPromises(join(ROOT, 'tsconfig.json'), ofGateway)
+  expect(findings.map(({ file, line, code }) => `${relative(ROOT, file)}:${line} ${code}`)).toEqual([])
+})
+
+test('the search finds every way to lose a promise, and nothing else', async () => {
+  const fixture = join(ROOT, 'test/fixtures/promises')
+  const findings = findUnhandledPromises(join(fixture, 'tsconfig.json'), (file) => file.startsWith(fixture))
+  const source = await readFile(join(fixture, 'promises.ts'), 'utf8')
+  const expected = source.split('\n').flatMap((text, index) => (text.endsWith('// lost') ? [index + 1] : []))
+  expect(findings.map(({ line }) => line)).toEqual(expected)
+})
