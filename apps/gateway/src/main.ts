@@ -34,7 +34,7 @@ program
     process.stdout.on('error', () => undefined)
     if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
     const { start } = await import('./start.ts')
-    await start(settings, (line) => console.log(line))
+    await start(settings)
   })
 
 program

@@ -10,6 +10,7 @@ import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { serveCommands } from '#ops/command-socket.ts'
+import { LogOutput } from '#ops/log-output.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createCommands } from './commands.ts'
 import type { Config } from './config.ts'
@@ -29,14 +30,18 @@ type Say = (line: string) => void
  * Runs the gateway until SIGTERM or SIGINT, then ends it in order: no new connections, the running calls until the
  * deadline, every end written, the database closed, its directory given free.
  */
-export async function start(settings: Config, say: Say): Promise<void> {
-  const log = createLogger(settings.logLevel)
+export async function start(settings: Config): Promise<void> {
+  const output = new LogOutput()
+  // What a person should read goes the way of the log lines, since a terminal can be stopped as well (Ctrl-S).
+  const say: Say = (line) => output.write(`${line}\n`)
+  const log = createLogger(settings.logLevel, output)
   const stopped = untilStopped()
   const closers: (() => Promise<unknown>)[] = []
   try {
     const database = await openOwned(settings, closers, say)
     const config = await withAgents(settings, closers, say)
     const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+    gateway.metrics.watchLog(output)
     const admin = await prepareWhenReachable({ config, gateway, database, log, say, stopped })
     const app = await openDoors({ config, gateway, database, log }, closers)
     const address = reachedAt(config, app)
@@ -56,6 +61,7 @@ export async function start(settings: Config, say: Say): Promise<void> {
     }
   }
   log.info('stopped')
+  await output.close()
 }
 
 /** An embedded database has one owner: the directory is locked before anything in it is touched. */

@@ -18,6 +18,8 @@ export interface Metrics {
   usageDrift(count: number): void
   limitStore(answers: boolean): void
   refused(reason: string): void
+  /** Counts the log lines that were dropped by this output. */
+  watchLog(output: { readonly droppedLines: number }): void
 }
 
 export function createMetrics(): Metrics {
@@ -105,6 +107,16 @@ export function createMetrics(): Metrics {
     aggregator: 'min',
     registers,
   })
+  let logOutput: { readonly droppedLines: number } | undefined
+  new Counter({
+    name: 'trunkline_log_lines_dropped_total',
+    help: 'Log lines that were dropped, since nothing took what standard output was given.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(logOutput?.droppedLines ?? 0)
+    },
+  })
 
   if (cluster.isWorker) reportToPrimary(registry)
 
@@ -139,6 +151,9 @@ export function createMetrics(): Metrics {
     },
     refused(reason) {
       refusals.add(reason)
+    },
+    watchLog(output) {
+      logOutput = output
     },
   }
 }
