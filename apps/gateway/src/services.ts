@@ -16,6 +16,7 @@ import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
+import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services.ts'
 import { createInstallationSecret } from '#core/settings.ts'
@@ -156,6 +157,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
 
   let isDraining = false
   let isPrepared = false
+  const databaseAnswer = remember(() => databaseState(database), { runtime, forMs: PROBE_REMEMBERED_MS })
   return {
     services,
     metrics,
@@ -164,7 +166,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       isDraining: () => isDraining,
       dependencies: async () => ({
         database: isPrepared
-          ? await databaseState(database)
+          ? await databaseAnswer.get()
           : { ok: false, detail: 'the start is not complete' },
         ...(redis !== undefined && { redis: redisState(redis.status) }),
       }),
@@ -207,6 +209,8 @@ function redisState(status: string) {
 
 /** Whoever probes gives up after a second or a few; a database that hangs is not ready. */
 const PROBE_WITHIN_MS = 1_000
+/** Anybody can probe: the database is asked no more often. */
+const PROBE_REMEMBERED_MS = 1_000
 
 async function databaseState(database: Database) {
   try {
