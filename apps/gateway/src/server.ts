@@ -14,6 +14,7 @@ import { loginRoutes } from '#rest/login.ts'
 import { openAiRoutes } from '#rest/openai.ts'
 import { installOpenApi } from '#rest/openapi.ts'
 import { installProblems, sendProblem, toProblem } from '#rest/problem.ts'
+import { refuseUntilPrepared } from '#rest/readiness.ts'
 import { requestIdOf, requirePlainHost } from '#rest/request-identity.ts'
 import { ErrorBodySchema } from '#rest/schemas.ts'
 import { usageRoutes } from '#rest/usage.ts'
@@ -46,6 +47,8 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
     maxAge: 600,
     strictPreflight: false,
   })
+  // After CORS, so that a page in a browser can read the refusal.
+  refuseUntilPrepared(app, health)
   installProblems(app)
   installJsonBody(app)
   installValidation(app)

@@ -41,6 +41,8 @@ export interface Gateway {
   syncClock(): Promise<void>
   /** What must have happened once before calls are served; may be repeated until the database is there. */
   prepare(): Promise<void>
+  /** The start is complete: from now on calls are served. */
+  open(): void
   /** Ends every call within the time, writes every end, lets go of every platform. The database stays open. */
   close(drainMs: number): Promise<void>
 }
@@ -163,6 +165,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     metrics,
     runtime,
     health: {
+      isPrepared: () => isPrepared,
       isDraining: () => isDraining,
       dependencies: async () => ({
         database: isPrepared
@@ -182,6 +185,8 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       if (database.kind === 'embedded') await ledger.settlePredecessors()
       // The look-alikes of the process before took their conversations with them.
       if (config.sandbox) await conversations.forget([...agents.keys()])
+    },
+    open() {
       upkeep.start()
       isPrepared = true
     },

@@ -41,8 +41,12 @@ export function installProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics.
-  if (problem.reason === 'internal_error' || problem.reason === 'unavailable') {
+  // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics, those by
+  // which the gateway protects itself as well: they have no cause.
+  if (
+    problem.reason === 'internal_error' ||
+    (problem.reason === 'unavailable' && problem.cause !== undefined)
+  ) {
     request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
   }
   request.problem = problem
