@@ -128,6 +128,7 @@ export const ConfigFile = section({
     headerHoldMs: timerMs(15_000),
     keepAliveMs: timerMs(15_000),
   }),
+  connectionsMax: count(20_000),
   drainMs: timerMs(30_000),
   instance: section({ leaseMs: timerMs(15_000), retentionDays: count(30) }),
 })

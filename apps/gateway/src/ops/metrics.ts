@@ -20,6 +20,8 @@ export interface Metrics {
   refused(reason: string): void
   /** Counts the log lines that were dropped by this output. */
   watchLog(output: { readonly droppedLines: number }): void
+  /** Shows the connections that clients have open. */
+  watchConnections(connections: { readonly open: number }): void
 }
 
 export function createMetrics(): Metrics {
@@ -117,6 +119,15 @@ export function createMetrics(): Metrics {
       this.inc(logOutput?.droppedLines ?? 0)
     },
   })
+  let connections: { readonly open: number } | undefined
+  new Gauge({
+    name: 'trunkline_connections',
+    help: 'Connections of clients that are open.',
+    registers,
+    collect() {
+      this.set(connections?.open ?? 0)
+    },
+  })
 
   if (cluster.isWorker) reportToPrimary(registry)
 
@@ -154,6 +165,9 @@ export function createMetrics(): Metrics {
     },
     watchLog(output) {
       logOutput = output
+    },
+    watchConnections(watched) {
+      connections = watched
     },
   }
 }
