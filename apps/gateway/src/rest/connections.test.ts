@@ -7,7 +7,7 @@ import { boundConnections, type Connections, refuseBeyondBound } from './connect
 import { installProblems } from './problem.ts'
 
 const CONNECTIONS_MAX = 3
-const BIG = 'x'.repeat(64 * 1024 * 1024)
+const BIG = 'x'.repeat(24 * 1024 * 1024)
 
 let app: FastifyInstance
 let connections: Connections
@@ -28,7 +28,7 @@ beforeEach(async () => {
   connections = boundConnections(app, {
     connectionsMax: CONNECTIONS_MAX,
     newId: () => 'an-id',
-    unreadMs: 100,
+    unreadMs: 1_000,
     observer,
   })
   installProblems(app)
