@@ -34,7 +34,8 @@ type Say = (line: string) => void
 export async function start(settings: Config): Promise<void> {
   const output = new LogOutput()
   // What a person should read goes the way of the log lines, since a terminal can be stopped as well (Ctrl-S).
-  const say: Say = (line) => output.write(`${line}\n`)
+  const print: Say = (line) => output.write(`${line}\n`)
+  const say: Say = speaks() ? print : () => undefined
   const log = createLogger(settings.logLevel, output)
   const stopped = untilStopped()
   const closers: (() => Promise<unknown>)[] = []
@@ -43,17 +44,13 @@ export async function start(settings: Config): Promise<void> {
     const config = await withAgents(settings, closers, say)
     const gateway = createGateway({ config, database, runtime: systemRuntime, log })
     gateway.metrics.watchLog(output)
-    const waiting = createWaiting({
-      databaseUrl: config.databaseUrl,
-      log,
-      say: speaks() ? say : () => undefined,
-    })
+    const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const prepared = await prepareIfReachable(preparation, waiting)
     const app = await openDoors({ config, gateway, database, log }, closers)
     const address = reachedAt(config, app)
     const announce = ({ admin }: Prepared) => {
-      if (admin !== undefined || speaks()) welcome({ ...config, publicUrl: address }, admin, say)
+      if (admin !== undefined || speaks()) welcome({ ...config, publicUrl: address }, admin, print)
     }
     if (prepared !== undefined) announce(prepared)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
