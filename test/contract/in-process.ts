@@ -9,6 +9,8 @@ import { createGateway } from '@trunkline/gateway/src/services.ts'
 /** The server on a database as this test wants it, in the state that a start would mend or refuse. */
 export interface InProcess {
   readonly url: string
+  /** What a start does, after which calls are served. */
+  prepare(): Promise<void>
   drain(): Promise<void>
   close(): Promise<void>
 }
@@ -22,6 +24,10 @@ export async function serveOn(database: Database): Promise<InProcess> {
   await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    async prepare() {
+      await gateway.prepare()
+      gateway.open()
+    },
     drain: () => gateway.close(0),
     async close() {
       await app.close()

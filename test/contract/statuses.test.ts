@@ -1,6 +1,11 @@
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
-import { openScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
+import {
+  createScratchDatabase,
+  openScratchDatabase,
+  type ScratchDatabase,
+} from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import type { Answer } from './ask.ts'
 import { OPERATIONS, type Operation } from './contract.ts'
 import { expectDocumented, reasonOf } from './expect-documented.ts'
@@ -47,7 +52,11 @@ describe('a running gateway', () => {
 describe('a database without its tables', () => {
   let server: InProcess
   beforeAll(async () => {
-    server = await serveOn(await openScratchDatabase())
+    const database = await openScratchDatabase()
+    await database.migrate()
+    server = await serveOn(database)
+    await server.prepare()
+    await database.sql.query('DROP SCHEMA public CASCADE')
   })
   afterAll(() => server?.close())
 
@@ -60,7 +69,7 @@ describe('a database without its tables', () => {
   })
 })
 
-describe('a database that does not answer', () => {
+describe('a start that is not complete', () => {
   let server: InProcess
   beforeAll(async () => {
     server = await serveOn(await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1:9/none' }))
@@ -70,7 +79,14 @@ describe('a database that does not answer', () => {
   test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
     const answer = await askAnything(server, operation)
     expect(answer.status, answer.text).toBe(UNAVAILABLE)
+    expect(answer.headers['retry-after']).toBe('1')
     expectDocumented(operation, answer)
+  })
+
+  test('what needs no database is served', async () => {
+    for (const path of ['/healthz', '/metrics', '/openapi.json', '/docs/', '/api/v1/agents']) {
+      expect((await fetch(`${server.url}${path}`)).status, path).toBe(200)
+    }
   })
 
   test('draining, everything under /api/ is 503 before a credential is looked at', async () => {
@@ -80,6 +96,34 @@ describe('a database that does not answer', () => {
       expectDocumented(operation, answer)
       expect([answer.status, reasonOf(answer.body)], operation.id).toEqual([UNAVAILABLE, 'draining'])
     }
+  })
+})
+
+const postgres = process.env.E2E_DATABASE_URL ?? ''
+
+describe.skipIf(postgres === '')('a database that has gone away', () => {
+  let server: InProcess
+  let proxy: TcpProxy
+  let scratch: ScratchDatabase
+  beforeAll(async () => {
+    scratch = await createScratchDatabase(postgres)
+    proxy = await startTcpProxy(scratch.url)
+    const database = await openDatabase({ kind: 'server', url: proxy.url })
+    await database.migrate()
+    server = await serveOn(database)
+    await server.prepare()
+    await proxy.cut()
+  })
+  afterAll(async () => {
+    await server?.close()
+    await proxy?.close()
+    await scratch?.drop()
+  })
+
+  test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
+    const answer = await askAnything(server, operation)
+    expect(answer.status, answer.text).toBe(UNAVAILABLE)
+    expectDocumented(operation, answer)
   })
 })
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { inventedKey } from '../contract/stage.ts'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ask, configOf } from '../support/load.ts'
@@ -61,12 +62,26 @@ describe.skipIf(server === '')('a database server', () => {
     gateway = await startGateway(options)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
     expect(await readiness()).toBe(503)
+    expect(await ask(gateway.url, inventedKey())).toMatchObject({ status: 503, reason: 'unavailable' })
+    // It says what it waits for once, and again when that changes.
+    const waiting = () =>
+      gateway.output
+        .split('\n')
+        .filter((line) => line.startsWith(`waiting for PostgreSQL at ${new URL(proxy.url).host}: `))
+    await gateway.prints(/^waiting for PostgreSQL .* the connection is refused$/m)
+    await proxy.restore()
+    proxy.stall()
+    await gateway.prints(/^waiting for PostgreSQL .* it does not answer$/m)
+    expect(gateway.output).not.toContain('Trunkline is ready')
 
     await proxy.restore()
     await until('it is ready', async () => (await readiness()) === 200, READY_WITHIN_MS)
-    // The first administrator is made right after that.
+    await until('it says so', () => gateway.output.includes(`Trunkline is ready:  ${gateway.url} `))
+    const said = waiting()
+    expect(said.filter((line, index) => line === said[index - 1])).toEqual([])
+    // The first administrator is there as soon as it is ready.
     api = apiOf(gateway)
-    const token = await until('an administrator can log in', () => api.login().catch(() => undefined))
+    const token = await api.login()
     key = await api.createKey(token)
     reaper = await startGateway(options)
   })

@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { closeSync, constants, openSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import {
   copyEmptyDatabase,
@@ -19,6 +22,8 @@ export interface GatewayOptions {
   readonly databaseUrl?: string
   /** Nothing is done for the first start, which takes an embedded database seconds. */
   readonly isBlank?: boolean
+  /** Its output is a pipe, as a shell makes it; left out: a socket, as Node makes it for its children. */
+  readonly isPiped?: boolean
 }
 
 /** A gateway in a process of its own, started as a user starts it. */
@@ -37,6 +42,11 @@ export interface TestGateway {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
   /** Runs `trunkline …` beside it, with the same environment. */
   trunkline(...args: string[]): Promise<Finished>
+  /** Reads its output no further until {@link TestGateway.resumeOutput}. */
+  pauseOutput(): void
+  resumeOutput(): void
+  /** Reads its output never again: what it writes from now on fails. */
+  closeOutput(): void
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
   /** SIGKILL. */
@@ -82,14 +92,17 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   })
 
   let child: ChildProcess | undefined
+  let stdout: Readable | null = null
   let output = ''
   let launchedAt = 0
   let url = ''
   const printed = new EventEmitter()
 
   async function launch(): Promise<void> {
-    const started = run(['start'], home, env())
+    const pipe = options.isPiped === true ? await makePipe(join(home, 'output')) : undefined
+    const started = run(['start'], home, env(), pipe?.writeEnd)
     child = started
+    stdout = pipe?.closeWriteEnd() ?? started.stdout
     // A test runner that is cut short takes its gateways along.
     const killWithUs = () => started.kill('SIGKILL')
     process.once('exit', killWithUs)
@@ -98,7 +111,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
       output += chunk.toString()
       printed.emit('more')
     }
-    started.stdout?.on('data', listen)
+    stdout?.on('data', listen)
     started.stderr?.on('data', listen)
     launchedAt = output.length
     const ended = once(started, 'exit').then(([code]) => {
@@ -139,6 +152,15 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     async trunkline(...args) {
       return finished(run(args, home, env()))
     },
+    pauseOutput() {
+      stdout?.pause()
+    },
+    resumeOutput() {
+      stdout?.resume()
+    },
+    closeOutput() {
+      stdout?.destroy()
+    },
     async stop() {
       return end(child, 'SIGTERM')
     },
@@ -164,8 +186,28 @@ export async function trunkline(
   return finished(child)
 }
 
-function run(args: readonly string[], cwd: string, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
+function run(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+  stdout: number | 'pipe' = 'pipe',
+): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['pipe', stdout, 'pipe'] })
+}
+
+async function makePipe(path: string) {
+  await rm(path, { force: true })
+  execFileSync('mkfifo', [path])
+  const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writeEnd = openSync(path, constants.O_WRONLY)
+  return {
+    writeEnd,
+    /** The child has its own. Returns the other end. */
+    closeWriteEnd(): Readable {
+      closeSync(writeEnd)
+      return new Socket({ fd: readEnd, readable: true, writable: false })
+    },
+  }
 }
 
 async function finished(child: ChildProcess): Promise<Finished> {

@@ -138,6 +138,7 @@ export const ConfigFile = section({
     keepAliveMs: timerMs(15_000),
     stalledMs: timerMs(120_000),
   }),
+  connectionsMax: count(20_000),
   drainMs: timerMs(30_000),
   instance: section({ leaseMs: timerMs(15_000), retentionDays: count(30) }),
 })

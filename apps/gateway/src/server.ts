@@ -8,12 +8,14 @@ import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { chatRoutes } from '#rest/chat.ts'
 import { answerClientError } from '#rest/client-error.ts'
+import { boundConnections, type Connections, refuseBeyondBound } from '#rest/connections.ts'
 import { installJsonBody } from '#rest/json-body.ts'
 import { jwksRoutes } from '#rest/jwks.ts'
 import { loginRoutes } from '#rest/login.ts'
 import { openAiRoutes } from '#rest/openai.ts'
 import { installOpenApi } from '#rest/openapi.ts'
 import { installProblems, sendProblem, toProblem } from '#rest/problem.ts'
+import { refuseUntilPrepared } from '#rest/readiness.ts'
 import { requestIdOf, requirePlainHost } from '#rest/request-identity.ts'
 import { ErrorBodySchema } from '#rest/schemas.ts'
 import { cutStalledClients } from '#rest/stalled-clients.ts'
@@ -28,6 +30,7 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   const { services, metrics, health, runtime } = gateway
   const app = createApp(config, log, runtime.newId)
 
+  metrics.watchConnections(bound(app, config, gateway, log))
   installRequestLog(app, metrics)
   // Hooks on the path of every call take callbacks: an async one costs a promise and a turn of the microtasks.
   app.addHook('onRequest', (request, reply, done) => {
@@ -47,6 +50,9 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
     maxAge: 600,
     strictPreflight: false,
   })
+  // After CORS, so that a page in a browser can read the refusal.
+  refuseBeyondBound(app)
+  refuseUntilPrepared(app, health)
   installProblems(app)
   installJsonBody(app)
   installValidation(app)
@@ -73,12 +79,33 @@ export async function createOpsServer(
   log: Logger,
 ): Promise<FastifyInstance> {
   const app = createApp(config, log, gateway.runtime.newId)
+  bound(app, config, gateway, log)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  refuseBeyondBound(app)
   installProblems(app)
   healthRoutes(app, gateway.health, gateway.metrics)
   return app
+}
+
+function bound(
+  app: FastifyInstance,
+  { connectionsMax }: Config,
+  { metrics, runtime }: Gateway,
+  log: Logger,
+): Connections {
+  return boundConnections(app, {
+    connectionsMax,
+    newId: runtime.newId,
+    observer: {
+      full(isFull) {
+        if (isFull) log.warn({ connectionsMax }, 'connections are at their bound; further ones are refused')
+        else log.info('there is room for connections again')
+      },
+      refused: () => metrics.refused('unavailable'),
+    },
+  })
 }
 
 const EXPOSED_HEADERS = [
@@ -107,8 +134,13 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     // A client that dribbles its request holds a socket no longer than this.
     requestTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    // Checked by a hook, so that the refusal has the error body.
-    http: { requireHostHeader: false },
+    http: {
+      // Also the time that a connection may stay without its first request.
+      headersTimeout: 30_000,
+      connectionsCheckingInterval: 5_000,
+      // Checked by a hook, so that the refusal has the error body.
+      requireHostHeader: false,
+    },
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
       sendProblem(toProblem(error), request, reply)

@@ -16,6 +16,7 @@ import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
+import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services.ts'
 import { createInstallationSecret } from '#core/settings.ts'
@@ -40,6 +41,8 @@ export interface Gateway {
   syncClock(): Promise<void>
   /** What must have happened once before calls are served; may be repeated until the database is there. */
   prepare(): Promise<void>
+  /** The start is complete: from now on calls are served. */
+  open(): void
   /** Ends every call within the time, writes every end, lets go of every platform. The database stays open. */
   close(drainMs: number): Promise<void>
 }
@@ -158,15 +161,17 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
 
   let isDraining = false
   let isPrepared = false
+  const databaseAnswer = remember(() => databaseState(database), { runtime, forMs: PROBE_REMEMBERED_MS })
   return {
     services,
     metrics,
     runtime,
     health: {
+      isPrepared: () => isPrepared,
       isDraining: () => isDraining,
       dependencies: async () => ({
         database: isPrepared
-          ? await databaseState(database)
+          ? await databaseAnswer.get()
           : { ok: false, detail: 'the start is not complete' },
         ...(redis !== undefined && { redis: redisState(redis.status) }),
       }),
@@ -182,6 +187,8 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       if (database.kind === 'embedded') await ledger.settlePredecessors()
       // The look-alikes of the process before took their conversations with them.
       if (config.sandbox) await conversations.forget([...agents.keys()])
+    },
+    open() {
       upkeep.start()
       isPrepared = true
     },
@@ -209,6 +216,8 @@ function redisState(status: string) {
 
 /** Whoever probes gives up after a second or a few; a database that hangs is not ready. */
 const PROBE_WITHIN_MS = 1_000
+/** Anybody can probe: the database is asked no more often. */
+const PROBE_REMEMBERED_MS = 1_000
 
 async function databaseState(database: Database) {
   try {

@@ -12,6 +12,7 @@ import { firstContact } from '#core/database/unusable-database.ts'
 import { handled } from '#core/handled.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { serveCommands } from '#ops/command-socket.ts'
+import { LogOutput } from '#ops/log-output.ts'
 import { createLogger } from '#ops/logger.ts'
 import { surviveStrayRejections } from '#ops/stray-rejections.ts'
 import { createCommands } from './cli/commands.ts'
@@ -21,6 +22,7 @@ import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
 import { createOpsServer, createServer } from './server.ts'
 import { createGateway, type Gateway } from './services.ts'
 import { StartError } from './start-error.ts'
+import { createWaiting } from './waiting.ts'
 import { type FirstAdmin, welcome } from './welcome.ts'
 
 /** How long after the drain a connection may still take the last bytes of its response. */
@@ -33,8 +35,12 @@ type Say = (line: string) => void
  * Runs the gateway until SIGTERM or SIGINT, then ends it in order: no new connections, the running calls until the
  * deadline, every end written, the database closed, its directory given free.
  */
-export async function start(settings: Config, say: Say): Promise<void> {
-  const log = createLogger(settings.logLevel)
+export async function start(settings: Config): Promise<void> {
+  const output = new LogOutput()
+  // What a person should read goes the way of the log lines, since a terminal can be stopped as well (Ctrl-S).
+  const print: Say = (line) => output.write(`${line}\n`)
+  const say: Say = speaks() ? print : () => undefined
+  const log = createLogger(settings.logLevel, output)
   const { stopped, markStarted } = watchSignals()
   const closers: (() => Promise<unknown>)[] = []
   try {
@@ -42,15 +48,19 @@ export async function start(settings: Config, say: Say): Promise<void> {
     const config = await withAgents(settings, closers, say)
     const gateway = createGateway({ config, database, runtime: systemRuntime, log })
     surviveStrayRejections({ metrics: gateway.metrics, log })
-    const admin = await prepareWhenReachable({ config, gateway, database, log, say, stopped })
+    gateway.metrics.watchLog(output)
+    const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
+    const preparation = { config, gateway, database, say }
+    const prepared = await prepareIfReachable(preparation, waiting)
     const app = await openDoors({ config, gateway, database, log }, closers)
     const address = reachedAt(config, app)
-    // Of several workers one speaks, and the one that made the administrator.
-    if (admin !== undefined || (cluster.worker?.id ?? 1) === 1) {
-      welcome({ ...config, publicUrl: address }, admin, say)
+    const announce = ({ admin }: Prepared) => {
+      if (admin !== undefined || speaks()) welcome({ ...config, publicUrl: address }, admin, print)
     }
+    if (prepared !== undefined) announce(prepared)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted()
+    if (prepared === undefined) handled(retryPreparation(preparation, { log, stopped, waiting, announce }))
 
     const signal = await stopped
     log.info({ signal, inFlight: gateway.services.chat.inFlight }, 'draining')
@@ -62,6 +72,7 @@ export async function start(settings: Config, say: Say): Promise<void> {
     }
   }
   log.info('stopped')
+  await output.close()
 }
 
 /** An embedded database has one owner: the directory is locked before anything in it is touched. */
@@ -90,49 +101,69 @@ async function withAgents(config: Config, closers: (() => Promise<unknown>)[], s
   return withSandboxAgents(config, entries)
 }
 
+/** Of several workers one speaks to the terminal; beside it only the one that made the administrator. */
+function speaks(): boolean {
+  return (cluster.worker?.id ?? 1) === 1
+}
+
 interface Preparation {
   readonly config: Config
   readonly gateway: Gateway
   readonly database: Database
-  readonly log: Logger
   readonly say: Say
-  readonly stopped: Promise<string>
+}
+
+interface Prepared {
+  /** Where this start made one. */
+  readonly admin: FirstAdmin | undefined
 }
 
 /** A database server that is down delays readiness, not the start: the process lives, is not ready, and recovers. */
-async function prepareWhenReachable(parts: Preparation): Promise<FirstAdmin | undefined> {
+async function prepareIfReachable(
+  parts: Preparation,
+  waiting: (error: unknown) => void,
+): Promise<Prepared | undefined> {
   try {
     return await prepare(parts)
   } catch (error) {
     if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
-    parts.log.error({ err: error }, 'the database does not answer; trying again')
-    handled(retryPreparation(parts))
+    waiting(error)
     return undefined
   }
 }
 
-async function retryPreparation(parts: Preparation): Promise<void> {
-  const { log, say, config } = parts
+interface Retrying {
+  readonly log: Logger
+  readonly stopped: Promise<string>
+  waiting(error: unknown): void
+  announce(prepared: Prepared): void
+}
+
+/** Never rejects: whatever is wrong may be mended while the process waits. */
+async function retryPreparation(
+  parts: Preparation,
+  { log, stopped, waiting, announce }: Retrying,
+): Promise<void> {
   let isStopping = false
   handled(
-    parts.stopped.then(() => {
+    stopped.then(() => {
       isStopping = true
     }),
   )
   while (!isStopping) {
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref())
     try {
-      welcome(config, await prepare(parts), say)
-      log.info('the database answers')
+      announce(await prepare(parts))
+      log.info('the start is complete')
       return
     } catch (error) {
-      if (!isConnectionError(error)) log.error({ err: error }, 'the start could not be completed')
+      if (!isStopping) waiting(error)
     }
   }
 }
 
 /** In production an operator migrates; elsewhere the gateway does. */
-async function prepare({ config, gateway, database, say }: Preparation): Promise<FirstAdmin | undefined> {
+async function prepare({ config, gateway, database, say }: Preparation): Promise<Prepared> {
   const pending = await firstContact(database)
   if (pending.length > 0 && config.production) {
     throw new StartError(
@@ -144,7 +175,9 @@ async function prepare({ config, gateway, database, say }: Preparation): Promise
     await database.migrate()
   }
   await gateway.prepare()
-  return createFirstAdmin(config, gateway)
+  const admin = await createFirstAdmin(config, gateway)
+  gateway.open()
+  return { admin }
 }
 
 async function createFirstAdmin(config: Config, { services }: Gateway): Promise<FirstAdmin | undefined> {
@@ -162,7 +195,7 @@ async function createFirstAdmin(config: Config, { services }: Gateway): Promise<
 }
 
 async function openDoors(
-  { config, gateway, database, log }: Pick<Preparation, 'config' | 'gateway' | 'database' | 'log'>,
+  { config, gateway, database, log }: Pick<Preparation, 'config' | 'gateway' | 'database'> & { log: Logger },
   closers: (() => Promise<unknown>)[],
 ): Promise<FastifyInstance> {
   if (config.opsPort !== undefined) {

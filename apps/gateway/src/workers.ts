@@ -1,9 +1,14 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { answerClusterMetrics } from '#ops/cluster-metrics.ts'
+import { LogOutput } from '#ops/log-output.ts'
 
 /** A worker that dies is replaced, but not in a tight loop. */
 const RESTART_MS = 1_000
+/** How long after the last worker's end the rest of what it has printed may take. */
+const FORWARD_MS = 1_000
 
 /**
  * Runs `count` processes of the gateway on one port until SIGTERM or SIGINT; resolves with the exit code. A worker that
@@ -11,6 +16,8 @@ const RESTART_MS = 1_000
  */
 export async function runWorkers(count: number, env: Readonly<Record<string, string>>): Promise<number> {
   const listening = new Set<number>()
+  const output = new LogOutput()
+  const forwarding = new Set<Promise<void>>()
   let isStopping = false
   let exitCode = 0
 
@@ -23,6 +30,13 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
   // The workers end with this process: a rejection that nothing handled must not end it.
   process.on('unhandledRejection', (error) => console.error(error))
   answerClusterMetrics()
+  // Each worker writes into a pipe of its own: whether a shared one blocks could be changed by each of them for all.
+  cluster.setupPrimary({ stdio: ['inherit', 'pipe', 'inherit', 'ipc'] })
+  cluster.on('fork', ({ process: { stdout } }) => {
+    if (stdout === null || stdout === undefined) return
+    const forwarded = forwardLines(stdout, output).finally(() => forwarding.delete(forwarded))
+    forwarding.add(forwarded)
+  })
   cluster.on('listening', (worker) => listening.add(worker.id))
   cluster.on('exit', (worker, code) => {
     if (isStopping) {
@@ -37,7 +51,30 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
 
   for (let index = 0; index < count; index += 1) cluster.fork(env)
   while (!isStopping || workers().length > 0) await once(cluster, 'exit')
+  await Promise.race([Promise.all(forwarding), pause(FORWARD_MS)])
+  await output.close()
   return exitCode
+}
+
+/**
+ * Passes whole lines on, and reads no further where they are not taken: the worker then has its own buffer, drops what does
+ * not fit in, and counts it.
+ */
+async function forwardLines(stdout: Readable, output: LogOutput): Promise<void> {
+  let rest = ''
+  stdout.setEncoding('utf8')
+  try {
+    for await (const chunk of stdout) {
+      const text: string = rest + chunk
+      const end = text.lastIndexOf('\n') + 1
+      rest = text.slice(end)
+      if (end > 0) output.write(text.slice(0, end))
+      await output.ready()
+    }
+  } catch {
+    // The worker died in the middle of a line.
+  }
+  if (rest !== '') output.write(`${rest}\n`)
 }
 
 function workers(): Worker[] {

@@ -13,7 +13,7 @@ export function addGatewayCommands(program: Command): void {
       process.stdout.on('error', () => undefined)
       if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
       const { start } = await import('../start.ts')
-      await start(settings, (line) => console.log(line))
+      await start(settings)
     })
 
   program

@@ -9,6 +9,8 @@ export interface DependencyState {
 }
 
 export interface Health {
+  /** Whether the start is complete: until then nothing that needs the database is served. */
+  isPrepared(): boolean
   isDraining(): boolean
   dependencies(): Promise<Record<string, DependencyState>>
 }

@@ -20,6 +20,10 @@ export interface Metrics {
   usageDrift(count: number): void
   limitStore(answers: boolean): void
   refused(reason: string): void
+  /** Counts the log lines that were dropped by this output. */
+  watchLog(output: { readonly droppedLines: number }): void
+  /** Shows the connections that clients have open. */
+  watchConnections(connections: { readonly open: number }): void
 }
 
 export function createMetrics(): Metrics {
@@ -112,6 +116,25 @@ export function createMetrics(): Metrics {
     aggregator: 'min',
     registers,
   })
+  let logOutput: { readonly droppedLines: number } | undefined
+  new Counter({
+    name: 'trunkline_log_lines_dropped_total',
+    help: 'Log lines that were dropped, since nothing took what standard output was given.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(logOutput?.droppedLines ?? 0)
+    },
+  })
+  let connections: { readonly open: number } | undefined
+  new Gauge({
+    name: 'trunkline_connections',
+    help: 'Connections of clients that are open.',
+    registers,
+    collect() {
+      this.set(connections?.open ?? 0)
+    },
+  })
 
   if (cluster.isWorker) reportToPrimary(registry)
 
@@ -149,6 +172,12 @@ export function createMetrics(): Metrics {
     },
     refused(reason) {
       refusals.add(reason)
+    },
+    watchLog(output) {
+      logOutput = output
+    },
+    watchConnections(watched) {
+      connections = watched
     },
   }
 }

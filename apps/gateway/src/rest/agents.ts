@@ -18,7 +18,11 @@ export function agentRoutes(
 
   app.get(
     '/api/v1/agents',
-    { schema: listSchema, onRequest: optionalPrincipal(services) },
+    {
+      schema: listSchema,
+      config: { anonymousNeedsNoDatabase: true },
+      onRequest: optionalPrincipal(services),
+    },
     async (request, reply) => {
       const { principal } = request
       if (principal === undefined && !isPublic) throw new Problem('credential_missing')

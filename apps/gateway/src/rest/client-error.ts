@@ -1,6 +1,8 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '#core/errors.ts'
-import { errorBody } from './problem.ts'
+import { closeSoon, isClosing } from './closing.ts'
+import { errorBody, problemHeaders } from './problem.ts'
 
 /** What is no HTTP never becomes a request, but is answered in the same shape before the connection closes. */
 export function answerClientError(
@@ -8,28 +10,32 @@ export function answerClientError(
   socket: Socket,
   newId: () => string,
 ): void {
+  // It has its answer; what it goes on sending is read away.
+  if (isClosing(socket)) return
   // A reset needs no answer, and a response that has begun must not get a second head.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy()
     return
   }
-  const problem = problemOf(error.code)
-  const id = newId()
-  const body = JSON.stringify(errorBody(problem, id))
-  socket.end(
-    [
-      `HTTP/1.1 ${problem.status} ${STATUS_TEXT[problem.status] ?? 'Bad Request'}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${id}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
+  refuseConnection(socket, problemOf(error.code), newId())
 }
 
-const STATUS_TEXT: Record<number, string> = { 431: 'Request Header Fields Too Large' }
+/** Answers a connection that has brought no request, and closes it. */
+export function refuseConnection(socket: Socket, problem: Problem, requestId: string): void {
+  const body = JSON.stringify(errorBody(problem, requestId))
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestId,
+    ...problemHeaders(problem),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.write(
+    [`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...lines, '', body].join('\r\n'),
+  )
+  closeSoon(socket)
+}
 
 function problemOf(code: string | undefined): Problem {
   switch (code) {

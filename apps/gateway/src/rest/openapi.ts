@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
-import scalar from '@scalar/fastify-api-reference'
+import scalar, { type FastifyApiReferenceOptions } from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
+import { type FixedBody, fixedBody, revalidate } from './fixed-body.ts'
 import { completeDocument, type OpenApiDocument } from './openapi-document.ts'
 
 const VERSION = '1.0.0'
@@ -44,20 +45,42 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
     transformObject: (made) =>
       completeDocument((made as unknown as { openapiObject: OpenApiDocument }).openapiObject),
   })
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-  await app.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '../openapi.json',
-      pageTitle: 'Trunkline API',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      // Each of these would send to the vendor what is typed or tried on the page.
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      proxyUrl: '',
-    },
+  let document: FixedBody | undefined
+  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    document ??= fixedBody(JSON.stringify(app.swagger()))
+    reply.type('application/json; charset=utf-8')
+    return reply.send(revalidate(request, reply, document))
+  })
+  await app.register(async (docs) => {
+    fixBodies(docs)
+    await docs.register(scalar, SCALAR)
+  })
+}
+
+const SCALAR = {
+  routePrefix: '/docs',
+  configuration: {
+    url: '../openapi.json',
+    pageTitle: 'Trunkline API',
+    withDefaultFonts: false,
+    telemetry: false,
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    // Each of these would send to the vendor what is typed or tried on the page.
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    proxyUrl: '',
+  },
+} satisfies FastifyApiReferenceOptions
+
+/** The package makes megabytes of bytes from its text for every response. */
+function fixBodies(app: FastifyInstance): void {
+  const bodies = new Map<string | undefined, FixedBody>()
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (reply.statusCode !== 200 || typeof payload !== 'string') return payload
+    const { url } = request.routeOptions
+    const body = bodies.get(url) ?? fixedBody(payload)
+    bodies.set(url, body)
+    return revalidate(request, reply, body)
   })
 }

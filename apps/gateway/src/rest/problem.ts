@@ -41,8 +41,8 @@ export function installProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics. A call
-  // that was refused since there are too many has no cause: thousands a second may be refused, and each line costs as well.
+  // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics, those by
+  // which the gateway protects itself as well: they have no cause.
   if (
     problem.reason === 'internal_error' ||
     (problem.reason === 'unavailable' && problem.cause !== undefined)

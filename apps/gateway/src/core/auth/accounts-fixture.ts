@@ -47,7 +47,11 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
   await database.migrate()
   const { prisma, sql } = database
   let offsetMs = 0
-  const runtime = { ...systemRuntime, now: () => new Date(Date.now() + offsetMs) }
+  const runtime = {
+    ...systemRuntime,
+    now: () => new Date(Date.now() + offsetMs),
+    elapsedMs: () => systemRuntime.elapsedMs() + offsetMs,
+  }
   const limits = createLimits({
     chat: perMinute(60),
     upload: perMinute(10),

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { validate } from 'uuid'
 import { OperatorError } from '#core/operator-error.ts'
+import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
 import { createSealer } from './sealer.ts'
@@ -18,15 +18,22 @@ export interface SigningKeysDeps {
 export interface SigningKeys {
   /** The private key to sign with, made where there is none yet. */
   current(): Promise<{ id: string; jwk: JWK }>
-  /** The public key of a token's `kid`; undefined where it is unknown or retired. */
+  /** The public key of a token's `kid`; undefined where it is unknown or retired. As remembered as {@link list}. */
   find(id: string): Promise<JWK | undefined>
-  /** Every public key that is accepted. */
+  /** Every public key that is accepted; another process's change shows within a second. */
   list(): Promise<JWK[]>
 }
+
+/** Nobody needs a credential to ask for a key, be it by a token that names one that does not exist. */
+const REMEMBERED_MS = 1_000
 
 export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDeps): SigningKeys {
   const sealer = secretKey === undefined ? undefined : createSealer(secretKey, runtime.randomBytes)
   let opened: { id: string; jwk: JWK } | undefined
+  const accepted = remember(
+    () => prisma.signingKey.findMany({ where: { retiredAt: null }, orderBy: { id: 'desc' } }),
+    { runtime, forMs: REMEMBERED_MS },
+  )
 
   // Processes that start together may each make a key: all of them verify, and everybody signs with the newest.
   const newest = () =>
@@ -80,17 +87,19 @@ export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDep
   return {
     async current() {
       const row = (await newest()) ?? (await make())
-      if (opened?.id !== row.id) opened = { id: row.id, jwk: await open(row) }
+      if (opened?.id !== row.id) {
+        opened = { id: row.id, jwk: await open(row) }
+        // The first token that it signs must be good at once.
+        accepted.forget()
+      }
       return opened
     },
     async find(id) {
-      if (!validate(id)) return undefined
-      const row = await prisma.signingKey.findFirst({ where: { id, retiredAt: null } })
-      return row === null ? undefined : publicJwk(row)
+      const row = (await accepted.get()).find((each) => each.id === id)
+      return row && publicJwk(row)
     },
     async list() {
-      const rows = await prisma.signingKey.findMany({ where: { retiredAt: null }, orderBy: { id: 'desc' } })
-      return rows.map(publicJwk)
+      return (await accepted.get()).map(publicJwk)
     },
   }
 }

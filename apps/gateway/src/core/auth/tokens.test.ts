@@ -7,7 +7,7 @@ import {
   SignJWT,
 } from 'jose'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Principal } from '#core/principal.ts'
 import { type Accounts, OPENING_MS, openAccounts, TOKEN_CONFIG } from './accounts-fixture.ts'
 import { createTokens, type Tokens, type TokensConfig } from './tokens.ts'
@@ -130,10 +130,35 @@ test('a retired key signs and opens nothing any more', async () => {
   const user = await accounts.join('user')
   const token = await tokenFor(user)
   await accounts.database.prisma.signingKey.updateMany({ data: { retiredAt: accounts.runtime.now() } })
+  accounts.clock.passSeconds(1)
   await expect(accounts.tokens.verify(token)).rejects.toMatchObject({ reason: 'token_invalid' })
   const next = await tokenFor(user)
   expect(decodeProtectedHeader(next).kid).not.toBe(decodeProtectedHeader(token).kid)
   await accounts.tokens.verify(next)
+})
+
+test('however many tokens name unknown keys, and however often the keys are read, the database is asked once a second', async () => {
+  const { database, runtime, clock } = accounts
+  const findMany = vi.spyOn(database.prisma.signingKey, 'findMany')
+  onTestFinished(() => findMany.mockRestore())
+  const tokens = createTokens({ prisma: database.prisma, runtime, config: TOKEN_CONFIG })
+  const token = await tokenFor(await accounts.join('user'), tokens)
+  const [, claims, signature] = token.split('.')
+  const unknown = () => `${encode({ alg: 'EdDSA', typ: 'JWT', kid: v7() })}.${claims}.${signature}`
+  const round = async () => {
+    for (let index = 0; index < 20; index += 1) {
+      await Promise.all([
+        expect(tokens.verify(unknown())).rejects.toMatchObject({ reason: 'token_invalid' }),
+        tokens.jwks(),
+      ])
+    }
+    await tokens.verify(token)
+  }
+  await round()
+  expect(findMany).toHaveBeenCalledTimes(1)
+  clock.passSeconds(1)
+  await round()
+  expect(findMany).toHaveBeenCalledTimes(2)
 })
 
 test('with SECRET_KEY the private key is stored sealed, and only that SECRET_KEY starts again', async () => {

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import { StartError } from './start-error.ts'
+
+export interface WaitingOptions {
+  readonly databaseUrl: string | undefined
+  readonly log: Logger
+  readonly say: (line: string) => void
+}
+
+/** Returns what to call with each failure of a start that goes on trying: it says why, and again only when that changes. */
+export function createWaiting({ databaseUrl, log, say }: WaitingOptions): (error: unknown) => void {
+  const server = `PostgreSQL${addressOf(databaseUrl)}`
+  let said: string | undefined
+  return (error) => {
+    const line = isConnectionError(error)
+      ? `waiting for ${server}: ${reasonOf(error)}`
+      : `the start cannot be completed yet: ${reasonOf(error)}`
+    if (line === said) return
+    said = line
+    say(line)
+    log.error({ err: error }, line)
+  }
+}
+
+/** Without the user and the password that the URL may hold. */
+function addressOf(databaseUrl: string | undefined): string {
+  const host = URL.parse(databaseUrl ?? '')?.host
+  return host ? ` at ${host}` : ''
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection is refused',
+  ECONNRESET: 'the connection is reset',
+  ENOTFOUND: 'its host name is not known',
+  EAI_AGAIN: 'its host name cannot be looked up',
+  ETIMEDOUT: 'it does not answer',
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  const known = REASONS[String(code)]
+  if (known !== undefined) return known
+  const text = String(message ?? '')
+  if (/timeout|no answer within/i.test(text)) return 'it does not answer'
+  // The words of a StartError are meant for the operator; of others the first line says what, the rest where.
+  return error instanceof StartError ? text : (text.trim().split('\n')[0] ?? '') || String(code ?? 'unknown')
+}

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type GatewayOptions, startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+/** More than a line of a request: each of them makes one this long. */
+const REQUEST_ID = 'x'.repeat(128)
+const AT_ONCE = 50
+
+/** More processes than one need a database server. */
+const workers = process.env.E2E_DATABASE_URL === undefined ? [1] : [1, 2]
+const outputs = [
+  { kind: 'pipe', isPiped: true },
+  { kind: 'socket', isPiped: false },
+]
+
+let gateway: TestGateway
+afterEach(() => gateway?.remove())
+
+const open = async (options: GatewayOptions, count: number) => {
+  gateway = await startGateway({ ...options, env: { ...options.env, WORKERS: String(count) } })
+  if (count > 1) await until('all listen', () => gateway.output.match(/"msg":"listening"/g)?.length === count)
+}
+
+const request = async () => {
+  const response = await fetch(`${gateway.url}/healthz`, { headers: { 'x-request-id': REQUEST_ID } })
+  await response.text()
+  expect(response.status).toBe(200)
+}
+
+const droppedLines = async () => {
+  const text = await fetch(`${gateway.url}/metrics`).then((response) => response.text())
+  return Number(/^trunkline_log_lines_dropped_total (\d+)$/m.exec(text)?.[1])
+}
+
+const REPORT = 'log lines were dropped while nobody took them'
+
+/** Requests until the reader, the pipe and the buffers hold no more. */
+const flood = async () => {
+  const before = await droppedLines()
+  await until('lines are dropped', async () => {
+    for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: AT_ONCE }, request))
+    return (await droppedLines()) > before
+  })
+}
+
+const parse = (output: string) =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+
+describe.each(workers)('with WORKERS=%i', (count) => {
+  describe.each(outputs)('into a $kind', ({ isPiped }) => {
+    test('a reader that pauses stops nothing, and lines that are dropped are counted and reported', async () => {
+      await open({ isPiped }, count)
+      gateway.pauseOutput()
+      await flood()
+      await request()
+
+      gateway.resumeOutput()
+      await until('the gap is reported', () => gateway.output.includes(REPORT))
+      const reported = parse(gateway.output).filter(({ msg }) => msg === REPORT)
+      for (const { level, dropped } of reported) {
+        expect(level).toBe('warn')
+        expect(dropped).toBeGreaterThan(0)
+      }
+
+      gateway.pauseOutput()
+      await flood()
+      expect(await gateway.stop()).toBe(0)
+    })
+
+    test('the last lines are there, and none is torn', async () => {
+      await open({ isPiped }, count)
+      for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: AT_ONCE }, request))
+      expect(await gateway.stop()).toBe(0)
+      const lines = await until('the last line is read', () => {
+        const messages = parse(gateway.output).map(({ msg }) => msg)
+        return messages.filter((msg) => msg === 'stopped').length === count && messages
+      })
+      expect(lines.filter((msg) => msg === 'request')).toHaveLength(5 * AT_ONCE)
+    })
+  })
+})
+
+test('a reader that goes away stops nothing', async () => {
+  gateway = await startGateway({ isPiped: true })
+  gateway.closeOutput()
+  for (let round = 0; round < 5; round += 1) await request()
+  expect(await gateway.stop()).toBe(0)
+})
