@@ -164,7 +164,7 @@ const added = (column: string) => `CASE
 
 /**
  * The rest of a statement whose CTE `settled` gives the calls that it ended: their sums go into the rollups of the hour,
- * day and month of their admission, at the grain of everything, of the owner, of the key and of the end user.
+ * day and month of their admission, at the grain of everything, of the owner, of the key and of a key's end user.
  *
  * - `was_interrupted`: the owner's own word replaces an end that another process had written, which is taken off.
  * - Calls that differ in nothing are one row from the first step on: everything after it is done twelve times.
@@ -200,7 +200,7 @@ const ROLL_UP = `
     ('all'::rollup_grain, '', ''),
     ('owner', t.owner_id::text, ''),
     ('key', t.key_id::text, ''),
-    ('end_user', t.owner_id::text, t.end_user)) AS g(grain, subject, end_user)
+    ('end_user', t.key_id::text, t.end_user)) AS g(grain, subject, end_user)
 ), first_chunks AS (
   SELECT place, jsonb_object_agg(first_chunk, n) AS histogram
   FROM (SELECT place, first_chunk, sum(calls) AS n FROM facts WHERE first_chunk IS NOT NULL GROUP BY 1, 2) c
