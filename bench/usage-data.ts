@@ -187,7 +187,7 @@ BEGIN
     grain('all', `''`, `''`),
     grain('owner', 'owner_id::text', `''`),
     grain('key', 'key_id::text', `''`),
-    grain('end_user', 'owner_id::text', 'end_user'),
+    grain('end_user', 'key_id::text', 'end_user'),
   ].join(';')};
 END
 $$`

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
 import type { Answer } from './ask.ts'
 import { operationOf } from './contract.ts'
-import { expectDocumented } from './expect-documented.ts'
+import { expectDocumented, reasonOf } from './expect-documented.ts'
 import { exchange } from './raw.ts'
 import { inventedKey, type OperationRequest, openStage, type Stage } from './stage.ts'
 
@@ -207,9 +207,11 @@ describe('the order of the checks', () => {
     expect(await refused({ files }, {})).toBe('invalid_request')
   })
 
-  test('all of them before the key is looked up', async () => {
-    expect(await refused({ files: ['none'] }, { as: inventedKey() })).toBe('invalid_request')
-    expect(await refused({}, { as: inventedKey() })).toBe('key_unknown')
+  test('the limit is not taken from by what is refused before it', async () => {
+    const key = await at.api.createKey(at.token, { limits: { chat_per_minute: 1 } })
+    const as = key.full_key
+    expect(await refused({ files: ['none'] }, { as })).toBe('invalid_request')
+    expect((await chat({}, { as })).status).toBe(200)
   })
 
   test('the rate limit stands before the admission', async () => {
@@ -237,4 +239,92 @@ test('a 400 of ours takes nothing from the limit and is not counted', async () =
   expect(await left()).toMatch(/;r=0;/)
   const { body } = await at.ask('getCurrentApiKey', { as })
   expect(body.data.usage.total_calls).toBe(2)
+})
+
+describe('with a key that is not valid nothing is learned', () => {
+  const completion = { model: 'openai', messages: [{ role: 'user', content: 'Hello' }] }
+  const part = { type: 'image_url', image_url: { url: 'http://localhost/' } }
+  /** Requests that a valid key is told 400, 404, 413 or 415 of. */
+  const WRONG: readonly (readonly [
+    what: string,
+    operation: 'chat' | 'createCompletion',
+    OperationRequest,
+  ])[] = [
+    ['a body that is none', 'chat', { body: '{' }],
+    ['a body that is too large', 'chat', { body: JSON.stringify('x'.repeat(2 << 20)) }],
+    [
+      'a body of another type',
+      'chat',
+      { body: 'a', headers: { agent: 'fastgpt', 'content-type': 'text/plain' } },
+    ],
+    ['a field that is wrong', 'chat', { body: chatBody({ query: 7 }) }],
+    ['an agent that is none', 'chat', { body: chatBody(), headers: { agent: 'nobody' } }],
+    ['no agent', 'chat', { body: chatBody(), headers: {} }],
+    ['an app that is none', 'chat', { body: chatBody({ app_id: 'x' }), headers: { agent: 'apps' } }],
+    ['no app', 'chat', { body: chatBody({ app_id: '' }) }],
+    ['no conversation', 'chat', { body: chatBody(), headers: { agent: 'hiagent' } }],
+    ['a file that is none', 'chat', { body: chatBody({ files: ['none'] }) }],
+    ['variables with a private URL', 'chat', { body: chatBody({ variables: { a: ['http://localhost/'] } }) }],
+    ['a model that is none', 'createCompletion', { body: { ...completion, model: 'nobody' } }],
+    ['a field that is wrong', 'createCompletion', { body: { ...completion, messages: 7 } }],
+    ['two answers', 'createCompletion', { body: { ...completion, n: 2 } }],
+    [
+      'a part that is wrong',
+      'createCompletion',
+      { body: { ...completion, messages: [{ role: 'user', content: [part] }] } },
+    ],
+    [
+      'a header that is no id',
+      'createCompletion',
+      { body: completion, headers: { 'x-conversation-id': '%' } },
+    ],
+  ]
+
+  let keys: Record<string, string>
+  beforeAll(async () => {
+    const revoked = await at.api.createKey(at.token)
+    await at.ask('revokeApiKey', { as: at.token, id: revoked.id })
+    const owner = await at.api.createUser(at.token, at.fresh())
+    const suspended = await at.api.createKey(at.token, { owner_id: owner.id })
+    await at.ask('updateUser', { as: at.token, id: owner.id, body: { status: 'suspended' } })
+    keys = {
+      key_unknown: inventedKey(),
+      key_revoked: revoked.full_key,
+      owner_suspended: suspended.full_key,
+    }
+  })
+
+  test.each(WRONG)('%s (%s)', async (_what, operation, request) => {
+    const ask = (as: string) => at.ask(operation, { headers: { agent: 'fastgpt' }, ...request, as })
+    const good = await ask(at.key.full_key)
+    expect([400, 404, 413, 415]).toContain(good.status)
+    for (const [reason, as] of Object.entries(keys)) {
+      const answer = await ask(as)
+      expectDocumented(operationOf(operation), answer)
+      expect([answer.status, reasonOf(answer.body)]).toEqual([401, reason])
+    }
+  })
+
+  test('each counts as a refused key', async () => {
+    const strict = await openStage({ refusedKeys: { points: 2 } })
+    try {
+      const ask = () => strict.ask('chat', { as: inventedKey(), headers: { agent: 'nobody' }, body: '{' })
+      const reasons = [await ask(), await ask(), await ask()].map(({ body }) => body.reason)
+      expect(reasons).toEqual(['key_unknown', 'key_unknown', 'rate_limited'])
+    } finally {
+      await strict.remove()
+    }
+  })
+
+  test('a valid key is told of what it may use, and of nothing else', async () => {
+    const allowed_agents = ['dify', 'apps/two']
+    const { full_key: as } = await at.api.createKey(at.token, { allowed_agents })
+    const detail = async (agent: string, app_id: string) =>
+      (await chat({ app_id }, { as, headers: { agent } })).body.detail
+    expect(await detail('nobody', '')).toBe('headers.agent: expected one of dify, apps.')
+    expect(await detail('apps', '')).toBe('body.app_id: expected one of two.')
+    expect(await detail('apps', 'three')).toBe('body.app_id: agent apps has two.')
+    const { body } = await at.ask('createCompletion', { as, body: { ...completion, model: 'nobody' } })
+    expect(body.error.message).toBe('body.model: expected one of dify, apps/two.')
+  })
 })

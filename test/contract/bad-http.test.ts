@@ -75,7 +75,7 @@ describe('what is no HTTP', () => {
   })
 })
 
-test.each(['/', '/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat', '/api/v1/chat/x'])(
+test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat', '/api/v1/chat/x'])(
   'there is nothing at %s',
   async (path) => {
     const { body } = await send(at.url, { method: 'POST', path, as: at.key.full_key, body: {} })
@@ -106,9 +106,11 @@ test('a body far over the limit gets its answer, not a reset', async () => {
   expect(answer.headers.connection).not.toBe('close')
 })
 
-test('HEAD is 404 without a body, OPTIONS names the methods', async () => {
+test('HEAD is answered like GET without a body, OPTIONS names the methods', async () => {
   const head = await send(at.url, { method: 'HEAD', path: '/healthz' })
-  expect(head).toMatchObject({ status: 404, text: '' })
+  expect(head).toMatchObject({ status: 200, text: '' })
+  const nothing = await send(at.url, { method: 'HEAD', path: '/nothing' })
+  expect(nothing).toMatchObject({ status: 404, text: '' })
   const options = await send(at.url, { method: 'OPTIONS', path: '/api/v1/chat' })
   expect(options.status).toBe(204)
   expect(options.headers['access-control-allow-methods']).toContain('POST')

@@ -139,15 +139,6 @@ test.each(operations)('%s answers with a slash at the end of its path as without
   expect(answer.status, answer.text).toBe(200)
 })
 
-test.each([...new Set(OPERATIONS.map(({ path }) => path))])('%s has no methods but its own', async (path) => {
-  const routes = OPERATIONS.filter((each) => new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(path))
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']) {
-    if (routes.some((route) => route.method === method)) continue
-    const { body } = await send(at.url, { method, path: path.replace('{id}', 'x'), as: at.token })
-    expect(body, method).toMatchObject({ code: 404, reason: 'route_not_found' })
-  }
-})
-
 function goodRequest(id: string): Promise<OperationRequest> {
   return Promise.resolve(GOOD[id]?.(at) ?? {})
 }

@@ -75,11 +75,52 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
     await seen.waitFor(() => run?.state === 'stopped' || run?.state === 'aborted')
   })
 
-  test('is among the models, under this name', async () => {
-    const listed = await collect(client.models.list())
-    const [agent = ''] = model.split('/')
-    expect(listed.map(({ id }) => id)).toContain(agent)
-    expect(await client.models.retrieve(agent)).toMatchObject({ object: 'model', owned_by: platform })
+  test('is among the models where it can be called by its name alone', async () => {
+    const listed = (await collect(client.models.list())).map(({ id }) => id)
+    if (platform === 'fastgpt') {
+      expect(listed).not.toContain(platform)
+      await expect(client.models.retrieve(platform)).rejects.toMatchObject({ code: 'model_not_found' })
+      return
+    }
+    expect(listed).toContain(model)
+    expect(await client.models.retrieve(model)).toMatchObject({ object: 'model', owned_by: platform })
+  })
+
+  test('null is as good as absent', async () => {
+    const { choices } = await client.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'Hello' }],
+      stream: null,
+      stream_options: null,
+      metadata: null,
+      temperature: null,
+      // Types forbid these two, programs in other languages do not.
+      ...({ user: null, tools: null } as object),
+    })
+    expect(choices[0]?.finish_reason).toBe('stop')
+    const stream = await client.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'Hello' }],
+      stream: true,
+      ...({ stream_options: { include_usage: null }, metadata: { conversation_id: null } } as object),
+    })
+    const chunks = await collect(stream)
+    expect(chunks.some(({ usage }) => usage)).toBe(false)
+  })
+
+  test('an id of any text names the conversation, percent-encoded in headers both ways', async () => {
+    const id = `${platform} 100% 会话`
+    const headers = { 'x-conversation-id': encodeURIComponent(id) }
+    const ask = (content: string, more: object, options: object) =>
+      client.chat.completions
+        .create({ model, messages: [{ role: 'user', content }], ...more }, options)
+        .withResponse()
+    const first = await ask('My name is Ada.', {}, { headers })
+    expect(first.response.headers.get('x-conversation-id')).toBe(headers['x-conversation-id'])
+    if (platform === 'openai') return
+    const second = await ask('What is my name?', { metadata: { conversation_id: id } }, {})
+    expect(second.response.headers.get('x-conversation-id')).toBe(headers['x-conversation-id'])
+    expect(second.data.choices[0]?.message.content).toContain('Your name is Ada;')
   })
 })
 
@@ -124,6 +165,107 @@ test('tools that no platform could call are refused', async () => {
     expect(failure).toBeInstanceOf(BadRequestError)
     expect(failure).toMatchObject({ code: 'invalid_request', param: 'tools' })
   }
+})
+
+test('tools that no platform could call pass where none may be called', async () => {
+  const { name, parameters } = WEATHER
+  const { choices } = await client.chat.completions.create({
+    model: 'dify',
+    messages: [{ role: 'user', content: 'Hello' }],
+    tools: [{ type: 'function', function: { name, parameters } }],
+    tool_choice: 'none',
+  })
+  expect(choices[0]?.finish_reason).toBe('stop')
+})
+
+test('a refusal names what this API calls it', async () => {
+  const ask = (more: object, headers: Record<string, string> = {}) =>
+    client.chat.completions
+      .create({ model: 'dify', messages: [{ role: 'user', content: 'Hello' }], ...more }, { headers })
+      .catch((error: unknown) => error)
+  const long = 'x'.repeat(257)
+  for (const [failure, param] of [
+    [await ask({}, { 'x-conversation-id': long }), 'x-conversation-id'],
+    [await ask({}, { 'x-conversation-id': '%' }), 'x-conversation-id'],
+    [await ask({ metadata: { conversation_id: long } }), 'metadata.conversation_id'],
+    [await ask({ metadata: { conversation_id: 'a\nb' } }), 'metadata.conversation_id'],
+    [await ask({ user: 'a\nb' }), 'user'],
+    [await ask({ model: 'fastgpt' }), 'model'],
+    [await ask({ model: 'dify/gpt-4o' }), 'model'],
+    [await ask({ model: 'fastgpt/a\nb' }), 'model'],
+    [
+      await ask({ messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }),
+      'messages[0].content[0].type',
+    ],
+  ] as const) {
+    expect(failure).toBeInstanceOf(APIError)
+    expect(failure).toMatchObject({ param })
+  }
+})
+
+test('a used-up quota is told as what it is', async () => {
+  const owner = await scene.api.createUser(scene.token, 'poor', { max_api_calls: 0 })
+  const { full_key: apiKey } = await scene.api.createKey(scene.token, { owner_id: owner.id })
+  const poor = new OpenAI({ baseURL: client.baseURL, apiKey, maxRetries: 0 })
+  const asked = poor.chat.completions.create({
+    model: 'dify',
+    messages: [{ role: 'user', content: 'Hello' }],
+  })
+  await expect(asked).rejects.toMatchObject({
+    status: 429,
+    type: 'insufficient_quota',
+    message: expect.stringContaining(
+      'The call quota of this user is used up. max_api_calls of 0 is reached.',
+    ),
+  })
+})
+
+test('what is not served says what to use instead', async () => {
+  const asked = [
+    client.responses.create({ model: 'dify', input: 'Hello' }),
+    client.completions.create({ model: 'dify', prompt: 'Hello' }),
+    client.images.generate({ prompt: 'a gateway' }),
+    new OpenAI({ baseURL: `${scene.gateway.url}/v1`, apiKey: scene.key, maxRetries: 0 }).models.list(),
+  ]
+  const failures = await Promise.all(
+    asked.map((each) =>
+      each.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ),
+  )
+  for (const failure of failures) {
+    expect(failure).toBeInstanceOf(NotFoundError)
+    expect(failure).toMatchObject({
+      code: 'route_not_found',
+      message: expect.stringMatching(/\/api\/v1/),
+    })
+  }
+})
+
+test('parts of known types reach an openai agent, and no private URL does', async () => {
+  const { seen } = scene.sandbox.agents.openai
+  const send = (...content: object[]) =>
+    client.chat.completions
+      .create({ model: 'openai', messages: [{ role: 'user', content } as ChatCompletionMessageParam] })
+      .catch((error: unknown) => error)
+  const text = { type: 'text', text: 'Parts' }
+  const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
+  const image = { type: 'image_url', image_url: { url: 'https://files.example.com/a.png' } }
+  await send(text, audio, image, { type: 'refusal', refusal: 'no' })
+  const before = seen.requests.length
+  expect(seen.requests.at(-1)?.body).toMatchObject({ messages: [{ content: [text, audio, image] }] })
+  for (const part of [
+    { type: 'video_url', video_url: { url: 'http://10.0.0.1/' } },
+    { type: 'audio_url', audio_url: { url: 'http://10.0.0.1/' } },
+    { type: 'input_file', file_url: 'http://10.0.0.1/' },
+    { ...image, file: { file_url: 'http://kubernetes.default.svc/' } },
+    { type: 'file', file: { file_data: 'data:,', url: 'http://[2001:0:7f00:1::]/' } },
+  ]) {
+    expect(await send(text, part)).toBeInstanceOf(BadRequestError)
+  }
+  expect(seen.requests).toHaveLength(before)
 })
 
 test('reasoning comes where the agent allows it, and nowhere else', async () => {

@@ -9,6 +9,7 @@ import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { chatRoutes } from '#rest/chat.ts'
 import { answerClientError } from '#rest/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#rest/connections.ts'
+import { frontPageRoutes } from '#rest/front-page.ts'
 import { installJsonBody } from '#rest/json-body.ts'
 import { jwksRoutes } from '#rest/jwks.ts'
 import { loginRoutes } from '#rest/login.ts'
@@ -68,6 +69,7 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   userRoutes(app, services)
   usageRoutes(app, services, runtime)
   jwksRoutes(app, services)
+  frontPageRoutes(app, { hasHealth: config.opsPort === undefined })
   if (config.opsPort === undefined) healthRoutes(app, health, metrics)
   return app
 }
@@ -128,7 +130,7 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     requestIdHeader: false,
     bodyLimit: config.chat.bodyBytesMax,
     trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
     // A client that dribbles its request holds a socket no longer than this.
@@ -154,5 +156,6 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
   app.decorateRequest('callId', undefined)
   app.decorateRequest('principal', undefined)
   app.decorateRequest('apiKey', '')
+  app.decorateRequest('isKeyJudgedByCall', false)
   return app as unknown as FastifyInstance
 }

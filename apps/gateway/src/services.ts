@@ -114,8 +114,10 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   })
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
   const secret = createInstallationSecret({ prisma, runtime })
+  const authentication = createAuthentication({ sql, limits, tokens })
   const chat = createChatService({
     agents,
+    authenticate: authentication.authenticate,
     limits,
     keyLimits: createKeyLimitsReader({ sql, runtime }),
     ledger,
@@ -145,7 +147,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     chat,
     agents: createAgentDirectory({ agents, upstream, runtime }),
     login: createLogin({ prisma, runtime, limits, passwords, tokens }),
-    authentication: createAuthentication({ sql, limits, tokens }),
+    authentication,
     users: createUsers({ prisma, runtime, limits, passwords, config: config.users }),
     keys: createKeys({
       prisma,

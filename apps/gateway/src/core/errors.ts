@@ -41,12 +41,14 @@ export const ERRORS = {
   role_denied: { status: 403, retryable: false, text: "The user's role does not allow this." },
   agent_denied: { status: 403, retryable: false, text: 'The API key may not use this agent.' },
 
-  route_not_found: { status: 404, retryable: false, text: 'There is nothing at this path and method.' },
+  route_not_found: { status: 404, retryable: false, text: 'There is nothing at this path.' },
   user_not_found: { status: 404, retryable: false, text: 'This user does not exist.' },
   key_not_found: { status: 404, retryable: false, text: 'This API key does not exist.' },
   model_not_found: { status: 404, retryable: false, text: 'This model does not exist.' },
   app_not_found: { status: 404, retryable: false, text: 'This app does not exist.' },
   conversation_not_found: { status: 404, retryable: false, text: 'This conversation does not exist.' },
+
+  method_not_allowed: { status: 405, retryable: false, text: 'This path does not take this method.' },
 
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Chat } from '#core/chat/service.ts'
-import type { ErrorReason } from '#core/errors.ts'
+import { type ErrorReason, fail } from '#core/errors.ts'
 import type { StreamTimes } from './event-stream.ts'
 
 /** What the chat routes share: their options, the client's signal and end user, the headers and reasons of a call. */
@@ -19,26 +19,53 @@ export function abortedWith(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** The front's word stands above the body's, which its own users could write. */
+/** The end user, and under which name the request has it. */
+interface NamedEndUser {
+  readonly endUser: string
+  readonly field: string
+}
+
+/** A trusted front's header takes precedence over the body, which the front's own users could write. */
 export function endUserOf(
   request: FastifyRequest,
   { endUserHeader }: ChatRouteOptions,
-  user: string | undefined,
-): string {
+  user: string | null | undefined,
+): NamedEndUser {
   const value = endUserHeader === undefined ? undefined : request.headers[endUserHeader]
-  return typeof value === 'string' && value !== '' ? value : (user ?? '')
+  return endUserHeader !== undefined && typeof value === 'string' && value !== ''
+    ? { endUser: idOfHeader(endUserHeader, value), field: `headers.${endUserHeader}` }
+    : { endUser: user ?? '', field: 'body.user' }
 }
 
 /** From here on every answer of the request, an error too, names the call. */
 export function callHeaders(request: FastifyRequest, reply: FastifyReply, chat: Chat): void {
   request.callId = chat.callId
-  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerText(chat.conversationId))
+  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
 }
 
-/** Conversation ids are any text; a header takes only ASCII, the rest goes percent-encoded. */
-function headerText(id: string): string {
-  return /^[\x20-\x7e]*$/.test(id) ? id : encodeURIComponent(id)
+/** An id is any text, and a header is not: both ways an id goes percent-encoded where it holds anything but printable ASCII. */
+export function headerOfId(id: string): string {
+  return PLAIN_ID.test(id) ? id : encodeURIComponent(id)
 }
+
+/** Printable ASCII without `%`, and without blanks at its ends, which HTTP cuts off. */
+const PLAIN_ID = /^(?! )[\x20-\x24\x26-\x7e]*(?<! )$/
+
+/** The id that a header holds in the form of {@link headerOfId}. */
+export function idOfHeader(name: string, value: string): string {
+  if (PLAIN_ID.test(value)) return value
+  try {
+    if (PRINTABLE_ASCII.test(value)) return decodeURIComponent(value)
+  } catch {
+    // Half an escape, or bytes that are not UTF-8.
+  }
+  return fail(
+    'invalid_request',
+    `headers.${name}: expected printable ASCII, and percent-encoded UTF-8 for all else.`,
+  )
+}
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 
 /** Everything that a chat call can end with, whatever the face. */
 export const CHAT_PROBLEMS = [

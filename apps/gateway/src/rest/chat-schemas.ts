@@ -12,14 +12,16 @@ export const ChatRequestSchema = Type.Object(
     }),
     chat_id: Type.String({
       maxLength: ID_CHARACTERS_MAX,
-      description: 'Conversation, but for hiagent; empty starts a new one.',
+      description:
+        'Conversation of every agent but hiagent, which ignores it; empty starts a new one, or takes `conversation_id`.',
     }),
     stream: Type.Boolean({ description: 'true: server-sent events; false: one JSON reply.' }),
     detail: Type.Boolean({ description: "true: the platform's progress comes along." }),
     query: Type.String({ pattern: '\\S', expected: 'a string that is not blank' }),
     conversation_id: Type.String({
       maxLength: ID_CHARACTERS_MAX,
-      description: 'Conversation for hiagent; may be empty for others.',
+      description:
+        'Conversation of hiagent, which requires it; for the others it counts only where `chat_id` is empty.',
     }),
     files: Type.Array(Type.String(), {
       maxItems: FILES_MAX,

@@ -13,7 +13,7 @@ import {
   StreamErrorSchema,
   UsageSchema,
 } from './chat-schemas.ts'
-import { requireChatKey } from './credentials.ts'
+import { judgeKeyFirst, requireChatKey } from './credentials.ts'
 import { sendEventStream } from './event-stream.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { problems, ref } from './schemas.ts'
@@ -32,9 +32,11 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
 
   app.post<{ Body: ChatRequest; Headers: { agent?: string } }>(
     '/api/v1/chat',
-    { schema: chatSchema, onRequest: requireChatKey(services) },
+    { schema: chatSchema, onRequest: requireChatKey(services), errorHandler: judgeKeyFirst(services) },
     async (request, reply) => {
       const { body } = request
+      const { endUser, field } = endUserOf(request, options, body.user)
+      request.isKeyJudgedByCall = true
       const chat = await services.chat.start(
         {
           requestId: request.id,
@@ -48,8 +50,9 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
           stream: body.stream,
           query: body.query,
           files: body.files,
-          endUser: endUserOf(request, options, body.user),
+          endUser,
           variables: (body.variables ?? {}) as Record<string, unknown>,
+          fields: { ...FIELDS, endUser: field },
         },
         abortedWith(reply),
         (verdict) => limitHeaders(reply, verdict),
@@ -60,6 +63,14 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
       return reply
     },
   )
+}
+
+const FIELDS = {
+  agent: 'headers.agent',
+  app: 'body.app_id',
+  chatId: 'body.chat_id',
+  conversation: 'body.conversation_id',
+  files: 'body.files',
 }
 
 const chatSchema = {

@@ -1,8 +1,9 @@
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type ErrorReason, fail } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services.ts'
+import { toProblem } from './problem.ts'
 
 /**
  * Credentials are checked in `onRequest`, before a byte of the body is read.
@@ -78,7 +79,7 @@ export function requireAny(services: Pick<Services, 'authentication'>): Credenti
 
 export const ANY_PROBLEMS = CREDENTIAL_PROBLEMS
 
-/** Nobody is somebody here; a credential that is sent must be good. */
+/** Anonymous callers are allowed, but a credential that is sent must be valid. */
 export function optionalPrincipal(services: Authenticating): CredentialHook {
   return async (request) => {
     if (request.headers.authorization !== undefined) request.principal = await authenticate(services, request)
@@ -94,6 +95,25 @@ export function requireChatKey({ authentication }: Authenticating): onRequestHoo
     else refusing.catch(done)
   }
 }
+
+/**
+ * For routes behind {@link requireChatKey}, whose key is looked up by the call itself: before an answer that says what is
+ * wrong with the request, the key is looked up, so that only a valid one learns anything. A good call pays nothing for it.
+ */
+export function judgeKeyFirst({
+  authentication,
+}: Authenticating): (error: FastifyError, request: FastifyRequest) => Promise<never> {
+  return async (error, request) => {
+    const isAboutRequest = ABOUT_THE_REQUEST.has(toProblem(error).status)
+    if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
+      await authentication.authenticate(request.apiKey, request.ip)
+    }
+    // On to the handler of all routes.
+    throw error
+  }
+}
+
+const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
 
 function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
   return authentication.authenticate(bearerOf(request), request.ip)
@@ -129,5 +149,7 @@ declare module 'fastify' {
     principal: Principal | undefined
     /** Set by {@link requireChatKey}. */
     apiKey: string
+    /** From now on the chat service answers for the key. */
+    isKeyJudgedByCall: boolean
   }
 }

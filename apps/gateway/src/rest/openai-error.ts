@@ -11,12 +11,22 @@ export interface OpenAiError {
 
 export function openAiError(problem: Problem): { error: OpenAiError } {
   return {
-    error: { message: problem.detail, type: typeOf(problem), code: problem.reason, param: paramOf(problem) },
+    error: {
+      message: messageOf(problem),
+      type: typeOf(problem),
+      code: problem.reason,
+      param: paramOf(problem),
+    },
   }
 }
 
+/** The only text that clients show: where the detail alone does not say what happened, the reason's text goes before it. */
+function messageOf({ reason, message, detail }: Problem): string {
+  return reason === 'quota_exceeded' && detail !== message ? `${message} ${detail}` : detail
+}
+
 function paramOf({ detail }: Problem): string | null {
-  return /^body\.([^:]+): /.exec(detail)?.[1] ?? null
+  return /^(?:body|headers)\.([^:]+): /.exec(detail)?.[1] ?? null
 }
 
 function typeOf({ status, reason }: Problem): string {

@@ -59,8 +59,13 @@ export function passedParameters(body: CompletionRequest): Record<string, unknow
 /** The given parameters that agents without OpenAI's interface cannot honour. */
 export function unhonouredParameters(body: CompletionRequest): string[] {
   const given = body as Record<string, unknown>
-  return Object.keys(given).filter((name) => REFUSED.has(name) && isUsed(name, given[name]))
+  return Object.keys(given).filter(
+    (name) => REFUSED.has(name) && isUsed(name, given[name]) && given[CHOICE_OF[name] ?? ''] !== 'none',
+  )
 }
+
+/** A choice of `none` takes back what the list beside it offers. */
+const CHOICE_OF: Readonly<Record<string, string>> = { tools: 'tool_choice', functions: 'function_call' }
 
 function isUsed(name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === false) return false

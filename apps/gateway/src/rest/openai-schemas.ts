@@ -7,7 +7,8 @@ const Message = Type.Object(
     role: oneOf(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
     content: Type.Optional(
       Type.Unsafe<unknown>({
-        description: 'Text, or parts of type `text`, `image_url` and `file`; null beside tool calls.',
+        description:
+          'Text, or parts of type `text`, `image_url`, `file` and, for `openai` agents, `input_audio`; null beside tool calls.',
       }),
     ),
   },
@@ -20,13 +21,18 @@ export const CompletionRequestSchema = Type.Object(
     messages: Type.Array(Message, { minItems: 1 }),
     stream: Type.Optional(nullable(Type.Boolean())),
     stream_options: Type.Optional(
-      nullable(Type.Object({ include_usage: Type.Optional(Type.Boolean()) }, { additionalProperties: true })),
+      nullable(
+        Type.Object(
+          { include_usage: Type.Optional(nullable(Type.Boolean())) },
+          { additionalProperties: true },
+        ),
+      ),
     ),
-    user: Type.Optional(Type.String({ maxLength: 256 })),
+    user: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
     metadata: Type.Optional(
       nullable(
         Type.Object(
-          { conversation_id: Type.Optional(Type.String({ maxLength: 256 })) },
+          { conversation_id: Type.Optional(nullable(Type.String({ maxLength: 256 }))) },
           { additionalProperties: true },
         ),
       ),

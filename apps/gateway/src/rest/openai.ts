@@ -3,8 +3,15 @@ import Type from 'typebox'
 import type { ChatCall } from '#core/chat/chat-call.ts'
 import { Problem } from '#core/errors.ts'
 import type { Services } from '#core/services.ts'
-import { abortedWith, CHAT_PROBLEMS, type ChatRouteOptions, callHeaders, endUserOf } from './chat-exchange.ts'
-import { callerOf, KEY_PROBLEMS, requireChatKey, requireKey } from './credentials.ts'
+import {
+  abortedWith,
+  CHAT_PROBLEMS,
+  type ChatRouteOptions,
+  callHeaders,
+  endUserOf,
+  idOfHeader,
+} from './chat-exchange.ts'
+import { callerOf, judgeKeyFirst, KEY_PROBLEMS, requireChatKey, requireKey } from './credentials.ts'
 import { sendEventStream } from './event-stream.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { createCompletionEncoder } from './openai-chunks.ts'
@@ -21,9 +28,11 @@ import {
 } from './openai-schemas.ts'
 import { problemsAs, ref } from './schemas.ts'
 
+const HEADER = 'x-conversation-id'
+
 interface CompletionHeaders {
   agent?: string
-  'x-conversation-id'?: string
+  [HEADER]?: string
 }
 
 /** For tools that know only OpenAI: `baseURL` is `…/api/v1`, the key an API key, `model` an agent. */
@@ -42,10 +51,16 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
 
   app.post<{ Body: CompletionRequest; Headers: CompletionHeaders }>(
     '/api/v1/chat/completions',
-    { config, schema: completionSchema, onRequest: requireChatKey(services) },
+    {
+      config,
+      schema: completionSchema,
+      onRequest: requireChatKey(services),
+      errorHandler: judgeKeyFirst(services),
+    },
     async (request, reply) => {
       const { body } = request
-      const call = chatCall(request, endUserOf(request, options, body.user))
+      const call = chatCall(request, options)
+      request.isKeyJudgedByCall = true
       const chat = await services.chat.start(call, abortedWith(reply), (verdict) =>
         limitHeaders(reply, verdict),
       )
@@ -79,11 +94,12 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
 
 function chatCall(
   request: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>,
-  endUser: string,
+  options: ChatRouteOptions,
 ): ChatCall {
   const { body, headers } = request
   const { agent, app } = splitModel(body.model, headers.agent)
-  const conversation = headers['x-conversation-id'] ?? body.metadata?.conversation_id ?? ''
+  const { endUser, field } = endUserOf(request, options, body.user)
+  const { conversation, place } = conversationOf(request)
   return {
     requestId: request.id,
     face: 'openai',
@@ -91,7 +107,7 @@ function chatCall(
     address: request.ip,
     agent,
     appId: app,
-    model: headers.agent === undefined ? body.model : undefined,
+    model: body.model,
     chatId: conversation,
     conversationId: conversation,
     stream: body.stream === true,
@@ -102,7 +118,25 @@ function chatCall(
     messages: callMessages(body),
     parameters: passedParameters(body),
     unhonoured: unhonouredParameters(body),
+    fields: {
+      agent: headers.agent === undefined ? 'body.model' : 'headers.agent',
+      app: 'body.model',
+      chatId: place,
+      conversation: place,
+      endUser: field,
+      files: 'body.messages',
+    },
   }
+}
+
+/** The header takes precedence; tools that fill in a template send an empty one where there is nothing to fill in. */
+function conversationOf({
+  headers: { [HEADER]: header = '' },
+  body: { metadata },
+}: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>) {
+  return header === ''
+    ? { conversation: metadata?.conversation_id ?? '', place: 'body.metadata.conversation_id' }
+    : { conversation: idOfHeader(HEADER, header), place: `headers.${HEADER}` }
 }
 
 function modelRecord({ id, platform }: { id: string; platform: string }) {
@@ -128,7 +162,9 @@ const completionSchema = {
   security: [{ apiKey: [] }],
   headers: Type.Object({
     agent: AGENT_HEADER,
-    'x-conversation-id': Type.Optional(Type.String({ maxLength: 256, description: 'The conversation.' })),
+    [HEADER]: Type.Optional(
+      Type.String({ description: 'The conversation; percent-encoded where it is not printable ASCII.' }),
+    ),
   }),
   body: ref(CompletionRequestSchema),
   response: {

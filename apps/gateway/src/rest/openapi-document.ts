@@ -101,7 +101,9 @@ const HEADERS = {
   'RateLimit-Policy': header('The limit: `"<name>";q=<requests>;w=<seconds>`.'),
   RateLimit: header('What is left of it: `"<name>";r=<requests>;t=<seconds until it is whole again>`.'),
   'X-Call-Id': header('The admitted call, as the ledger names it.'),
-  'X-Conversation-Id': header('The `id` of the reply; percent-encoded where it is not ASCII.'),
+  'X-Conversation-Id': header(
+    'The `id` of the reply; percent-encoded (UTF-8) where it holds anything but printable ASCII, or a `%`.',
+  ),
 } as const satisfies Record<string, Header>
 
 type HeaderName = keyof typeof HEADERS

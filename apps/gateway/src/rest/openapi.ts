@@ -8,7 +8,7 @@ const VERSION = '1.0.0'
 
 const DESCRIPTION = `One HTTP interface in front of several AI agent platforms.
 
-Every path also answers with a slash at its end. An error has a stable \`reason\` (in the body \`ErrorBody\`; as \`code\` in \`OpenAiError\`), and each operation lists those that it can end with. Before any operation, a request can end with 400 \`invalid_request\` (it is no valid HTTP, or its path is none), 404 \`route_not_found\` and 431 \`headers_too_large\`.`
+Every path also answers with a slash at its end, and to HEAD where it answers to GET. An error has a stable \`reason\` (in the body \`ErrorBody\`; as \`code\` in \`OpenAiError\`), and each operation lists those that it can end with. Before any operation, a request can end with 400 \`invalid_request\` (it is no valid HTTP, or its path is none), 404 \`route_not_found\`, 405 \`method_not_allowed\` (with \`Allow\`) and 431 \`headers_too_large\`.`
 
 /** Prints `openapi.json` from the route schemas, serves it, and shows it under `/docs` with assets of the package alone. */
 export async function installOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {

@@ -2,6 +2,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, Problem } from '#core/errors.ts'
 import { openAiError } from './openai-error.ts'
+import { otherApiHint } from './openai-paths.ts'
+import { watchRoutes } from './unknown-routes.ts'
 import { validationProblem } from './validation.ts'
 
 /** The error body of every route but the OpenAI-compatible ones. */
@@ -23,7 +25,14 @@ export function errorBody(problem: Problem, requestId: string): ErrorBody {
   }
 }
 
+/** To be called before the routes are added. */
 export function installProblems(app: FastifyInstance): void {
+  const problemOfUnknown = watchRoutes(app)
+  // Before the body is read: its type or size matters to nobody where there is no route.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) throw problemOfUnknown(request, reply)
+    done()
+  })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = toProblem(error)
     // Fastify closes where it refuses a body, and the reset can overtake the answer while the client still writes.
@@ -31,13 +40,7 @@ export function installProblems(app: FastifyInstance): void {
     if (problem.reason !== 'draining') reply.removeHeader('connection')
     return sendProblem(problem, request, reply)
   })
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      new Problem('route_not_found', { detail: `${request.method} ${pathOf(request.url)} is not a route.` }),
-      request,
-      reply,
-    ),
-  )
+  app.setNotFoundHandler((request, reply) => sendProblem(problemOfUnknown(request, reply), request, reply))
 }
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -52,12 +55,28 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   request.problem = problem
   const isOpenAi = request.routeOptions.config?.errors === 'openai'
   const headers = problemHeaders(problem)
-  // OpenAI's clients pass over a longer wait and come back at once.
-  if (isOpenAi && Number(headers['retry-after']) > 60) headers['retry-after'] = '60'
+  if (isOpenAi && Number(headers['retry-after']) > WAITED_FOR_SECONDS_MAX) {
+    headers['retry-after'] = String(WAITED_FOR_SECONDS_MAX)
+  }
   reply.status(problem.status).headers(headers)
   return reply
     .type('application/json; charset=utf-8')
-    .send(isOpenAi ? openAiError(problem) : errorBody(problem, request.id))
+    .send(isOpenAi ? openAiError(problem) : bodyAnywhere(problem, request))
+}
+
+/** Who asks for a path of the API that does not exist may be a client of either kind, so the body has both shapes. */
+function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
+  const body = errorBody(problem, request.id)
+  const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
+  return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
+}
+
+/** openai 4 and 5 and the AI SDK wait for `Retry-After` only where it is below 60 s; otherwise they come back within two. */
+const WAITED_FOR_SECONDS_MAX = 59
+
+/** A window of a minute that has just begun lasts 60 s when rounded up: a second less is waited for. */
+function retryAfter(seconds: number): string {
+  return String(seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds)
 }
 
 export function problemHeaders(problem: Problem): Record<string, string> {
@@ -67,7 +86,7 @@ export function problemHeaders(problem: Problem): Record<string, string> {
     'x-should-retry': String(ERRORS[problem.reason].retryable),
   }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
-  if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = String(problem.retryAfterSeconds)
+  if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = retryAfter(problem.retryAfterSeconds)
   else if (problem.status === 503) headers['retry-after'] = '1'
   return headers
 }
@@ -91,12 +110,6 @@ export function toProblem(error: unknown): Problem {
     default:
       return new Problem(isConnectionError(error) ? 'unavailable' : 'internal_error', { cause: error })
   }
-}
-
-function pathOf(url: string): string {
-  const end = url.indexOf('?')
-  const path = end < 0 ? url : url.slice(0, end)
-  return path.length > 200 ? `${path.slice(0, 200)}…` : path
 }
 
 declare module 'fastify' {

@@ -14,7 +14,7 @@ export const OUTCOMES = [
 const Quantiles = nullable(
   Type.Object(
     { p50: Type.Number(), p95: Type.Number(), p99: Type.Number() },
-    { description: 'Milliseconds, at most 4.8 % off.' },
+    { description: 'Milliseconds, at most 4.9 % off.' },
   ),
 )
 

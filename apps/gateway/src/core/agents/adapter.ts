@@ -9,6 +9,8 @@ export interface Adapter<State extends ReplyState = ReplyState> {
   readonly platform: Platform
   /** Request fields that must carry a real value for this agent. */
   requires(agent: Agent): readonly ('app_id' | 'conversation_id')[]
+  /** Whether an `app_id` goes to the platform as the caller wrote it, where the entry lists no apps. */
+  readonly takesAppIds: boolean
   features(agent: Agent): AgentFeatures
   /**
    * Who keeps the context of a conversation: `client` platforms under the id they are given, `platform` ones under ids of

@@ -37,6 +37,7 @@ interface CozeState extends ReplyState {
 export const coze: Adapter<CozeState> = {
   platform: 'coze',
   requires: (agent) => (agent.botId === undefined && defaultApp(agent) === undefined ? ['app_id'] : []),
+  takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'platform',
   emptyReplyIsError: true,

@@ -53,6 +53,7 @@ const APP_MODES = {
 export const dify: Adapter<DifyState> = {
   platform: 'dify',
   requires: () => [],
+  takesAppIds: false,
   features: ({ mode }) => ({
     stream: true,
     detail: true,

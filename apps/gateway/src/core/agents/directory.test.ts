@@ -113,4 +113,28 @@ test('a key sees the agents and apps that it names, and all where it names none'
     ['dify', []],
   ])
   expect(await seenBy(['coze'])).toEqual([])
+  // Dify has no apps that a caller could name: such a key can use nothing of it.
+  expect(await seenBy(['dify/helpdesk', 'openai/gone'])).toEqual([])
+})
+
+test('models are what can be called, by names that can be called', () => {
+  const { directory } = directoryOf([
+    agentOf('fastgpt'),
+    agentOf('fastgpt', { id: 'desk', apps: [{ id: 'only', name: 'only', default: false }] }),
+    agentOf('dify'),
+    agentOf('coze'),
+    agentOf('coze', { id: 'bot', botId: 'b1' }),
+    agentOf('openai', { apps }),
+    agentOf('openai', { id: 'preset', apps: apps.map((app) => ({ ...app, default: app.id === 'large' })) }),
+  ])
+  const named = (allowed: string[]) => directory.models(callerOf(allowed)).map(({ id }) => id)
+  // fastgpt and coze need an app that nobody has named, openai has two and takes neither by itself.
+  expect(named([])).toEqual([
+    ...['desk', 'desk/only', 'dify', 'bot', 'openai/small', 'openai/large'],
+    ...['preset', 'preset/small', 'preset/large'],
+  ])
+  expect(named(['preset/small', 'desk/only'])).toEqual(['desk', 'desk/only', 'preset/small'])
+  expect(named(['preset/large'])).toEqual(['preset', 'preset/large'])
+  // A key may itself name an app at a platform that takes any.
+  expect(named(['fastgpt/mine', 'bot/b2', 'dify/none'])).toEqual(['fastgpt/mine', 'bot/b2'])
 })

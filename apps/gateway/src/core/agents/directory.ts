@@ -5,6 +5,7 @@ import type { AgentFeatures, HelperCall } from './adapter.ts'
 import type { Agent, Platform } from './agent.ts'
 import { adapterOf } from './registry.ts'
 import type { Upstream } from './upstream.ts'
+import { modelNames, usableAgents } from './usable.ts'
 
 export type AgentStatus = 'available' | 'degraded' | 'unavailable'
 
@@ -30,7 +31,7 @@ export interface ModelRecord {
 export interface AgentDirectory {
   /** All agents; for an API key with an allow-list, those that it names. */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
-  /** The names by which the OpenAI-compatible face knows them: `agent` and `agent/app`. No probe is made. */
+  /** What can be called on the OpenAI-compatible face, by name: `agent` and `agent/app`. No probe is made. */
   models(caller: Principal): readonly ModelRecord[]
 }
 
@@ -45,10 +46,7 @@ export function createAgentDirectory(deps: {
   const statusOf = createStatusReader(deps)
   const usable = (caller: Principal | undefined) => {
     const allowed = caller?.via.kind === 'key' ? caller.via.allowedAgents : []
-    return [...deps.agents.values()].flatMap((agent) => {
-      const apps = allowedApps(agent, allowed)
-      return apps === undefined ? [] : [{ agent, apps }]
-    })
+    return usableAgents(deps.agents, allowed)
   }
   return {
     list(caller) {
@@ -57,18 +55,8 @@ export function createAgentDirectory(deps: {
       )
     },
     models: (caller) =>
-      usable(caller).flatMap(({ agent: { id, platform }, apps }) => [
-        { id, platform },
-        ...apps.map((app) => ({ id: `${id}/${app.id}`, platform })),
-      ]),
+      usable(caller).flatMap((each) => modelNames(each).map((id) => ({ id, platform: each.agent.platform }))),
   }
-}
-
-/** By a list of `agent` and `agent/app`, empty for all; undefined where it does not name the agent at all. */
-function allowedApps(agent: Agent, allowed: readonly string[]): Agent['apps'] | undefined {
-  if (allowed.length === 0 || allowed.includes(agent.id)) return agent.apps
-  const isNamed = allowed.some((entry) => entry.startsWith(`${agent.id}/`))
-  return isNamed ? agent.apps.filter((app) => allowed.includes(`${agent.id}/${app.id}`)) : undefined
 }
 
 function toRecord(agent: Agent, apps: Agent['apps'], status: AgentStatus): AgentRecord {

@@ -16,7 +16,7 @@ test("a platform's text is told only where the caller can do something about it"
 test.each([
   ['23', undefined, 23],
   ['0', undefined, 1],
-  ['3600', undefined, 60],
+  ['3600', undefined, 59],
   ['Wed, 21 Oct 2026 07:28:00 GMT', undefined, undefined],
   [undefined, 'Please try again in 23 seconds.', 23],
   [undefined, 'Please try again in 1.2s.', 2],

@@ -41,6 +41,7 @@ interface FastGptState extends ReplyState {
 export const fastgpt: Adapter<FastGptState> = {
   platform: 'fastgpt',
   requires: (agent) => (defaultApp(agent) === undefined ? ['app_id'] : []),
+  takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'client',
   emptyReplyIsError: true,

@@ -38,6 +38,7 @@ interface HiAgentState extends ReplyState {
 export const hiagent: Adapter<HiAgentState> = {
   platform: 'hiagent',
   requires: () => ['conversation_id'],
+  takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'platform',
   emptyReplyIsError: true,

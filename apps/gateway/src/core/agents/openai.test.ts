@@ -171,7 +171,7 @@ test('keeps the code, the request id and the wait of a refusal', () => {
   const error = { code: 'rate_limit_exceeded', message: 'Limit of org-1 reached' }
   expect(openai.toFailure(429, { error }, header)).toEqual({
     reason: 'agent_rate_limited',
-    retryAfterSeconds: 60,
+    retryAfterSeconds: 59,
     platformStatus: 429,
     platformCode: 'rate_limit_exceeded',
     platformLogId: 'req_1',

@@ -34,6 +34,7 @@ interface OpenAiState extends ReplyState {
 export const openai: Adapter<OpenAiState> = {
   platform: 'openai',
   requires: () => [],
+  takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'kept',
   // An answer may consist of tool calls alone.

@@ -1,9 +1,10 @@
 import type { HeaderReader } from './adapter.ts'
 
-const SECONDS_MAX = 60
+/** Common clients (openai 4 and 5, the AI SDK) wait only where it is less than 60; otherwise they come back at once. */
+const SECONDS_MAX = 59
 
 /**
- * Seconds to wait, from the header or else from a text such as "try again in 23 seconds", clamped to 1–60.
+ * Seconds to wait, from the header or else from a text such as "try again in 23 seconds", clamped to 1–59.
  * A header with a date is passed over: adapters have no clock.
  */
 export function retryAfter(header: HeaderReader | undefined, text: unknown): number | undefined {

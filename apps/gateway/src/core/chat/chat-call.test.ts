@@ -2,13 +2,15 @@ import { expect, test } from 'vitest'
 import type { Agent, AgentApp } from '#core/agents/agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { type ChatCall, resolveCall } from './chat-call.ts'
+import { type CallFields, type ChatCall, resolveCall } from './chat-call.ts'
 
 const agents = new Map<string, Agent>(
   [
     agentOf('fastgpt'),
     agentOf('hiagent'),
     agentOf('dify'),
+    agentOf('coze', { botId: 'preset' }),
+    agentOf('openai', { model: 'm' }),
     agentOf('openai', { id: 'models', apps: [appOf('small'), appOf('large')] }),
     agentOf('openai', { id: 'preset', apps: [appOf('small'), appOf('large', { default: true })] }),
     agentOf('fastgpt', { id: 'single', apps: [appOf('only')] }),
@@ -17,6 +19,30 @@ const agents = new Map<string, Agent>(
 
 function appOf(id: string, more: Partial<AgentApp> = {}): AgentApp {
   return { id, name: id, default: false, ...more }
+}
+
+const REST: CallFields = {
+  agent: 'headers.agent',
+  app: 'body.app_id',
+  chatId: 'body.chat_id',
+  conversation: 'body.conversation_id',
+  endUser: 'body.user',
+  files: 'body.files',
+}
+
+/** As the OpenAI-compatible face names things, where no header names the agent. */
+const BY_MODEL: CallFields = {
+  agent: 'body.model',
+  app: 'body.model',
+  chatId: 'body.metadata.conversation_id',
+  conversation: 'body.metadata.conversation_id',
+  endUser: 'body.user',
+  files: 'body.messages',
+}
+
+function modelCall(model: string, more: Partial<ChatCall> = {}): Partial<ChatCall> {
+  const [agent, appId = ''] = model.split('/')
+  return { model, agent, appId, messages: [{ role: 'user', content: 'hello' }], fields: BY_MODEL, ...more }
 }
 
 function callOf(more: Partial<ChatCall> = {}): ChatCall {
@@ -34,15 +60,19 @@ function callOf(more: Partial<ChatCall> = {}): ChatCall {
     files: [],
     endUser: '',
     variables: {},
+    fields: REST,
     ...more,
   }
 }
 
-const resolve = (more: Partial<ChatCall>) => resolveCall(agents, callOf(more))
+const resolve = (more: Partial<ChatCall>, allowed?: string[]) => resolveCall(agents, callOf(more), allowed)
 
-function refusal(more: Partial<ChatCall>): { reason: string; detail: string } | undefined {
+function refusal(
+  more: Partial<ChatCall>,
+  allowed?: string[],
+): { reason: string; detail: string } | undefined {
   try {
-    resolve(more)
+    resolve(more, allowed)
   } catch (error) {
     if (error instanceof Problem) return { reason: error.reason, detail: error.detail }
     throw error
@@ -60,7 +90,7 @@ test.each([undefined, '', ' ', 'diffy', 'dify, fastgpt', 'constructor', '__proto
   (agent) => {
     const { reason, detail } = refusal({ agent }) ?? {}
     expect(reason).toBe('unknown_agent')
-    expect(detail).toContain('fastgpt, hiagent, dify, models, preset, single')
+    expect(detail).toContain('fastgpt, hiagent, dify, coze, openai, models, preset, single')
   },
 )
 
@@ -124,6 +154,9 @@ test('the app of the ledger is a configured one, or what the platform takes from
   expect(resolve({ agent: 'fastgpt', appId: 'mine' }).ledgerApp).toBe('mine')
   expect(resolve({ agent: 'preset', appId: '' }).ledgerApp).toBe('large')
   expect(resolve({ agent: 'dify', appId: 'whatever a caller writes' }).ledgerApp).toBe('')
+  // Coze is asked for the named bot also where the entry has one of its own.
+  expect(resolve({ agent: 'coze', appId: ' mine ' }).ledgerApp).toBe('mine')
+  expect(resolve({ agent: 'coze' }).ledgerApp).toBe('')
 })
 
 test('the conversation is named by chat_id, else by conversation_id; for hiagent by conversation_id alone', () => {
@@ -131,6 +164,7 @@ test('the conversation is named by chat_id, else by conversation_id; for hiagent
   expect(named({ chatId: 'chat', conversationId: 'conversation' })).toBe('chat')
   expect(named({ chatId: ' ', conversationId: 'conversation' })).toBe('conversation')
   expect(named({})).toBe('')
+  expect(named({ chatId: ' ', conversationId: ' ' })).toBe('')
   expect(named({ agent: 'hiagent', chatId: 'chat', conversationId: 'conversation' })).toBe('conversation')
 })
 
@@ -142,4 +176,107 @@ test('up to twenty public files may be attached, and the refusal names the one t
     reason: 'invalid_request',
     detail: 'body.files[1]: expected a publicly reachable URL.',
   })
+})
+
+test.each([
+  ['an object', { doc: { transfer_method: 'remote_url', url: 'http://10.0.0.1/a' } }, 'doc.url'],
+  ['a list of objects', { docs: [{ remote_url: 'http://metadata.google.internal/' }] }, 'docs[0].remote_url'],
+  ['a list of URLs', { docs: ['https://files.example.com/a', 'http://[::1]/'] }, 'docs[1]'],
+  ['anything deep down', { a: { b: [{ c: 'file:///etc/passwd' }] } }, 'a.b[0].c'],
+])('variables that hold files as %s take public URLs only', (_kind, variables, place) => {
+  const told = refusal({ variables })
+  expect(told?.reason).toBe('invalid_request')
+  expect(told?.detail).toMatch(`body.variables.${place}: expected `)
+})
+
+test('a variable that is a text may be any, and so may values that are no URLs', () => {
+  const variables = {
+    homepage: 'http://localhost:3000',
+    doc: { type: 'image', transfer_method: 'remote_url', url: 'https://files.example.com/a.png' },
+    list: ['a', 7, null, { path: '/a/b', note: 'see http://localhost' }],
+    nothing: null,
+  }
+  expect(resolve({ variables }).variables).toBe(variables)
+})
+
+test('a model that does not exist is told with those that can be called, apps among them', () => {
+  expect(refusal(modelCall('gpt-4o'))).toEqual({
+    reason: 'model_not_found',
+    detail:
+      'body.model: expected one of fastgpt/<app id>, hiagent, dify, coze, coze/<app id>, openai, models/small, models/large, preset, preset/small, preset/large, single, single/only.',
+  })
+})
+
+test.each(['openai/dify', 'hiagent/gpt-4o', 'dify/', 'dify/a/b'])(
+  '%s is no model, as its platform has no apps',
+  (model) => {
+    expect(refusal(modelCall(model))).toMatchObject({
+      reason: 'model_not_found',
+      detail: expect.stringMatching(/^body\.model: agent \w+ has no apps/),
+    })
+  },
+)
+
+test('a model that lacks its app is told how to name one', () => {
+  expect(refusal(modelCall('fastgpt'))).toEqual({
+    reason: 'app_id_required',
+    detail: 'body.model: agent fastgpt needs an app, as in fastgpt/<app id>.',
+  })
+  expect(refusal(modelCall('models'))?.detail).toBe('body.model: expected one of models/small, models/large.')
+  expect(refusal(modelCall('models/tiny'))?.detail).toBe(
+    'body.model: agent models has models/small, models/large.',
+  )
+})
+
+test('a header that names the agent leaves the model what follows its slash', () => {
+  const fields = { ...BY_MODEL, agent: 'headers.agent' }
+  const call = modelCall('whatever/large', { agent: 'models', fields })
+  expect(resolve(call).app?.id).toBe('large')
+  expect(refusal({ ...call, agent: 'none' })?.reason).toBe('unknown_agent')
+  expect(refusal({ ...call, agent: 'dify' })?.reason).toBe('model_not_found')
+})
+
+test('refusals name the fields that the face has', () => {
+  const fields = { ...BY_MODEL, conversation: 'headers.x-conversation-id', endUser: 'headers.x-person' }
+  const call = modelCall('dify', { fields })
+  expect(refusal({ ...call, conversationId: '\n' })?.detail).toMatch(/^headers\.x-conversation-id: /)
+  expect(refusal({ ...call, endUser: '\n' })?.detail).toMatch(/^headers\.x-person: /)
+  expect(refusal({ ...modelCall('fastgpt/a'), appId: '\n' })?.detail).toMatch(/^body\.model: /)
+  const part = { type: 'image_url', image_url: { url: 'https://files.example.com/a.png' } }
+  const content = [{ type: 'text', text: 'hello' }, ...Array(21).fill(part)]
+  expect(refusal({ ...call, messages: [{ role: 'user', content }] })?.detail).toBe(
+    'body.messages: expected at most 20 URLs.',
+  )
+})
+
+test('refusals name nothing that the key may not use', () => {
+  const allowed = ['dify', 'preset/small', 'models/large', 'fastgpt/mine', 'hiagent/none', 'single/other']
+  expect(refusal({ agent: 'none' }, allowed)?.detail).toBe(
+    'headers.agent: expected one of fastgpt, dify, models, preset.',
+  )
+  expect(refusal(modelCall('none'), allowed)?.detail).toBe(
+    'body.model: expected one of fastgpt/mine, dify, models/large, preset/small.',
+  )
+  expect(refusal({ agent: 'models' }, allowed)?.detail).toBe('body.app_id: expected one of large.')
+  expect(refusal({ agent: 'models', appId: 'x' }, allowed)?.detail).toBe(
+    'body.app_id: agent models has large.',
+  )
+  expect(refusal({ agent: 'models' }, ['dify'])?.detail).toBe('body.app_id: agent models needs a real value.')
+  expect(refusal({ agent: 'models', appId: 'x' }, ['dify'])?.detail).toBe(
+    'body.app_id: agent models has no such app.',
+  )
+  expect(refusal({ agent: 'none' }, ['gone'])?.detail).toBe(
+    'headers.agent: expected an agent, but this key may use none.',
+  )
+})
+
+test('tools of kinds that name a server may not name a private one', () => {
+  const tools = [
+    { type: 'function', function: { name: 'f', parameters: { default: 'http://localhost' } } },
+    { type: 'mcp', server_url: 'http://10.0.0.1/mcp' },
+  ]
+  expect(refusal(modelCall('openai', { parameters: { tools } }))?.detail).toBe(
+    'body.tools[1].server_url: expected a publicly reachable URL.',
+  )
+  expect(refusal(modelCall('openai', { parameters: { tools: tools.slice(0, 1) } }))).toBeUndefined()
 })

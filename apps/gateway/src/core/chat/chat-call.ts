@@ -1,10 +1,12 @@
 import type { Adapter, CallMessage } from '#core/agents/adapter.ts'
 import type { Agent, AgentApp } from '#core/agents/agent.ts'
+import { defaultApp } from '#core/agents/default-app.ts'
 import { adapterOf } from '#core/agents/registry.ts'
+import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail } from '#core/errors.ts'
 import type { CallFace } from '#core/usage/ledger.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
-import { lastUserPrompt, requirePublicParts, wholePrompt } from './messages.ts'
+import { lastUserPrompt, publicMessages, requirePublicUrls, wholePrompt } from './messages.ts'
 
 /** A chat call as a face hands it over: shapes checked, meaning not. */
 export interface ChatCall {
@@ -26,11 +28,23 @@ export interface ChatCall {
   readonly variables: Readonly<Record<string, unknown>>
   /** Of a face that carries the whole array; `query` and `files` are then made from it. */
   readonly messages?: readonly CallMessage[]
-  /** The face's own name of agent and app. */
+  /** The face's own name of agent and app, where it has one. */
   readonly model?: string | undefined
   readonly parameters?: Readonly<Record<string, unknown>>
   /** Given parameters that only agents honour which take the array as it is. */
   readonly unhonoured?: readonly string[]
+  /** Under which names the face was given these. */
+  readonly fields: CallFields
+}
+
+/** The caller's own names of what a refusal may be about, such as `body.app_id`. */
+export interface CallFields {
+  readonly agent: string
+  readonly app: string
+  readonly chatId: string
+  readonly conversation: string
+  readonly endUser: string
+  readonly files: string
 }
 
 /** The same call with its agent, app and conversation found. */
@@ -46,34 +60,48 @@ export interface ResolvedCall extends ChatCall {
 
 export const ID_CHARACTERS_MAX = 256
 
-/** Everything that can be refused without a look at the database, in the decided order: agent, app, required ids, files. */
-export function resolveCall(agents: ReadonlyMap<string, Agent>, raw: ChatCall): ResolvedCall {
-  const target = findAgent(agents, raw)
+/**
+ * Everything that can be refused without a look at the database, in the decided order: agent, app, required ids, files.
+ *
+ * @param allowed - what the caller's key is restricted to: refusals name nothing else
+ */
+export function resolveCall(
+  agents: ReadonlyMap<string, Agent>,
+  raw: ChatCall,
+  allowed: readonly string[] = [],
+): ResolvedCall {
+  const target = findAgent(agents, raw, allowed)
   const adapter = adapterOf(target.platform)
   requirePlainIds(raw)
-  const app = findApp(target, raw)
+  const app = findApp(agents, target, raw, allowed)
   const call = withPrompt(raw, target, adapter)
   const requires = adapter.requires(target)
   if (requires.includes('app_id') && app === undefined && isBlank(call.appId)) {
-    fail('app_id_required', `${appField(call)}: agent ${target.id} needs a real value.`)
+    fail(
+      'app_id_required',
+      `${call.fields.app}: agent ${target.id} needs ${call.model === undefined ? 'a real value' : `an app, as in ${target.id}/<app id>`}.`,
+    )
   }
   // The OpenAI-compatible face has calls without a conversation: they get one of their own.
   if (requires.includes('conversation_id') && isBlank(call.conversationId) && call.messages === undefined) {
-    fail('conversation_id_required', `body.conversation_id: agent ${target.id} needs a real value.`)
+    fail('conversation_id_required', `${call.fields.conversation}: agent ${target.id} needs a real value.`)
   }
-  requireFiles(call.files)
+  requireFiles(call)
+  requirePublicVariables(call.variables)
   return {
     ...call,
     target,
     adapter,
     app,
-    ledgerApp: app?.id ?? (requires.includes('app_id') ? call.appId : ''),
-    clientConversationId: requires.includes('conversation_id')
-      ? call.conversationId
-      : isBlank(call.chatId)
-        ? call.conversationId
-        : call.chatId,
+    ledgerApp: app?.id ?? (takesAnyApp(target) ? call.appId.trim() : ''),
+    clientConversationId: conversationOf(call, requires.includes('conversation_id')),
   }
+}
+
+/** `conversation_id` alone where the agent requires it; for all others `chat_id`, or else `conversation_id`. */
+function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: boolean): string {
+  const id = byConversationId || isBlank(chatId) ? conversationId : chatId
+  return isBlank(id) ? '' : id
 }
 
 /** What a platform is asked with where the call carries messages instead of one query. */
@@ -81,8 +109,8 @@ function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
   const { messages, unhonoured = [] } = call
   if (messages === undefined) return call
   if (adapter.context(agent) === 'kept') {
-    requirePublicParts(messages)
-    return call
+    requirePublicTools(call.parameters?.tools)
+    return { ...call, messages: publicMessages(messages) }
   }
   const [name] = unhonoured
   if (name !== undefined) {
@@ -94,43 +122,90 @@ function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
   return { ...call, ...prompt }
 }
 
-function findAgent(agents: ReadonlyMap<string, Agent>, { agent: name, model }: ChatCall): Agent {
-  const id = name?.trim().toLowerCase() ?? ''
+/** A function's schema may name any URL, which nobody fetches. Other kinds of tools name servers, which some platforms call. */
+function requirePublicTools(tools: unknown): void {
+  if (!Array.isArray(tools)) return
+  tools.forEach((tool: { type?: unknown } | null, index) => {
+    if (tool?.type === 'function' || tool?.type === 'custom') return
+    requirePublicUrls(tool, `body.tools[${index}]`)
+  })
+}
+
+type Agents = ReadonlyMap<string, Agent>
+
+function findAgent(agents: Agents, call: ChatCall, allowed: readonly string[]): Agent {
+  const id = call.agent?.trim().toLowerCase() ?? ''
   const agent = agents.get(id)
   if (agent !== undefined) return agent
-  const known = [...agents.keys()].join(', ')
-  if (model !== undefined) return fail('model_not_found', `body.model: expected one of ${known}.`)
-  return fail('unknown_agent', `headers.agent: ${id === '' ? 'is required; ' : ''}expected one of ${known}.`)
+  const usable = usableAgents(agents, allowed)
+  if (isNamedByModel(call)) {
+    const names = usable.flatMap((each) => [...modelNames(each), ...openForm(each)])
+    return fail('model_not_found', `${call.fields.agent}: expected ${oneOf(names)}.`)
+  }
+  const missing = id === '' ? 'is required; ' : ''
+  const names = usable.map(({ agent: { id: name } }) => name)
+  return fail('unknown_agent', `${call.fields.agent}: ${missing}expected ${oneOf(names)}.`)
 }
 
-function findApp(agent: Agent, call: ChatCall): AgentApp | undefined {
-  const { appId } = call
-  if (agent.apps.length === 0) return undefined
-  const app = isBlank(appId)
-    ? (agent.apps.find((entry) => entry.default) ?? (agent.apps.length === 1 ? agent.apps[0] : undefined))
-    : agent.apps.find((entry) => entry.id === appId)
+/** How any app of the platform is named as a model. */
+function openForm({ agent, isWhole }: UsableAgent): string[] {
+  return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length === 0 ? 'an agent, but this key may use none' : `one of ${names.join(', ')}`
+}
+
+/** The face has one name for agent and app, and that is what names the agent: no header does. */
+function isNamedByModel({ model, fields }: ChatCall): boolean {
+  return model !== undefined && fields.agent === fields.app
+}
+
+function findApp(
+  agents: Agents,
+  agent: Agent,
+  call: ChatCall,
+  allowed: readonly string[],
+): AgentApp | undefined {
+  const { appId, fields } = call
+  if (agent.apps.length === 0) {
+    if (call.model?.includes('/') && !takesAnyApp(agent)) {
+      fail('model_not_found', `${fields.app}: agent ${agent.id} has no apps; expected no slash.`)
+    }
+    return undefined
+  }
+  const app = isBlank(appId) ? defaultApp(agent) : agent.apps.find((entry) => entry.id === appId)
   if (app !== undefined) return app
-  const known = agent.apps.map((entry) => entry.id).join(', ')
-  if (isBlank(appId)) return fail('app_id_required', `${appField(call)}: expected one of ${known}.`)
-  return fail('app_not_found', `${appField(call)}: agent ${agent.id} has ${known}.`)
+  const usable = usableAgents(agents, allowed).find((each) => each.agent === agent)
+  const known = (usable?.apps ?? []).map(({ id }) => appName(call, agent, id)).join(', ')
+  if (isBlank(appId)) {
+    const expected = known === '' ? `agent ${agent.id} needs a real value` : `expected one of ${known}`
+    return fail('app_id_required', `${fields.app}: ${expected}.`)
+  }
+  return fail(
+    'app_not_found',
+    `${fields.app}: agent ${agent.id} has ${known === '' ? 'no such app' : known}.`,
+  )
 }
 
-function appField({ model }: ChatCall): string {
-  return model === undefined ? 'body.app_id' : 'body.model'
+/** An app as this call has to name it. */
+function appName({ model }: ChatCall, agent: Agent, app: string): string {
+  return model === undefined ? app : `${agent.id}/${app}`
 }
 
 function requirePlainIds(call: ChatCall): void {
-  requirePlainId('app_id', call.appId)
-  requirePlainId('chat_id', call.chatId)
-  requirePlainId('conversation_id', call.conversationId)
-  requirePlainId('user', call.endUser)
+  const { fields } = call
+  requirePlainId(fields.app, call.appId)
+  requirePlainId(fields.chatId, call.chatId)
+  requirePlainId(fields.conversation, call.conversationId)
+  requirePlainId(fields.endUser, call.endUser)
 }
 
 function requirePlainId(field: string, id: string): void {
   if (isShort(id) && !CONTROL.test(id) && id.isWellFormed()) return
   fail(
     'invalid_request',
-    `body.${field}: expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
+    `${field}: expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
   )
 }
 
@@ -144,11 +219,23 @@ function isShort(id: string): boolean {
 /** C0, DEL and C1: they would break headers, logs and the database. */
 const CONTROL = /\p{Cc}/u
 
-function requireFiles(files: readonly string[]): void {
-  if (files.length > FILES_MAX) fail('invalid_request', `body.files: expected at most ${FILES_MAX} URLs.`)
+function requireFiles({ files, fields }: ChatCall): void {
+  if (files.length > FILES_MAX) {
+    fail('invalid_request', `${fields.files}: expected at most ${FILES_MAX} URLs.`)
+  }
   for (const [index, file] of files.entries()) {
     const problem = fileUrlProblem(file)
-    if (problem !== undefined) fail('invalid_request', `body.files[${index}]: expected ${problem}.`)
+    if (problem !== undefined) fail('invalid_request', `${fields.files}[${index}]: expected ${problem}.`)
+  }
+}
+
+/**
+ * Objects and lists among the variables hold files (Dify's inputs, FastGPT's variables), which the platform fetches. A
+ * variable that is a text is one: what becomes of it is up to the app's author.
+ */
+function requirePublicVariables(variables: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (typeof value === 'object') requirePublicUrls(value, `body.variables.${name}`)
   }
 }
 

@@ -1,18 +1,19 @@
 import { expect, test } from 'vitest'
-import { fileUrlProblem } from './file-urls.ts'
+import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
 
 test.each([
   'https://files.example.com/a.pdf',
   'http://files.example.com:8080/a%20b.pdf?x=1#y',
   'https://8.8.8.8/a.png',
+  'https://134744072/a.png',
   'https://[2606:4700:4700::1111]/a.png',
   'https://[2606:4700:4700:0:0:0:0:1111]/a.png',
-  // NAT64 and 6to4 of public addresses.
-  'https://[64:ff9b::8.8.8.8]/a.png',
-  'https://[2002:808:808::1]/a.png',
+  'https://[2a00:1450:4001:830::200e]/a.png',
   'https://例え.jp/ファイル.pdf',
   'https://localhost.example.com/',
+  'https://svc.example.com/',
   'https://1.2.3.4.example.com/',
+  'https://files.example.com./a.pdf',
 ])('%s may be attached', (url) => {
   expect(fileUrlProblem(url)).toBeUndefined()
 })
@@ -26,7 +27,7 @@ test.each([
   ['data:text/plain,x', 'an http or https URL'],
   ['javascript:alert(1)', 'an http or https URL'],
   ['https://', 'an http or https URL'],
-  // What the parser mends, another reader may take for another host.
+  // What the parser repairs, another reader may take for another host.
   ['https:files.example.com/a.pdf', 'an http or https URL'],
   [' https://files.example.com/a.pdf', 'an http or https URL'],
   ['https://files.example.com/a b.pdf', 'an http or https URL'],
@@ -39,53 +40,133 @@ test.each([
   expect(fileUrlProblem(url)).toBe(expected)
 })
 
-test.each([
-  // Names.
-  'localhost',
-  'LOCALHOST',
-  'localhost.',
-  'files',
-  'files.localhost',
-  'files.local',
-  'metadata.google.internal',
-  'metadata.google.internal.',
-  'printer.lan',
-  'nas.home.arpa',
-  // IPv4 in every spelling.
-  '127.0.0.1',
-  '127.1',
-  '2130706433',
-  '0x7f000001',
-  '0177.0.0.1',
-  '0x7f.1',
-  '127.0.0.1.',
-  '１２７.0.0.1',
-  '0.0.0.0',
-  '10.1.2.3',
-  '100.64.0.1',
-  '169.254.169.254',
-  '172.16.0.1',
-  '172.31.255.255',
-  '192.168.1.1',
-  '198.18.0.1',
-  '224.0.0.1',
-  '255.255.255.255',
-  // IPv6, also around IPv4.
-  '[::]',
-  '[::1]',
-  '[0:0:0:0:0:0:0:1]',
-  '[fc00::1]',
-  '[fdab::1]',
-  '[fe80::1]',
-  '[ff02::1]',
-  '[::ffff:127.0.0.1]',
-  '[::ffff:7f00:1]',
-  '[::127.0.0.1]',
-  '[64:ff9b::127.0.0.1]',
-  '[64:ff9b::a9fe:a9fe]',
-  '[64:ff9b:1::8.8.8.8]',
-  '[2002:7f00:1::]',
-  '[2002:a00:1::1]',
-])('%s is no public host', (host) => {
-  expect(fileUrlProblem(`http://${host}/a.pdf`)).toBe('a publicly reachable URL')
+const LOCAL_HOSTS = {
+  'names without a dot': ['localhost', 'LOCALHOST', 'localhost.', 'localhost..', 'files', 'intranet'],
+  'local names': [
+    'files.localhost',
+    'files.localdomain',
+    'files.local',
+    'metadata.google.internal',
+    'files.intranet',
+    'files.private',
+    'files.corp',
+    'files.home',
+    'printer.lan',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    'nas.home.arpa',
+  ],
+  'local names with dots at their end, or in other letters': [
+    'metadata.google.internal.',
+    'kubernetes.default.svc.',
+    'a.localhost...',
+    'Files.LAN',
+    'files.ｌｏｃａｌ',
+    'files%2elocal',
+  ],
+  'IPv4 in every spelling': [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '0x7f.1',
+    '127.0.0.1.',
+    '127.0.0.1..',
+    '0x7f.1..',
+    '１２７.0.0.1',
+    '127。0。0。1',
+  ],
+  'IPv4 of every range that is not public': [
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.1',
+    '192.0.2.1',
+    '192.88.99.1',
+    '192.168.1.1',
+    '198.18.0.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+  ],
+  'IPv6 of every range that is not public': [
+    '[::]',
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::2]',
+    '[100::1]',
+    '[4000::1]',
+    '[fc00::1]',
+    '[fdab::1]',
+    '[fe80::1]',
+    '[fec0::1]',
+    '[ff02::1]',
+    '[2001:2::1]',
+    '[2001:db8::1]',
+    '[3fff::1]',
+    '[5f00::1]',
+  ],
+  'IPv6 around IPv4, whatever address that is': [
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::ffff:8.8.8.8]',
+    '[::127.0.0.1]',
+    '[::ffff:0:127.0.0.1]',
+    '[64:ff9b::127.0.0.1]',
+    '[64:ff9b::8.8.8.8]',
+    '[64:ff9b:1::8.8.8.8]',
+    '[2002:7f00:1::]',
+    '[2002:808:808::1]',
+    '[2001:0:7f00:1::]',
+    '[2001::1]',
+  ],
+}
+
+test.each(Object.entries(LOCAL_HOSTS))('%s are no public hosts', (_kind, hosts) => {
+  const passing = hosts.filter(
+    (host) => fileUrlProblem(`http://${host}/a.pdf`) !== 'a publicly reachable URL',
+  )
+  expect(passing).toEqual([])
+  // Neither the scheme nor a port makes a difference.
+  const withPort = hosts.filter((host) => fileUrlProblem(`HTTPS://${host}:8443`) === undefined)
+  expect(withPort).toEqual([])
+})
+
+test('the first refused URL is found at any depth, in any field and in any form', () => {
+  for (const url of [
+    'http://10.0.0.1/',
+    ' http://10.0.0.1/ and more',
+    'HTTP:/10.0.0.1',
+    '//10.0.0.1',
+    'file:/etc/passwd',
+    'gopher://x.example.com',
+  ]) {
+    expect(findRefusedUrl({ a: ['https://x.example.com', { whatever: url }] }, 'top'), url).toMatchObject({
+      path: 'top.a[1].whatever',
+    })
+  }
+})
+
+test('public URLs, content in the URL itself and texts that merely hold a URL pass', () => {
+  const value = [
+    'https://x.example.com/a b',
+    'data:image/png;base64,AAAA',
+    'see http://10.0.0.1',
+    'C:\\a',
+    'note: x',
+    7,
+    null,
+  ]
+  expect(findRefusedUrl({ value }, 'top')).toBeUndefined()
+})
+
+test('fields that are only read as text are passed over', () => {
+  const value = { text: 'http://10.0.0.1', deeper: [{ text: 'http://10.0.0.1' }] }
+  expect(findRefusedUrl(value, 'top', (field) => field === 'text')).toBeUndefined()
 })

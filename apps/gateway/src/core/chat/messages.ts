@@ -1,6 +1,6 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import { fail } from '#core/errors.ts'
-import { fileUrlProblem } from './file-urls.ts'
+import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
 
 /** What a platform without a message array is asked: one text and the files that go with it. */
 export interface Prompt {
@@ -34,55 +34,134 @@ const SPEAKERS: Readonly<Record<string, string>> = {
   function: 'Tool',
 }
 
-/** Checks what `openai` agents get as it is: only URLs that a server of theirs would fetch are looked at. */
-export function requirePublicParts(messages: readonly CallMessage[]): void {
-  for (const [index, { content }] of messages.entries()) {
-    for (const [at, part] of partsOf(content).entries()) {
-      const url = urlOf(part)
-      if (url === undefined || url.startsWith('data:')) continue
-      requireFileUrl(url, `body.messages[${index}].content[${at}]`)
-    }
-  }
+/**
+ * The array as `openai` agents get it: parts of known types, in which every URL is public or carries its content. A server
+ * would fetch what it is given, and which fields it reads is not known here.
+ */
+export function publicMessages(messages: readonly CallMessage[]): readonly CallMessage[] {
+  return messages.map((message, index) => {
+    const name = `body.messages[${index}]`
+    requirePublicUrls(message.extra, name, isMessageText)
+    const { content } = message
+    const parts = partsOf(message, index)
+    if (typeof content !== 'object' || content === null) return message
+    for (const part of parts) requireUrlFields(part)
+    const kept = parts.filter(({ type }) => type !== 'refusal').map(({ fields }) => fields)
+    // Servers refuse an empty list, which a refusal alone would leave.
+    return { ...message, content: kept.length === 0 && parts.length > 0 ? '' : kept }
+  })
 }
 
-function promptOf({ content }: CallMessage, index: number): Prompt {
-  const name = `body.messages[${index}].content`
-  if (typeof content === 'string') return { query: content, files: [] }
-  if (content === null || content === undefined) return { query: '', files: [] }
+/** Throws where a URL in the value, at any depth, is not public. */
+export function requirePublicUrls(value: unknown, name: string, isText?: (field: string) => boolean): void {
+  const finding = findRefusedUrl(value, name, isText)
+  if (finding !== undefined) fail('invalid_request', `${finding.path}: expected ${finding.expected}.`)
+}
+
+const MESSAGE_TEXTS = new Set([
+  'name',
+  'tool_call_id',
+  'tool_calls',
+  'function_call',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+])
+
+function isMessageText(field: string): boolean {
+  return MESSAGE_TEXTS.has(field)
+}
+
+function promptOf(message: CallMessage, index: number): Prompt {
+  if (typeof message.content === 'string') return { query: message.content, files: [] }
   const texts: string[] = []
   const files: string[] = []
-  for (const [at, part] of partsOf(content).entries()) {
-    if (part.type === 'text' && typeof part.text === 'string') texts.push(part.text)
-    else if (part.type === 'refusal') continue
-    else files.push(requireFileUrl(urlOf(part), `${name}[${at}]`))
+  for (const part of partsOf(message, index)) {
+    const { type, name, text } = part
+    if (type === 'text') texts.push(text)
+    else if (type === 'input_audio') {
+      fail('invalid_request', `${name}.type: this agent takes parts of type text, image_url and file.`)
+    } else if (type !== 'refusal') files.push(requireFileUrl(part))
   }
   return { query: texts.join('\n'), files }
 }
 
-type Part = Readonly<Record<string, unknown>>
+const PART_TYPES = ['text', 'image_url', 'file', 'input_audio', 'refusal'] as const
+type PartType = (typeof PART_TYPES)[number]
 
-function partsOf(content: unknown): readonly Part[] {
-  return Array.isArray(content) ? content.map((part) => (isPart(part) ? part : {})) : []
+type Fields = Readonly<Record<string, unknown>>
+
+interface Part {
+  readonly type: PartType
+  /** Where it stands, such as `body.messages[0].content[1]`. */
+  readonly name: string
+  readonly text: string
+  readonly fields: Fields
 }
 
-function isPart(value: unknown): value is Part {
-  return typeof value === 'object' && value !== null
+/** The checked parts of a message; none where its content is a text or absent. One part may come without a list around it. */
+function partsOf({ content }: CallMessage, index: number): readonly Part[] {
+  const name = `body.messages[${index}].content`
+  if (typeof content === 'string' || content === null || content === undefined) return []
+  if (Array.isArray(content)) return content.map((part, at) => checkedPart(part, `${name}[${at}]`))
+  if (isFields(content)) return [checkedPart(content, name)]
+  return fail('invalid_request', `${name}: expected a string, an array of parts or null.`)
 }
 
-/** `image_url` names its URL in one way, `file` parts in as many as there are servers. */
-function urlOf(part: Part): string | undefined {
-  const { image_url: image, file } = part
-  const holder = isPart(image) ? image.url : (image ?? (isPart(file) ? fileUrl(file) : undefined))
-  return typeof holder === 'string' ? holder : undefined
+function checkedPart(part: unknown, name: string): Part {
+  const fields = isFields(part) ? part : {}
+  const type = PART_TYPES.find((known) => known === fields.type)
+  if (type === undefined) {
+    const known = PART_TYPES.filter((each) => each !== 'refusal').join(', ')
+    return fail('invalid_request', `${name}.type: expected one of ${known}.`)
+  }
+  const text = fields.text ?? (type === 'text' ? undefined : '')
+  // The check of the URLs passes over this field.
+  if (typeof text !== 'string') fail('invalid_request', `${name}.text: expected a string.`)
+  requirePublicUrls(fields, name, isPartText)
+  return { type, name, text, fields }
 }
 
-function fileUrl(file: Part): unknown {
-  return file.url ?? file.file_url ?? file.file_data
+function isPartText(field: string): boolean {
+  return field === 'text' || field === 'refusal'
 }
 
-function requireFileUrl(url: string | undefined, name: string): string {
-  if (url === undefined) fail('invalid_request', `${name}: expected a part of type text, image_url or file.`)
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Where a URL belongs, nothing else may stand: a server may make a URL of what does not look like one. */
+function requireUrlFields(part: Part): void {
+  for (const [name, url] of urlFields(part)) {
+    if (url.startsWith('data:') || name.endsWith('.file_data')) continue
+    requireUrl(url, name)
+  }
+}
+
+/** The URL that a platform gets which takes files by URL alone. */
+function requireFileUrl(part: Part): string {
+  const [first] = urlFields(part)
+  if (first === undefined) {
+    fail('invalid_request', `${part.name}.${part.type}: expected a URL; this agent takes files by URL alone.`)
+  }
+  const [name, url] = urlFields(part).find(([, text]) => fileUrlProblem(text) === undefined) ?? first
+  return requireUrl(url, name)
+}
+
+function requireUrl(url: string, name: string): string {
   const problem = fileUrlProblem(url)
   if (problem !== undefined) fail('invalid_request', `${name}: expected ${problem}.`)
   return url
+}
+
+/** `image_url` names its URL in one way, `file` parts in as many as there are servers. */
+function urlFields({ type, name, fields }: Part): readonly (readonly [name: string, text: string])[] {
+  if (type !== 'image_url' && type !== 'file') return []
+  const holder = fields[type]
+  const places: readonly (readonly [string, unknown])[] = isFields(holder)
+    ? (type === 'image_url' ? ['url'] : ['url', 'file_url', 'file_data']).map(
+        (field) => [`${name}.${type}.${field}`, holder[field]] as const,
+      )
+    : [[`${name}.${type}`, holder]]
+  return places.flatMap(([place, value]) => (typeof value === 'string' ? [[place, value] as const] : []))
 }

@@ -1,4 +1,5 @@
 import type { Agent } from '#core/agents/agent.ts'
+import type { Authentication } from '#core/auth/authenticate.ts'
 import { fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { hashKey } from '#core/keys/key-form.ts'
@@ -47,6 +48,7 @@ export interface ChatObserver {
 
 export interface ChatDeps extends SessionDeps {
   readonly agents: ReadonlyMap<string, Agent>
+  readonly authenticate: Authentication['authenticate']
   readonly limits: Limits
   readonly keyLimits: KeyLimitsReader
   readonly ledger: Ledger
@@ -104,9 +106,26 @@ export function createChatService(deps: ChatDeps): ChatService {
     stopping.add(stopped)
   }
 
+  /** What the caller may hear of a call that cannot be: nothing without a valid key, and only of what that key may use. */
+  async function refusalOf(raw: ChatCall, error: unknown): Promise<unknown> {
+    if (!(error instanceof Problem)) return error
+    const { via } = await deps.authenticate(raw.credential, raw.address)
+    try {
+      resolveCall(agents, raw, via.kind === 'key' ? via.allowedAgents : [])
+      return error
+    } catch (told) {
+      return told
+    }
+  }
+
   return {
     async start(raw, signal, onLimit) {
-      const call = resolveCall(agents, raw)
+      let call: ResolvedCall
+      try {
+        call = resolveCall(agents, raw)
+      } catch (error) {
+        throw await refusalOf(raw, error)
+      }
       if (isDraining) throw new Problem('draining')
       if (running.size + starting >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
       starting += 1

@@ -184,7 +184,7 @@ export const ROLLUP_BOUNDS: RollupBounds = { endUsersPerDayMax: 10_000, appsPerD
 
 /**
  * The rest of a statement whose CTE `settled` gives the calls that it ended: their sums go into the rollups of the hour,
- * day and month of their admission, at the grain of everything, of the owner, of the key and of the end user.
+ * day and month of their admission, at the grain of everything, of the owner, of the key and of a key's end user.
  *
  * - Callers choose end users and, on some platforms, apps. A name that comes after the bound of its day is summed under
  *   `(other)`. The names that came before it are rows, so that every process decides alike, and a late word takes a call
@@ -260,7 +260,7 @@ const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     ('all'::rollup_grain, '', ''),
     ('owner', t.owner_id::text, ''),
     ('key', t.key_id::text, ''),
-    ('end_user', t.owner_id::text, t.end_user)) AS g(grain, subject, end_user)
+    ('end_user', t.key_id::text, t.end_user)) AS g(grain, subject, end_user)
 ), first_chunks AS (
   SELECT place, jsonb_object_agg(first_chunk, n) AS histogram
   FROM (SELECT place, first_chunk, sum(calls) AS n FROM facts WHERE first_chunk IS NOT NULL GROUP BY 1, 2) c

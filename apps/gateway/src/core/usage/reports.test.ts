@@ -178,10 +178,25 @@ test("nobody reads a neighbour's usage, whatever it groups by", async () => {
   await expect(ask(owner, { keyId: keys[2]?.id })).rejects.toMatchObject({ reason: 'key_not_found' })
 })
 
-test('what no rollup knows is refused', async () => {
-  const refusal = { reason: 'invalid_request', detail: expect.stringMatching(/^query\.group_by/) }
-  await expect(ask(admin, { groupBy: ['key', 'end_user'] })).rejects.toMatchObject(refusal)
-  await expect(ask(admin, { groupBy: ['end_user'], keyId: keys[0]?.id })).rejects.toMatchObject(refusal)
+test('end users cross with every other group, for everybody, a user and a key', async () => {
+  const [key] = keys as [TestKey]
+  const views: [Principal, Partial<ReportQuery>, (call: Call) => boolean][] = [
+    [admin, {}, () => true],
+    [admin, { keyId: key.id }, ({ keyId }) => keyId === key.id],
+    [admin, { userId: owners[1].userId }, ({ ownerId }) => ownerId === owners[1].userId],
+    [owners[0], {}, ({ ownerId }) => ownerId === owners[0].userId],
+    [key.caller, {}, ({ keyId }) => keyId === key.id],
+  ]
+  for (const group of GROUPS) {
+    const groupBy = [...new Set([group, 'end_user' as const])]
+    for (const [caller, more, isSeen] of views) {
+      const nameOf = (of: (name: (typeof GROUPS)[number]) => string | undefined) => groupBy.map(of).join(' ')
+      const truth = Map.groupBy(calls.filter(isSeen), (call) => nameOf((name) => VALUES[name](call)))
+      const { series } = await ask(caller, { ...more, groupBy })
+      expect(series).toHaveLength(truth.size)
+      for (const each of series) expectTruth(each.totals, truth.get(nameOf((name) => each.group[name])) ?? [])
+    }
+  }
 })
 
 test('calls past their retention leave the ledger, and the reports keep them', async () => {

@@ -66,15 +66,12 @@ interface Source {
 
 /** The coarsest grain that knows what is asked: the fewer rows, the faster the report. */
 function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
-  if (groupBy.includes('end_user')) {
-    if (groupBy.includes('key') || scope.kind === 'key') {
-      return fail('invalid_request', 'query.group_by: end_user cannot be combined with a key.')
-    }
-    return scope.kind === 'owner' ? { grain: 'end_user', subject: scope.ownerId } : { grain: 'end_user' }
-  }
-  if (scope.kind === 'key') return { grain: 'key', subject: scope.keyId }
-  if (groupBy.includes('key')) {
-    return scope.kind === 'owner' ? { grain: 'key', owner: scope.ownerId } : { grain: 'key' }
+  const byEndUser = groupBy.includes('end_user')
+  // End users are summed for each key: a report over several keys adds them up.
+  const grain = byEndUser ? 'end_user' : 'key'
+  if (scope.kind === 'key') return { grain, subject: scope.keyId }
+  if (byEndUser || groupBy.includes('key')) {
+    return scope.kind === 'owner' ? { grain, owner: scope.ownerId } : { grain }
   }
   if (scope.kind === 'owner') return { grain: 'owner', subject: scope.ownerId }
   return groupBy.includes('user') ? { grain: 'owner' } : { grain: 'all', subject: '' }
@@ -84,7 +81,7 @@ function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
 function statementOf({ grain, subject, owner }: Source, groupBy: readonly Group[]): string {
   const column: Record<Group, string> = {
     key: 'r.subject',
-    user: grain === 'key' ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
+    user: isOfKeys(grain) ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
     end_user: 'r.end_user',
     agent: 'r.agent',
     app: 'r.app',
@@ -115,6 +112,11 @@ CROSS JOIN LATERAL (
   HAVING count(*) > 0
 ) AS sums
 LIMIT ${ROWS_MAX + 1}`
+}
+
+/** Whether the subjects of its rollups are keys. */
+function isOfKeys(grain: Source['grain']): boolean {
+  return grain === 'key' || grain === 'end_user'
 }
 
 function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: readonly Group[]): Report {

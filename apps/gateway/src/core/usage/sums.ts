@@ -9,7 +9,7 @@ export interface Metrics {
   readonly totalTokens: number | null
   /** Share of the calls that reported their tokens; null without calls. */
   readonly tokenCoverage: number | null
-  /** Milliseconds, at most 4.8 % off. */
+  /** Milliseconds, at most 4.9 % off. */
   readonly firstChunkMs: Quantiles | null
   readonly durationMs: Quantiles | null
 }

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import type { CallMessage } from '#core/agents/adapter.ts'
+import { Problem } from '#core/errors.ts'
+import { lastUserPrompt, publicMessages, wholePrompt } from './messages.ts'
+
+const PUBLIC = 'https://files.example.com/a.png'
+const PRIVATE = 'http://169.254.169.254/latest/meta-data'
+const DATA = 'data:image/png;base64,AAAA'
+
+/** How the two kinds of agents read one user message of this content: the array as it is, or one prompt. */
+const WAYS = {
+  'openai agents': (content: unknown) => publicMessages([{ role: 'user', content }])[0]?.content,
+  'the others': (content: unknown) => lastUserPrompt([{ role: 'user', content }]),
+}
+
+function refusalOf(work: () => unknown): string | undefined {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Problem && error.reason === 'invalid_request') return error.detail
+    throw error
+  }
+  return undefined
+}
+
+describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
+  const text = { type: 'text', text: 'hello' }
+
+  test.each([
+    ['an image by URL', { type: 'image_url', image_url: { url: PRIVATE } }, 'image_url.url'],
+    ['an image by a bare text', { type: 'image_url', image_url: PRIVATE }, 'image_url'],
+    ['a file by url', { type: 'file', file: { url: PRIVATE } }, 'file.url'],
+    ['a file by file_url', { type: 'file', file: { file_url: PRIVATE } }, 'file.file_url'],
+    ['a file by file_data', { type: 'file', file: { file_data: PRIVATE } }, 'file.file_data'],
+    ['a file with two URLs', { type: 'file', file: { url: PUBLIC, file_url: PRIVATE } }, 'file.file_url'],
+    [
+      'a file beside an image',
+      { type: 'image_url', image_url: { url: PUBLIC }, file: { file_url: PRIVATE } },
+      'file.file_url',
+    ],
+    [
+      'an image beside a file',
+      { type: 'file', file: { url: PUBLIC }, image_url: { url: PRIVATE } },
+      'image_url.url',
+    ],
+    ['a video beside a text', { ...text, video_url: { url: PRIVATE } }, 'video_url.url'],
+    ['a URL in place of audio', { type: 'input_audio', input_audio: { data: PRIVATE } }, 'input_audio.data'],
+    ['another scheme', { type: 'image_url', image_url: { url: 'file:///etc/passwd' } }, 'image_url.url'],
+  ])('a private URL in %s is refused', (_what, part, field) => {
+    expect(refusalOf(() => read([text, part]))).toMatch(`body.messages[0].content[1].${field}: expected `)
+    expect(refusalOf(() => read(part))).toMatch(`body.messages[0].content.${field}: expected `)
+  })
+
+  test.each([
+    'video_url',
+    'audio_url',
+    'input_file',
+    'input_image',
+    'image',
+    'TEXT',
+    '',
+    undefined,
+    7,
+    '__proto__',
+  ])('a part of type %o is refused by name, whatever its URL', (type) => {
+    const part = { type, [String(type)]: { url: PUBLIC } }
+    const expected = 'expected one of text, image_url, file, input_audio.'
+    expect(refusalOf(() => read([text, part]))).toBe(`body.messages[0].content[1].type: ${expected}`)
+    expect(refusalOf(() => read(part))).toBe(`body.messages[0].content.type: ${expected}`)
+  })
+
+  test.each([['a text'], [null], [7], [[]]])('a part that is %o is none', (part) => {
+    expect(refusalOf(() => read([part]))).toMatch(/^body\.messages\[0\]\.content\[0\]\.type: /)
+  })
+
+  test.each([7, true])('content that is %o is none', (content) => {
+    expect(refusalOf(() => read(content))).toBe(
+      'body.messages[0].content: expected a string, an array of parts or null.',
+    )
+  })
+
+  test('a text part has a text', () => {
+    for (const wrong of [{ type: 'text' }, { type: 'text', text: { url: PRIVATE } }]) {
+      expect(refusalOf(() => read([wrong]))).toBe('body.messages[0].content[0].text: expected a string.')
+    }
+  })
+
+  test('a text may hold any URL', () => {
+    expect(refusalOf(() => read(PRIVATE))).toBeUndefined()
+    expect(refusalOf(() => read([{ type: 'text', text: PRIVATE }]))).toBeUndefined()
+  })
+})
+
+describe('openai agents', () => {
+  test('get parts of known types as they are, and one part without a list in a list', () => {
+    const parts = [
+      { type: 'text', text: 'hello', cache_control: { type: 'ephemeral' } },
+      { type: 'image_url', image_url: { url: PUBLIC, detail: 'low' } },
+      { type: 'image_url', image_url: { url: DATA } },
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'JVBERi0=' } },
+      { type: 'file', file: { file_id: 'file-1' } },
+      { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+    ]
+    expect(WAYS['openai agents'](parts)).toEqual(parts)
+    expect(WAYS['openai agents'](parts[1])).toEqual([parts[1]])
+  })
+
+  test('get no refusals, and no empty list for it', () => {
+    const refusal = { type: 'refusal', refusal: 'no' }
+    const text = { type: 'text', text: 'hello' }
+    expect(WAYS['openai agents']([refusal, text])).toEqual([text])
+    expect(WAYS['openai agents']([refusal])).toBe('')
+  })
+
+  test('get no URL of an image that only looks like none', () => {
+    const part = { type: 'image_url', image_url: { url: '10.0.0.1/a.png' } }
+    expect(refusalOf(() => WAYS['openai agents']([part]))).toBe(
+      'body.messages[0].content[0].image_url.url: expected an http or https URL.',
+    )
+  })
+
+  test('get what stands beside the content, but no private URL in it', () => {
+    const tool_calls = [{ id: 't', function: { name: 'f', arguments: PRIVATE } }]
+    const message: CallMessage = { role: 'assistant', content: null, extra: { tool_calls, name: PRIVATE } }
+    expect(publicMessages([message])).toEqual([message])
+    const images: CallMessage = { role: 'user', content: 'look', extra: { images: [PRIVATE] } }
+    expect(refusalOf(() => publicMessages([message, images]))).toMatch(/^body\.messages\[1\]\.images\[0\]: /)
+  })
+})
+
+describe('the others', () => {
+  test('get texts and the URLs of files, one a part', () => {
+    const content = [
+      { type: 'text', text: 'one' },
+      { type: 'image_url', image_url: { url: PUBLIC } },
+      { type: 'refusal', refusal: 'no' },
+      { type: 'file', file: { file_data: DATA, file_url: `${PUBLIC}?2` } },
+      { type: 'text', text: 'two' },
+    ]
+    expect(lastUserPrompt([{ role: 'user', content }])).toEqual({
+      query: 'one\ntwo',
+      files: [PUBLIC, `${PUBLIC}?2`],
+    })
+  })
+
+  test.each([
+    [{ type: 'image_url', image_url: { url: DATA } }, 'image_url.url: expected an http or https URL.'],
+    [{ type: 'file', file: { file_data: DATA } }, 'file.file_data: expected an http or https URL.'],
+    [{ type: 'file', file: { file_id: 'f' } }, 'file: expected a URL; this agent takes files by URL alone.'],
+    [
+      { type: 'input_audio', input_audio: { data: '' } },
+      'type: this agent takes parts of type text, image_url and file.',
+    ],
+  ])('cannot get %o', (part, told) => {
+    expect(refusalOf(() => lastUserPrompt([{ role: 'user', content: [part] }]))).toBe(
+      `body.messages[0].content[0].${told}`,
+    )
+  })
+
+  test('get every message as one text where no conversation is named', () => {
+    const messages = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
+      { role: 'user', content: { type: 'text', text: 'Why?' } },
+    ]
+    expect(wholePrompt(messages)).toEqual({
+      query: 'System: Be kind.\n\nUser: Hi\n\nAssistant: \n\nUser: Why?',
+      files: [],
+    })
+  })
+})

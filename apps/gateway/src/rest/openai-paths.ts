@@ -1,0 +1,34 @@
+/**
+ * Tools that know OpenAI ask for paths that this gateway does not have, or have a base URL that is not quite right. Their
+ * users see nothing but the message of the error, so it says what to use instead.
+ */
+const WRONG_BASE =
+  /^\/(?:(?:api\/)?(?:chat\/completions|models|completions|responses|embeddings)|v1|api\/v1\/(?:api|v1))(?:\/|$)/
+
+/** By what follows `/api/v1`. */
+const HINTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    responses:
+      'The Responses API is not served; set the client to chat completions: POST /api/v1/chat/completions.',
+    completions: 'Text completions are not served; use POST /api/v1/chat/completions.',
+    messages: "Anthropic's Messages API is not served; use POST /api/v1/chat/completions.",
+    embeddings: 'Embeddings are not served; ask a model server for them.',
+    assistants:
+      'Assistants are not served; use POST /api/v1/chat/completions with the header X-Conversation-Id.',
+    threads: 'Threads are not served; use POST /api/v1/chat/completions with the header X-Conversation-Id.',
+    conversations: 'Use POST /api/v1/chat/completions with the header X-Conversation-Id.',
+    files: 'Files go into a chat by their public URL, as content parts or in the list files.',
+  }),
+)
+
+const GENERAL_HINT =
+  'Chats are POST /api/v1/chat/completions or POST /api/v1/chat, models GET /api/v1/models; /docs has every route.'
+
+/** What to use in place of a path that leads nowhere; empty where nothing points to a client of this API. */
+export function otherApiHint(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  if (WRONG_BASE.test(path)) return 'The base URL of this API ends in /api/v1.'
+  if (!/^\/api(?:\/|$)/.test(path)) return ''
+  const resource = /^\/api\/v1\/([^/]+)/.exec(path)?.[1] ?? ''
+  return HINTS.get(resource) ?? GENERAL_HINT
+}
