@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '#core/database/database.ts'
-import { openScratchDatabase } from '#core/database/scratch-database.ts'
+import { openDatabase } from '#core/database/open.ts'
+import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { type Conversations, createConversations } from './conversations.ts'
+
+const serverUrl = process.env.TEST_DATABASE_URL
+const BOUNDS = { maxTurns: 3, maxCharacters: 20, retentionDays: 30, mappingRetentionDays: 400 }
 
 let database: Database
 let conversations: Conversations
@@ -13,7 +17,7 @@ beforeAll(async () => {
   conversations = createConversations({
     sql: database.sql,
     runtime: systemRuntime,
-    bounds: { maxTurns: 3, maxCharacters: 20, retentionDays: 30, mappingRetentionDays: 400 },
+    bounds: BOUNDS,
   })
 })
 afterAll(() => database.close())
@@ -158,6 +162,23 @@ test('a turn that cannot be stored does not take the others of its batch along',
   )
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
   expect(await conversations.turns('batch-3')).toHaveLength(2)
+})
+
+test.runIf(serverUrl)('a turn that takes the server too long does not take the others along', async () => {
+  const scratch = await createScratchDatabase(serverUrl ?? '')
+  const impatient = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 2_000 })
+  onTestFinished(() => impatient.close().finally(scratch.drop))
+  await impatient.migrate()
+  await impatient.sql.query(`CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN IF NEW.question = 'slow' THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END $$`)
+  await impatient.sql.query(
+    'CREATE TRIGGER dawdle BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION dawdle()',
+  )
+  const { remember } = createConversations({ sql: impatient.sql, runtime: systemRuntime, bounds: BOUNDS })
+  const results = await Promise.allSettled(
+    ['first', 'a', 'slow', 'b'].map((question) => remember(question, systemRuntime.newId(), question, '')),
+  )
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
 })
 
 test('turns past their retention are deleted, a bounded number at a time', async () => {

@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { isConnectionError } from '#core/database/connection-error.ts'
+import { isConnectionError, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -72,7 +72,11 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       await sql.query(REMEMBER, [JSON.stringify(turns), bounds.maxTurns, bounds.maxCharacters])
       return turns.map(() => undefined)
     },
-    { sizeMax: REMEMBERED_AT_ONCE, isShared: isConnectionError },
+    {
+      sizeMax: REMEMBERED_AT_ONCE,
+      // One turn alone may be what took too long.
+      isShared: (error) => isConnectionError(error) && !isStatementTimeout(error),
+    },
   )
 
   async function look(request: EnterRequest): Promise<MappingRow> {

@@ -112,6 +112,14 @@ describe.runIf(serverUrl)('server', () => {
   const open = (options: { url?: string; statementTimeoutMs?: number; poolMax?: number }) =>
     openDatabase({ kind: 'server', url: serverUrl ?? '', ...options })
 
+  test('no connection compiles plans', async () => {
+    const database = await open({})
+    for (const sql of [database.sql, database.keptSql])
+      expect(await sql.query('SHOW jit')).toEqual([{ jit: 'off' }])
+    expect(await database.prisma.$queryRaw`SHOW jit`).toEqual([{ jit: 'off' }])
+    await database.close()
+  })
+
   test('a server with a zone of its own changes no instant', async () => {
     const scratch = await createScratchDatabase(serverUrl ?? '')
     const admin = await open({ url: scratch.url })

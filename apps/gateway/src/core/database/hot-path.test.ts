@@ -6,6 +6,7 @@ import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createInstances } from '#core/usage/instances.ts'
 import { type Admission, createLedger } from '#core/usage/ledger.ts'
+import { createUsage } from '#core/usage/usage.ts'
 import type { Database, Sql } from './database.ts'
 import { type ExplainedSql, explainEach } from './explain-fixture.ts'
 import { openDatabase } from './open.ts'
@@ -105,10 +106,15 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await scratch?.drop()
   })
 
-  test('no statement of a call reads a table whole, and none is compiled', { timeout: 240_000 }, async () => {
+  test('no statement of a call or of a sweep reads a table whole, and none is compiled', {
+    timeout: 240_000,
+  }, async () => {
     await callOnce(sql)
     await callMany(sql)
     await converse(sql)
+    const usage = createUsage({ database: { ...database, sql }, config: { retentionDays: 400 } })
+    expect(await usage.prune()).toBe(0)
+    expect(await usage.pruneNames()).toBe(0)
     expect([...sql.problems]).toEqual([])
     expect(sql.plans).toBeGreaterThan(20)
   })
@@ -174,6 +180,8 @@ async function callOnce(sql: Sql): Promise<void> {
   ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
   await ledger.close(60_000)
   await ledger.settleDead()
+  await ledger.settlePredecessors()
+  expect(await instances.sweep()).toBe(0)
   await instances.leave()
 }
 
@@ -207,6 +215,7 @@ async function converse(sql: Sql): Promise<void> {
   await (await enter('fresh')).bind('platform-fresh')
   await (await enter('fresh')).lose()
   await (await enter('abandoned')).release()
+  expect(await conversations.sweep()).toBe(0)
   expect(await conversations.turns('kept-100')).toHaveLength(40)
   const kept = Array.from({ length: 64 }, (_, n) =>
     conversations.remember(`kept-${n * 100}`, v7(), 'question', 'answer'),
