@@ -7,7 +7,7 @@ const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN 
 
 const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 END'
 
-/** Why a call of a known key is not admitted, whatever the quota. */
+/** Why a call of a known key is not admitted, whatever the quota. What a key may use stands in `agents/usable.ts` as well. */
 const REFUSAL = `
       WHEN revoked_at IS NOT NULL THEN 'key_revoked'
       WHEN expires_at <= m.clock THEN 'key_expired'
