@@ -75,7 +75,7 @@ test('progress is a list, in which fragments of reasoning are one entry', async 
 test('a reply that grows beyond its size is a failure', async () => {
   const chat = chatOf(Array(3).fill([{ type: 'text', text: 'x'.repeat(400) }]))
   await expect(foldReply(chat, { detail: false, replyBytesMax: 1_000 })).rejects.toMatchObject({
-    reason: 'agent_error',
+    reason: 'agent_malformed',
   })
 })
 
@@ -83,7 +83,7 @@ test('progress counts towards the size', async () => {
   const batch: ChatEvent[] = [{ type: 'reasoning', text: 'x'.repeat(400) }]
   const read = (detail: boolean) =>
     foldReply(chatOf([batch, batch, batch, [end]]), { detail, replyBytesMax: 1_000 })
-  await expect(read(true)).rejects.toMatchObject({ reason: 'agent_error' })
+  await expect(read(true)).rejects.toMatchObject({ reason: 'agent_malformed' })
   expect((await read(false)).choices[0]?.finish_reason).toBe('stop')
 })
 

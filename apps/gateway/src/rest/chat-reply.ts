@@ -41,7 +41,7 @@ export async function foldReply(
   await chat.events.read((batch) => {
     for (const event of batch) take(event)
     if (held > replyBytesMax) {
-      throw new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
+      throw new Problem('agent_malformed', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
     }
     return undefined
   })

@@ -35,7 +35,7 @@ export async function foldCompletion(
   await chat.events.read((batch) => {
     for (const event of batch) take(event)
     if (content.length + thoughts.length + toolCallCharacters > replyBytesMax) {
-      throw new Problem('agent_error', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
+      throw new Problem('agent_malformed', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
     }
     return undefined
   })

@@ -36,10 +36,12 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
   }
 
   function schedule(): void {
-    timer = setTimeout(async () => {
-      // Without an answer the time goes on as it was.
-      await sync().catch(() => undefined)
+    const again = () => {
       if (timer !== undefined) schedule()
+    }
+    timer = setTimeout(() => {
+      // Without an answer the time goes on as it was.
+      sync().then(again, again)
     }, SYNC_EVERY_MS)
     timer.unref()
   }

@@ -3,6 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { handled } from '#core/handled.ts'
 import type { Database, Sql } from './database.ts'
 import {
   appliedMigrations,
@@ -26,8 +27,8 @@ export async function exportDatabase({ kind, sql }: Database, file: string): Pro
   if (kind === 'server')
     throw new TransferError('Only an embedded database is exported; for a server there is pg_dump.')
   const handle = await openNew(file)
-  const before = running.get(sql)
-  const exporting = (before ?? Promise.resolve()).then(() => writeTo(handle, sql, file))
+  const before = handled(running.get(sql) ?? Promise.resolve())
+  const exporting = handled(before.then(() => writeTo(handle, sql, file)))
   // The next one starts whether this one succeeded or not.
   running.set(
     sql,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { withDeadline } from '#core/deadline.ts'
+import { handled } from '#core/handled.ts'
 import type { LimitWindow, Windows } from './windows.ts'
 
 /** One point taken, if there are so many, or one given back. */
@@ -76,7 +77,7 @@ export function createSharedStore(
           return undefined
         }
         try {
-          const asked = put(redis, nameOf(key), change, windows.open(key))
+          const asked = handled(put(redis, nameOf(key), change, windows.open(key)))
           const count = await withDeadline(ANSWER_WITHIN_MS, asked)
           tell(true)
           return count
