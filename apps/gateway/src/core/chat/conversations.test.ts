@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { Database } from '#core/database/database.ts'
+import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.ts'
 import { systemRuntime } from '#core/runtime.ts'
@@ -179,6 +179,27 @@ test.runIf(serverUrl)('a turn that takes the server too long does not take the o
     ['first', 'a', 'slow', 'b'].map((question) => remember(question, systemRuntime.newId(), question, '')),
   )
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+})
+
+test('a batch of turns that takes too long is written in smaller ones', async () => {
+  const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+  const sizes: number[] = []
+  const sql: Sql = {
+    async query<Row>(text: string, values: readonly unknown[] = []) {
+      const { length } = JSON.parse(String(values[0])) as unknown[]
+      sizes.push(length)
+      if (length > 2) throw tooSlow
+      return database.sql.query<Row>(text, values)
+    },
+  }
+  const bounds = { maxTurns: 9, maxCharacters: 100, retentionDays: 30, mappingRetentionDays: 400 }
+  const slow = createConversations({ sql, runtime: systemRuntime, bounds })
+  const questions = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8']
+  await Promise.all(questions.map((question) => slow.remember('slow', systemRuntime.newId(), question, 'a')))
+  expect(sizes.slice(0, 3)).toEqual([8, 4, 2])
+  const kept = createConversations({ sql: database.sql, runtime: systemRuntime, bounds })
+  const asked = (await kept.turns('slow')).filter(({ role }) => role === 'user')
+  expect(asked.map(({ content }) => content).sort()).toEqual(questions)
 })
 
 test('turns past their retention are deleted, a bounded number at a time', async () => {

@@ -1,6 +1,7 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { isConnectionError, isStatementTimeout } from '#core/database/connection-error.ts'
+import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
+import { withDeadline } from '#core/deadline.ts'
 import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { coalesce } from '#core/usage/coalesce.ts'
@@ -62,6 +63,8 @@ export interface ConversationsDeps {
 const LEASE_SECONDS = 15
 const RENEW_MS = 5_000
 const LOOK_AGAIN_MS = 100
+/** A reply waits for its turn, which may be in a batch that is run again in parts after it took too long. */
+const REMEMBER_WITHIN_MS = 15_000
 const SWEPT_AT_ONCE = 1_000
 
 export function createConversations(deps: ConversationsDeps): Conversations {
@@ -72,11 +75,7 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       await sql.query(REMEMBER, [JSON.stringify(turns), bounds.maxTurns, bounds.maxCharacters])
       return turns.map(() => undefined)
     },
-    {
-      sizeMax: REMEMBERED_AT_ONCE,
-      // One turn alone may be what took too long.
-      isShared: (error) => isConnectionError(error) && !isStatementTimeout(error),
-    },
+    { sizeMax: REMEMBERED_AT_ONCE, isShared: isLostConnection, isTooSlow: isStatementTimeout },
   )
 
   async function look(request: EnterRequest): Promise<MappingRow> {
@@ -103,12 +102,15 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       return rows.flatMap(messagesOf)
     },
     remember: (key, callId, question, answer) =>
-      remember({
-        id: callId,
-        conversation: key,
-        characters: question.length + answer.length,
-        ...storable(question, answer, bounds.maxCharacters),
-      }),
+      withDeadline(
+        REMEMBER_WITHIN_MS,
+        remember({
+          id: callId,
+          conversation: key,
+          characters: question.length + answer.length,
+          ...storable(question, answer, bounds.maxCharacters),
+        }),
+      ),
     async forget(agentIds) {
       await sql.query('DELETE FROM conversations WHERE agent = ANY ($1)', [agentIds])
     },

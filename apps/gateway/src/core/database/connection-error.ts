@@ -30,6 +30,14 @@ export function isConnectionError(error: unknown): boolean {
   return typeof inner === 'object' && inner !== null && isConnectionError(inner)
 }
 
+/**
+ * Worth the same statement again. One that took too long is not, although {@link isConnectionError} has it among what
+ * callers are told as `unavailable`: it would take as long the next time.
+ */
+export function isLostConnection(error: unknown): boolean {
+  return isConnectionError(error) && !isStatementTimeout(error)
+}
+
 interface Told {
   readonly code: unknown
   readonly message: string

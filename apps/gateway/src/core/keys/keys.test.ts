@@ -241,7 +241,8 @@ test('a key reads itself, with the limits in force and what its owner has left',
   const key = await accounts.keyOf(premium)
   await keys.update(premium, key.id, { limits: { chatPerMinute: 5 } })
   await accounts.users.update(admin, premium.userId, { quotaPeriod: 'day', maxApiCalls: 10 })
-  await accounts.database.prisma.user.update({ where: { id: premium.userId }, data: { apiCallsCount: 4 } })
+  const counted = { apiCallsCount: 4, quotaStart: periodStart('day', accounts.runtime.now()) }
+  await accounts.database.prisma.user.update({ where: { id: premium.userId }, data: counted })
   expect(await keys.current(key.caller)).toMatchObject({
     id: key.id,
     limits: { chatPerMinute: 5, uploadPerMinute: null },

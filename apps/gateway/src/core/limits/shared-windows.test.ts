@@ -62,6 +62,12 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   }
   const comeBack = ({ redis }: Process) => redis.connect()
 
+  /** As Redis has it. */
+  async function counted(): Promise<number> {
+    const { n = '0', base = '0' } = await other.hgetall(`trunkline:limit:chat:${caller}`)
+    return Number(n) + Number(base)
+  }
+
   /** How many of so many at once pass. */
   async function passing({ limiter }: Process, count: number): Promise<number> {
     const verdicts = await Promise.all(Array.from({ length: count }, () => limiter.take(caller)))
@@ -118,10 +124,23 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
       expect([await passing(one, 60), await passing(two, 60)]).toEqual([9, 10])
       if (isEmptied) await empty()
       for (const each of [one, two]) await comeBack(each)
-      await vi.waitFor(async () => expect(await other.hget(`trunkline:limit:chat:${caller}`, 'n')).toBe('60'))
+      await vi.waitFor(async () => expect(await counted()).toBe(60))
       expect((await passing(one, 5)) + (await passing(two, 5))).toBe(0)
       await empty()
     }
+  })
+
+  test('in a Redis that comes back empty, the count of one does not swallow what another counted alone', async () => {
+    const [one, two] = [await start(), await start()]
+    live = 2
+    expect(await passing(one, 30)).toBe(30)
+    for (const each of [one, two]) await go(each)
+    expect([await passing(one, 60), await passing(two, 60)]).toEqual([15, 30])
+    await empty()
+    // The one that has not seen what Redis has lost is back first.
+    for (const each of [two, one]) await comeBack(each)
+    await vi.waitFor(async () => expect(await counted()).toBe(75))
+    expect((await passing(one, 5)) + (await passing(two, 5))).toBe(0)
   })
 
   test('a Redis that was emptied does not begin the window anew, nor make it longer', async () => {
@@ -143,7 +162,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     await go(one)
     await one.limiter.giveBack(caller)
     expect(await passing(one, 2)).toBe(1)
-    expect(await other.hget(`trunkline:limit:chat:${caller}`, 'n')).toBe('60')
+    expect(await counted()).toBe(60)
   })
 
   test('what is given back after its window is over begins none', async () => {

@@ -139,26 +139,25 @@ function freshId(): string {
  * name for a fresh window, how long that lasts, and how many points there are. Answers the count, the milliseconds that are
  * left, the window's name, and whether the change was made: what is refused does not count.
  *
- * A Redis that comes back empty is given its count again by each process that knows it: the first one begins the window for
- * what is left of it, and none lets it fall below what it has seen.
+ * A Redis that comes back empty is given its count again by the processes that know it. They may have seen it at different
+ * moments, so the greatest counts, as `base`; what each has counted alone since then is added to `n`, as ever.
  */
 const ADD = `
-local stored = redis.call('HMGET', KEYS[1], 'id', 'n')
-local id, before = stored[1], tonumber(stored[2] or 0)
-local change, seen, count, done = tonumber(ARGV[1]), tonumber(ARGV[3]), before, 1
-if not id then count = seen
-elseif ARGV[4] ~= '' and ARGV[4] ~= id then count = math.max(before, seen) end
-count = count + ARGV[2]
-if change > 0 and count >= tonumber(ARGV[7]) then done = 0 else count = count + change end
-if not id then
-  if count <= 0 then return {0, tonumber(ARGV[6]), '', done} end
+local stored = redis.call('HMGET', KEYS[1], 'id', 'n', 'base')
+local id, n, base = stored[1], tonumber(stored[2] or 0), tonumber(stored[3] or 0)
+local change, owed, seen, done = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), 1
+local isFresh = not id
+if isFresh or (ARGV[4] ~= '' and ARGV[4] ~= id) then base = math.max(base, seen) end
+n = n + owed
+if change > 0 and n + base >= tonumber(ARGV[7]) then done = 0 else n = n + change end
+if isFresh then
+  if n + base <= 0 then return {0, tonumber(ARGV[6]), '', done} end
   id = ARGV[5]
-  redis.call('HSET', KEYS[1], 'id', id, 'n', count)
-  redis.call('PEXPIRE', KEYS[1], ARGV[6])
-elseif count ~= before then
-  redis.call('HSET', KEYS[1], 'n', count)
 end
-return {count, redis.call('PTTL', KEYS[1]), id, done}`
+redis.call('HSET', KEYS[1], 'id', id, 'n', n)
+if base > 0 then redis.call('HSET', KEYS[1], 'base', base) end
+if isFresh then redis.call('PEXPIRE', KEYS[1], ARGV[6]) end
+return {n + base, redis.call('PTTL', KEYS[1]), id, done}`
 
 const ADD_SHA = createHash('sha1').update(ADD).digest('hex')
 

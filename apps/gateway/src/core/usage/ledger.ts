@@ -1,5 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
-import { isConnectionError, isStatementTimeout } from '#core/database/connection-error.ts'
+import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'
@@ -129,7 +129,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
     {
       sizeMax: 256,
-      isShared: isLost,
+      isShared: isLostConnection,
       isTooSlow: isStatementTimeout,
       // Requests that the event loop reads in one turn go into one statement; a lone one waits for nobody.
       gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : pause(BUSY_GATHER_MS)),
@@ -143,7 +143,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
     {
       sizeMax: 1_000,
-      isShared: isLost,
+      isShared: isLostConnection,
       isTooSlow: isStatementTimeout,
       gather: () => pause(SETTLE_EVERY_MS),
     },
@@ -298,17 +298,12 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
       return await work()
     } catch (error) {
       // The statement whose answer was lost may have ended beside its repetition, which then meets its rows.
-      const isRetryable = isLost(error) || (lost !== undefined && isDuplicate(error))
+      const isRetryable = isLostConnection(error) || (lost !== undefined && isDuplicate(error))
       if (!wasNeverSent(error)) lost ??= error
       if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
       await pause(RETRY_AFTER_MS)
     }
   }
-}
-
-/** Worth the same statement again, unlike one that took too long: that one would take as long the next time. */
-function isLost(error: unknown): boolean {
-  return isConnectionError(error) && !isStatementTimeout(error)
 }
 
 /** By pg's code; PGlite loses no answers. */
