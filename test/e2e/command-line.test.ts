@@ -83,35 +83,20 @@ test('--version is that of the package', async () => {
   expect(await output('--version')).toBe(`${JSON.parse(manifest).version}\n`)
 })
 
-const BAD_PERMISSION = '--permissions[0]: expected one of chat, upload, admin.'
-
 describe('a refusal is one line that names the field', () => {
-  const unknownId = '01990000-0000-7000-8000-000000000000'
+  // Each is run twice, in a process of its own; what else the services refuse, their own tests hold.
   const refusals: readonly (readonly [line: string | RegExp, args: readonly string[]])[] = [
-    [BAD_PERMISSION, keyFor('admin', '--permissions', 'CHAT')],
-    [BAD_PERMISSION, keyFor('admin', '--permissions', 'root')],
+    ['--permissions[0]: expected one of chat, upload, admin.', keyFor('admin', '--permissions', 'CHAT')],
     ['--permissions: expected at least one of chat, upload, admin.', keyFor('admin', '--permissions', '')],
     [/^--expires-at: expected an ISO 8601 time with a zone/, keyFor('admin', '--expires-at', 'soon')],
-    [
-      /^--expires-at: expected a time in the future\.$/,
-      keyFor('admin', '--expires-at', '2020-01-01T00:00:00Z'),
-    ],
-    ['--name: must not be blank.', keyFor('admin', '--name', ' ')],
-    [/^--agents\[0\]: expected agent or agent\/app, /, keyFor('admin', '--agents', 'nobody')],
     ['There is no user "nobody".', keyFor('nobody')],
-    ['There is no user "nobody".', ['users', 'suspend', 'nobody']],
-    ['There is no user "a\\nb".'.replace('\\n', ' '), ['users', 'activate', 'a\nb']],
     ['This username is taken.', ['users', 'create', 'Admin']],
-    ['username: expected 3 to 64 letters, digits and . _ - @.', ['users', 'create', 'a b']],
     ['The last active administrator must stay one.', ['users', 'set-role', 'admin', 'user']],
-    [/'root' is invalid.*Allowed choices are admin, premium, user\./, ['users', 'set-role', 'admin', 'root']],
     [
       /'99999999999999999999' is invalid.*whole number, 0 to 9007199254740991\./,
       ['users', 'create', 'carol', '--max-api-calls', '99999999999999999999'],
     ],
-    ['This API key does not exist.', ['keys', 'show', unknownId]],
-    ['This API key does not exist.', ['keys', 'revoke', 'nonsense']],
-    [/^error: unknown command 'userz'/, ['userz']],
+    ['This API key does not exist.', ['keys', 'show', 'nonsense']],
   ]
 
   async function refuse(args: readonly string[]): Promise<string> {
