@@ -186,6 +186,27 @@ export async function trunkline(
   return finished(child)
 }
 
+/** Starts `trunkline …` without waiting for anything. */
+export function launch(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): { child: ChildProcess; prints(pattern: RegExp): Promise<RegExpExecArray> } {
+  const child = run(args, cwd, { PATH: process.env.PATH ?? '', ...env })
+  let output = ''
+  return {
+    child,
+    async prints(pattern) {
+      for (;;) {
+        const match = pattern.exec(output)
+        if (match !== null) return match
+        const [chunk] = await once(child.stdout ?? child, 'data')
+        output += String(chunk)
+      }
+    },
+  }
+}
+
 function run(
   args: readonly string[],
   cwd: string,

@@ -253,8 +253,8 @@ function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
   const { promise: stopped, resolve } = Promise.withResolvers<string>()
   let isStarted = false
   let isAsked = false
-  const onSignal = (signal: string) => {
-    if (!isStarted) process.exit(0)
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!isStarted) endBy(signal, onSignal)
     if (isAsked && !cluster.isWorker) process.exit(1)
     isAsked = true
     resolve(signal)
@@ -267,4 +267,14 @@ function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
       isStarted = true
     },
   }
+}
+
+/**
+ * Without a handler the kernel ends the process; `process.exit` would wait for a file operation that hangs. Only the first
+ * process of a container, which the kernel spares, gets past it.
+ */
+function endBy(signal: NodeJS.Signals, handler: (signal: NodeJS.Signals) => void): never {
+  process.off(signal, handler)
+  process.kill(process.pid, signal)
+  process.exit(1)
 }

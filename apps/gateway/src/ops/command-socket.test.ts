@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -48,8 +48,10 @@ describe.each([
   })
 })
 
-test('no directory, no gateway', async () => {
+test('no directory, no gateway; neither below a file', async () => {
   expect(await callRunningGateway(join(directory, 'none'), 'x', {})).toEqual({ running: false })
+  await writeFile(join(directory, 'file'), '')
+  expect(await callRunningGateway(join(directory, 'file'), 'x', {})).toEqual({ running: false })
 })
 
 test("only the gateway's own user may connect", async () => {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { DataDirBusyError, lockDataDir } from './data-dir-lock.ts'
+import { DataDirBusyError, DataDirError, lockDataDir } from './data-dir-lock.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -55,6 +55,19 @@ test('one process is held to it too, until it releases', async () => {
   await expect(lockDataDir(dataDir)).rejects.toMatchObject({ pid: process.pid })
   await lock.release()
   await (await lockDataDir(dataDir)).release()
+})
+
+test('a directory that cannot be made is refused at once, by its name', async () => {
+  const file = join(dataDir, 'file')
+  await writeFile(file, '')
+  for (const path of [file, join(file, 'below'), join(file, 'deep', 'below')]) {
+    await expect(lockDataDir(path)).rejects.toThrow(
+      `DATA_DIR: ${path} cannot be used: ${file} is a file, not a directory.`,
+    )
+  }
+  // Node's own recursive mkdir never returns here.
+  await expect(lockDataDir('/proc/nowhere')).rejects.toBeInstanceOf(DataDirError)
+  await (await lockDataDir(join(dataDir, 'made', 'deep'))).release()
 })
 
 const program = `

@@ -26,7 +26,8 @@ export function unusableDatabase(kind: Database['kind'], cause: unknown): unknow
 /** The first text in an error and its causes: one that was tried at several addresses has none of its own. */
 export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return wordsOf(error.errors[0])
-  if (!(error instanceof Error)) return String(error)
-  if (error.message !== '') return error.message.trim()
-  return error.cause === undefined ? error.name : wordsOf(error.cause)
+  // PGlite's file system throws objects that have a name and a number alone.
+  const { message, cause, name, errno } = error as Partial<Error & { errno: unknown }>
+  if (message) return message.trim()
+  return cause === undefined ? [name, errno].filter(Boolean).join(' ') || String(error) : wordsOf(cause)
 }

@@ -56,8 +56,28 @@ test.each([
   [{ username: 'a b c', password: PASSWORD }, 'body.username: '],
   [{ username: 'alice', password: 'short' }, 'body.password: '],
   [{ username: 'alice', password: 'x'.repeat(257) }, 'body.password: '],
+  [{ username: 'alice', password: PASSWORD, maxApiCalls: -1 }, 'body.max_api_calls: '],
+  [{ username: 'alice', password: PASSWORD, maxApiCalls: 0.5 }, 'body.max_api_calls: '],
+  [{ username: 'alice', password: PASSWORD, maxApiCalls: 2 ** 53 }, 'body.max_api_calls: '],
 ])('%o is refused', async (input, detail) => {
   await expect(users.create(admin, input)).rejects.toMatchObject({ detail: expect.stringContaining(detail) })
+})
+
+test('what no role, status, period or quota is, is refused whatever face it came through', async () => {
+  const { userId } = await accounts.join('user')
+  for (const [field, change] of [
+    ['role', { role: 'root' }],
+    ['status', { status: 'ACTIVE' }],
+    ['quota_period', { quotaPeriod: 'week' }],
+    ['max_api_calls', { maxApiCalls: Number.NaN }],
+  ] as const) {
+    // As it would come from a face without a schema.
+    const untyped = JSON.parse(JSON.stringify(change))
+    await expect(users.update(admin, userId, untyped)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: expect.stringContaining(`body.${field}: expected `),
+    })
+  }
 })
 
 test('only admins manage users; everybody reads the own account', async () => {

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { Problem } from '#core/errors.ts'
+import { OperatorError } from '#core/operator-error.ts'
+import { refusalLine } from './refusal-line.ts'
+
+const refused = (detail: string) => refusalLine(new Problem('invalid_request', { detail }))
+
+test('a field is named as the command line names it', () => {
+  expect(refused('body.expires_at: expected a time.')).toBe('--expires-at: expected a time.')
+  expect(refused('body.allowed_agents[2]: expected an agent.')).toBe('--agents[2]: expected an agent.')
+  expect(refused('body.username: expected letters.')).toBe('username: expected letters.')
+  expect(refusalLine(new Problem('key_not_found'))).toBe('This API key does not exist.')
+})
+
+test('whatever a message quotes, it is one line', () => {
+  expect(refusalLine(new OperatorError('no file a\n  b\r\nc\u2028d'))).toBe('no file a b c d')
+})
+
+test('a server that was tried at several addresses is told by the first', () => {
+  const refusals = ['::1', '127.0.0.1'].map((address) =>
+    Object.assign(new Error(`connect ECONNREFUSED ${address}:5432`), { code: 'ECONNREFUSED' }),
+  )
+  const error = Object.assign(new AggregateError(refusals, ''), { code: 'ECONNREFUSED' })
+  expect(refusalLine(error)).toBe('The database does not answer: connect ECONNREFUSED ::1:5432.')
+})
+
+test('a fault of the program is no refusal', () => {
+  expect(refusalLine(new TypeError('x is not a function'))).toBeUndefined()
+})

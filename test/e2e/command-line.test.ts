@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { apiOf, inOneYear } from '../support/api.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+// Every command is a process, which takes its time to start on a busy machine.
+vi.setConfig({ testTimeout: 240_000 })
+
+let gateway: TestGateway
+let token: string
+beforeAll(async () => {
+  gateway = await startGateway()
+  token = await apiOf(gateway).login()
+})
+afterAll(() => gateway?.remove())
+
+/** The output of a command that must succeed. */
+async function output(...args: string[]): Promise<string> {
+  const { code, output } = await gateway.trunkline(...args)
+  expect([code, output]).toEqual([0, output])
+  return output
+}
+
+async function json(...args: string[]) {
+  return JSON.parse(await output(...args, '--json'))
+}
+
+async function restData(path: string) {
+  const { body } = await apiOf(gateway).call('GET', path, { token })
+  return (body as { data: unknown }).data
+}
+
+const keyFor = (owner: string, ...more: string[]) =>
+  ['keys', 'create', '--owner', owner, '--name', 'cli', '--expires-at', inOneYear(), ...more] as const
+
+test('--json prints the records that REST answers with', async () => {
+  const created = await json('users', 'create', 'ada', '--role', 'premium', '--max-api-calls', '5')
+  const { password, ...user } = created
+  expect(password).toMatch(/^[\w-]{20}$/)
+  expect(user).toEqual(await restData(`/api/v1/users/${user.id}`))
+  expect(await json('users', 'list')).toEqual(((await restData('/api/v1/users')) as { items: unknown }).items)
+
+  const { full_key, ...key } = await json(...keyFor('ada', '--permissions', 'chat,upload'))
+  expect(full_key).toMatch(/^tl_\w{49}$/)
+  expect(key).toMatchObject({ owner_id: user.id, permissions: ['chat', 'upload'] })
+  expect(await json('keys', 'show', key.id)).toEqual(await restData(`/api/v1/api-keys/${key.id}`))
+  expect(await json('keys', 'list')).toEqual(
+    ((await restData('/api/v1/api-keys')) as { items: unknown }).items,
+  )
+  expect(await json('keys', 'revoke', key.id)).toMatchObject({ is_active: false })
+  expect(await json('usage', 'verify')).toEqual([])
+})
+
+test('a person reads a table: one line a record below its headings', async () => {
+  await output('users', 'create', '数据库管理员', '--quota-period', 'day')
+  const [headings = '', ...rows] = (await output('users', 'list')).trimEnd().split('\n')
+  expect(headings).toMatch(/^USERNAME +ROLE +STATUS +CALLS +MAX CALLS +QUOTA PERIOD +LAST LOGIN +ID$/)
+  expect(
+    rows.some((row) => /^数据库管理员 {2,}user +active +0 +1000000 +day +- +[\da-f-]{36}$/.test(row)),
+  ).toBe(true)
+  const made = await output(...keyFor('数据库管理员', '--agents', 'dify,coze/bot'))
+  expect(made).toMatch(/^full_key +tl_\w{49} \(shown only now\)$/m)
+  expect(made).toMatch(/^allowed_agents +dify, coze\/bot$/m)
+  expect(await output('keys', 'list')).toMatch(/^[\da-f-]{36} +cli +数据库管理员 +tl_\w{9} +active /m)
+})
+
+test('a user is suspended, activated, and given another role and quota', async () => {
+  await output('users', 'create', 'bob')
+  expect(await json('users', 'suspend', 'bob')).toMatchObject({ status: 'suspended' })
+  expect(await json('users', 'activate', 'BOB')).toMatchObject({ status: 'active' })
+  expect(await json('users', 'set-role', 'bob', 'premium')).toMatchObject({ role: 'premium' })
+  expect(await json('users', 'set-quota', 'bob', '7')).toMatchObject({
+    max_api_calls: 7,
+    quota_period: 'none',
+  })
+  const changed = await json('users', 'set-quota', 'bob', '--quota-period', 'month', '--max-api-calls', '0')
+  expect(changed).toMatchObject({ max_api_calls: 0, quota_period: 'month', role: 'premium' })
+})
+
+test('--version is that of the package', async () => {
+  const manifest = await readFile(join(import.meta.dirname, '../../apps/gateway/package.json'), 'utf8')
+  expect(await output('--version')).toBe(`${JSON.parse(manifest).version}\n`)
+})
+
+describe('a refusal is one line that names the field', () => {
+  // Each is run twice, in a process of its own; what else the services refuse, their own tests hold.
+  const refusals: readonly (readonly [line: string | RegExp, args: readonly string[]])[] = [
+    ['--permissions[0]: expected one of chat, upload, admin.', keyFor('admin', '--permissions', 'CHAT')],
+    ['--permissions: expected at least one of chat, upload, admin.', keyFor('admin', '--permissions', '')],
+    [/^--expires-at: expected an ISO 8601 time with a zone/, keyFor('admin', '--expires-at', 'soon')],
+    ['There is no user "nobody".', keyFor('nobody')],
+    ['This username is taken.', ['users', 'create', 'Admin']],
+    ['The last active administrator must stay one.', ['users', 'set-role', 'admin', 'user']],
+    [
+      /'99999999999999999999' is invalid.*whole number, 0 to 9007199254740991\./,
+      ['users', 'create', 'carol', '--max-api-calls', '99999999999999999999'],
+    ],
+    ['This API key does not exist.', ['keys', 'show', 'nonsense']],
+  ]
+
+  async function refuse(args: readonly string[]): Promise<string> {
+    const { code, output } = await gateway.trunkline(...args)
+    expect([args.join(' '), code, output.trimEnd().split('\n')]).toEqual([
+      args.join(' '),
+      1,
+      [output.trimEnd()],
+    ])
+    return output.trimEnd()
+  }
+
+  test('and is the same beside a running gateway as without one', async () => {
+    const existing = join(gateway.dataDir, '../export.ndjson')
+    const all = [...refusals.map(([, args]) => args), ['db', 'export', existing]]
+    if (gateway.databaseUrl === undefined) await output('db', 'export', existing)
+
+    const beside: string[] = []
+    for (const args of all) beside.push(await refuse(args))
+    for (const [index, [expected]] of refusals.entries()) expect(beside[index]).toMatch(expected)
+    expect(beside.at(-1)).toMatch(
+      gateway.databaseUrl === undefined ? /^There is a file .*export\.ndjson already\.$/ : /pg_dump/,
+    )
+
+    await gateway.stop()
+    const without: string[] = []
+    for (const args of all) without.push(await refuse(args))
+    await gateway.start()
+    expect(without).toEqual(beside)
+  })
+})

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { launch, startGateway, trunkline } from '../support/gateway.ts'
+
+// Processes take their time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+let home: string
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trunkline-'))
+})
+afterAll(() => rm(home, { recursive: true }))
+
+/** What a start says before it does something. */
+const PROGRESS = /^(opening the embedded database|connecting to|starting the sandbox|applying |waiting )/
+
+async function refusal(args: readonly string[], env: Record<string, string>): Promise<string> {
+  const { code, output } = await trunkline(args, {
+    cwd: home,
+    env: { PORT: '0', LOG_LEVEL: 'silent', ...env },
+  })
+  const lines = output
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !PROGRESS.test(line))
+  expect([code, lines]).toEqual([1, [lines[0]]])
+  return lines[0] ?? ''
+}
+
+describe.each([['start'], ['users list']])('%s with a DATA_DIR that', (command) => {
+  const run = (dataDir: string) => refusal(command.split(' '), { DATA_DIR: dataDir })
+
+  test('is a file, or is below one, says so in a line', async () => {
+    const file = join(home, 'file')
+    await writeFile(file, '')
+    for (const dataDir of [file, join(file, 'below', 'it')]) {
+      expect(await run(dataDir)).toMatch(
+        command === 'users list'
+          ? /^DATA_DIR: there is no database in /
+          : `${file} is a file, not a directory.`,
+      )
+    }
+  })
+
+  // Tests may run as root, whom modes of files do not stop: these file systems take no directories from anybody.
+  test.each(['/proc/nowhere'])(
+    'cannot be made (%s) says so in a line, and does not hang',
+    async (dataDir) => {
+      expect(await run(dataDir)).toMatch(new RegExp(`^DATA_DIR: .*${dataDir}`))
+    },
+  )
+
+  test('holds something else than a database says so in a line', async () => {
+    const dataDir = join(home, `other-${command.replace(' ', '-')}`)
+    await mkdir(dataDir)
+    await writeFile(join(dataDir, 'db'), 'no directory')
+    expect(await run(dataDir)).toMatch(/^DATA_DIR: the database cannot be used: /)
+  })
+})
+
+test('SIGTERM ends a start that hangs', async () => {
+  const dataDir = join(home, 'hangs')
+  await mkdir(dataDir)
+  // Opened for writing, a pipe that nobody reads blocks for ever.
+  execFileSync('mkfifo', [join(dataDir, 'gateway.pid')])
+  const { child, prints } = launch(['start'], home, { PORT: '0', DATA_DIR: dataDir })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await prints(/opening the embedded database/)
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([null, 'SIGTERM'])
+})
+
+test('a database server that is down, refuses or knows no such database is told in a line', async () => {
+  const silent = createServer((socket) => socket.on('error', () => undefined))
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => void silent.close())
+  const { port } = silent.address() as { port: number }
+  const commands = [
+    ['users', 'list'],
+    ['keys', 'show', 'x'],
+    ['migrate'],
+    ['usage', 'verify'],
+    ['db', 'import', join(home, 'none')],
+  ]
+  for (const args of commands) {
+    const down = await refusal(args, { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/none' })
+    expect(down).toBe('The database does not answer: connect ECONNREFUSED 127.0.0.1:1.')
+  }
+  expect(
+    await refusal(['users', 'list'], { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/none` }),
+  ).toMatch(/^The database does not answer: /)
+})
+
+const server = process.env.E2E_DATABASE_URL
+test.runIf(server)('a database that the server does not have is told in a line', async () => {
+  const url = new URL(server ?? '')
+  url.pathname = '/no_such_database'
+  for (const args of [['start'], ['users', 'list'], ['migrate'], ['db', 'import', join(home, 'none')]]) {
+    expect(await refusal(args, { DATABASE_URL: url.href })).toBe(
+      'DATABASE_URL: the database cannot be used: database "no_such_database" does not exist.',
+    )
+  }
+})
+
+test('another SECRET_KEY than the database was started with is told in a line', async () => {
+  const env: Record<string, string> = { SECRET_KEY: 'a'.repeat(32) }
+  const gateway = await startGateway({ env })
+  onTestFinished(() => gateway.remove())
+  expect(await gateway.stop()).toBe(0)
+  for (const [secret, said] of [
+    ['b'.repeat(32), 'is not the one'],
+    ['', 'is not set'],
+  ] as const) {
+    env.SECRET_KEY = secret
+    const { code, output } = await gateway.trunkline('start')
+    const lines = output
+      .split('\n')
+      .filter((line) => line !== '' && !PROGRESS.test(line) && !line.startsWith('{'))
+    expect([code, lines]).toEqual([1, [expect.stringContaining(`SECRET_KEY ${said}`)]])
+  }
+})
+
+test.skipIf(server)(
+  'migrate beside a running gateway that owns its database is refused in a line',
+  async () => {
+    const gateway = await startGateway()
+    onTestFinished(() => gateway.remove())
+    const { code, output } = await gateway.trunkline('migrate')
+    expect([code, output]).toEqual([
+      1,
+      `The data directory ${gateway.dataDir} is in use by the process ${gateway.pid}.\n`,
+    ])
+  },
+)
+
+test('an import says in a line what is wrong with its file', async () => {
+  const env = { DATABASE_URL: server ?? '' }
+  const broken = join(home, 'broken.gz')
+  await writeFile(broken, 'not gzip')
+  if (server === undefined) {
+    expect(await refusal(['db', 'import', broken], env)).toMatch(/^DATABASE_URL: /)
+    return
+  }
+  expect(await refusal(['db', 'import', broken], env)).toMatch(/broken\.gz is broken: /)
+  expect(await refusal(['db', 'import', join(home, 'none')], env)).toMatch(/^There is no file or directory /)
+  expect(await refusal(['db', 'import', home], env)).toMatch(/cannot be used: EISDIR/)
+})
