@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { createScratchDatabase as createEmpty } from '../apps/gateway/src/core/database/scratch-database.ts'
+import { createScratchDatabase as createEmpty } from '../apps/gateway/src/core/database/scratch-database.test-support.ts'
 import { OTHER_CORE, pin } from './cores.ts'
 
 export interface ScratchDatabase {

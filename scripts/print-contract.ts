@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { parseConfig } from '../apps/gateway/src/config.ts'
+import { parseConfig } from '../apps/gateway/src/config/load.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
+import { createGateway } from '../apps/gateway/src/gateway.ts'
 import { createLogger } from '../apps/gateway/src/ops/logger.ts'
 import { createServer } from '../apps/gateway/src/server.ts'
-import { createGateway } from '../apps/gateway/src/services.ts'
 
 /** Where the contract is committed. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)

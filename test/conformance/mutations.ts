@@ -3,7 +3,7 @@ import {
   eventsOf,
   type Transcript,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
-import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream.ts'
+import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
 import fc from 'fast-check'
 
 /** What stands in every place where a platform tells something that is nobody else's business. */

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net'
-import { parseConfig } from '@trunkline/gateway/src/config.ts'
+import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import { createGateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 import { createServer } from '@trunkline/gateway/src/server.ts'
-import { createGateway } from '@trunkline/gateway/src/services.ts'
 
 /** The server on a database as this test wants it, in the state that a start would mend or refuse. */
 export interface InProcess {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-form.ts'
+import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
 import type { Api } from '../support/api.ts'
 import { startScene } from '../support/scene.ts'
 import { type Answer, type Ask, send } from './ask.ts'

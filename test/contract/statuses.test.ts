@@ -3,7 +3,7 @@ import {
   createScratchDatabase,
   openScratchDatabase,
   type ScratchDatabase,
-} from '@trunkline/gateway/src/core/database/scratch-database.ts'
+} from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import type { Answer } from './ask.ts'

@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseConfig } from '@trunkline/gateway/src/config.ts'
-import { ConfigFile, Environment } from '@trunkline/gateway/src/config-schema.ts'
-import { PARAMETERS } from '@trunkline/gateway/src/rest/openai-request.ts'
+import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
+import { ConfigFile, Environment } from '@trunkline/gateway/src/config/schema.ts'
+import { PARAMETERS } from '@trunkline/gateway/src/openai/request.ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 

@@ -1,5 +1,5 @@
-import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat-chunks.ts'
-import { chatOf } from '@trunkline/gateway/src/rest/chat-fixture.ts'
+import { chatOf } from '@trunkline/gateway/src/rest/chat/chat.test-support.ts'
+import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
 import fc from 'fast-check'
 import { APIError } from 'openai'
 import { Stream } from 'openai/streaming'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { inventedKey } from '../contract/stage.ts'

@@ -1,4 +1,4 @@
-import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.ts'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
 import { apiOf, chatBody } from '../support/api.ts'

@@ -10,7 +10,7 @@ import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import {
   copyEmptyDatabase,
   createScratchDatabase,
-} from '@trunkline/gateway/src/core/database/scratch-database.ts'
+} from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 

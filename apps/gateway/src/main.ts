@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+import { ConfigError } from '#config/load.ts'
+import { refusalLine } from '#process/refusal-line.ts'
 import { createProgram } from './cli/program.ts'
-import { refusalLine } from './cli/refusal-line.ts'
-import { ConfigError } from './config.ts'
 
 /** The process edge: arguments in, exit code out. */
 try {

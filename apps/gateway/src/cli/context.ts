@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type Config, loadConfig } from '../config.ts'
-import type { CommandArguments, Command as CommandName, CommandResults } from './commands.ts'
+import { type Config, loadConfig } from '#config/load.ts'
+import type { CommandArguments, Command as CommandName, CommandResults } from '#process/commands.ts'
 
 /** The settings of this process, read when a command needs them: help needs none. */
 export function config(): Config {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CreatedKey, Key } from './commands.ts'
+import type { CreatedKey, Key } from '#process/commands.ts'
 import { type JsonOption, list, run, withJson } from './context.ts'
 import { type Cell, type Column, printJson, printProperties, printTable } from './output.ts'
 

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
+import { oneLine } from '#process/refusal-line.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { addDatabaseCommands } from './database.ts'
-import { addGatewayCommands } from './gateway.ts'
 import { addKeyCommands } from './keys.ts'
-import { oneLine } from './refusal-line.ts'
+import { addGatewayCommands } from './start.ts'
 import { addUsageCommands } from './usage.ts'
 import { addUserCommands } from './users.ts'
 

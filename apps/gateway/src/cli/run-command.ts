@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Config } from '#config/load.ts'
 import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
+import { type ExportEnd, TransferError } from '#core/database/export-format.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { type ExportEnd, TransferError } from '#core/database/transfer.ts'
 import { firstContact } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
-import type { Config } from '../config.ts'
-import type { Command, CommandArguments, CommandResults } from './commands.ts'
+import type { Command, CommandArguments, CommandResults } from '#process/commands.ts'
 
 /** Runs a command in the gateway that owns the embedded database, or, where none runs, in this process. */
 export async function runCommand<Name extends Command>(
@@ -26,8 +26,8 @@ export async function runCommand<Name extends Command>(
     requireMigrated(await firstContact(database))
     // Not loaded where the running gateway answers.
     const { createLogger } = await import('#ops/logger.ts')
-    const { createGateway } = await import('../services.ts')
-    const { createCommands } = await import('./commands.ts')
+    const { createGateway } = await import('../gateway.ts')
+    const { createCommands } = await import('#process/commands.ts')
     const log = createLogger('silent')
     const { services, syncClock } = createGateway({ config, database, runtime: systemRuntime, log })
     await syncClock()

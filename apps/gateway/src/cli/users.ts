@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from 'commander'
 import { ROLES, type Role } from '#core/principal.ts'
 import { QUOTA_PERIODS } from '#core/users/rules.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
-import type { UserRecord } from './commands.ts'
+import type { UserRecord } from '#process/commands.ts'
 import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson } from './context.ts'
 import { type Column, printJson, printProperties, printTable } from './output.ts'
 

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { RunEnd } from '#core/chat/run.ts'
 import { askClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
-import { Distribution, Tally } from './tallies.ts'
+import { Distribution, Tally } from './fast-metrics.ts'
 
 /** What an operator watches. Labels are bounded: routes and agents come from the configuration, reasons from the one table. */
 export interface Metrics {

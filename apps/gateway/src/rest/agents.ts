@@ -4,10 +4,10 @@ import { PLATFORMS } from '#core/agents/agent.ts'
 import { Problem } from '#core/errors.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
-import type { Services } from '#core/services.ts'
-import { ANY_PROBLEMS, optionalPrincipal } from './credentials.ts'
-import { enforceLimit } from './limit-headers.ts'
-import { envelope, oneOf, page, problems, ref, success } from './schemas.ts'
+import type { Services } from '#core/services/services.ts'
+import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
+import { enforceLimit } from '#http/limit-headers.ts'
+import { envelope, oneOf, page, problems, ref, success } from '#http/schemas.ts'
 
 export function agentRoutes(
   app: FastifyInstance,

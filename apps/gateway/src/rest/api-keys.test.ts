@@ -1,8 +1,8 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
-import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
 
 const PATH = '/api/v1/api-keys'
 let at: AccountsApp

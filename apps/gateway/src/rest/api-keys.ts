@@ -8,8 +8,8 @@ import {
   NAME_LENGTH_MAX,
 } from '#core/keys/key-input.ts'
 import type { KeyAllowance } from '#core/keys/keys.ts'
-import type { Services } from '#core/services.ts'
-import { BODY_PROBLEMS } from './body-problems.ts'
+import type { Services } from '#core/services/services.ts'
+import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import {
   callerOf,
   KEY_PROBLEMS,
@@ -18,8 +18,7 @@ import {
   requireManager,
   requireToken,
   TOKEN_PROBLEMS,
-} from './credentials.ts'
-import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
+} from '#http/credentials.ts'
 import {
   envelope,
   nullable,
@@ -31,7 +30,8 @@ import {
   success,
   Timestamp,
   Uuid,
-} from './schemas.ts'
+} from '#http/schemas.ts'
+import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
 import { CallCount, QuotaPeriodSchema } from './user-record.ts'
 
 export function apiKeyRoutes(

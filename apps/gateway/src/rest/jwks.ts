@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import type { Services } from '#core/services.ts'
-import { problems, ref } from './schemas.ts'
+import type { Services } from '#core/services/services.ts'
+import { problems, ref } from '#http/schemas.ts'
 
 /** Short enough that a new signing key is known everywhere before long. */
 const CACHE_SECONDS = 60

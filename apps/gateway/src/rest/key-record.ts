@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { KeyRecord } from '#core/keys/key-record.ts'
 import { PERMISSIONS } from '#core/principal.ts'
-import { nullable, Timestamp, Uuid } from './schemas.ts'
+import { nullable, Timestamp, Uuid } from '#http/schemas.ts'
 
 export const PermissionSchema = Type.Enum([...PERMISSIONS], { type: 'string' })
 

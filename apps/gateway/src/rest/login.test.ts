@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/auth/accounts-fixture.ts'
-import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
+import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
 
 let at: AccountsApp
 

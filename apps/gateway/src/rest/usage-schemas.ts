@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { nullable, oneOf, Timestamp, Uuid } from './schemas.ts'
+import { nullable, oneOf, Timestamp, Uuid } from '#http/schemas.ts'
 
 export const OUTCOMES = [
   'done',

@@ -1,12 +1,12 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
-import { hashKey } from '#core/keys/key-form.ts'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { hashKey } from '#core/keys/key-format.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import { createUsage } from '#core/usage/usage.ts'
-import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
 import { usageRoutes } from './usage.ts'
 
 let stage: AccountsApp

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { ROLES } from '#core/principal.ts'
-import type { Account } from '#core/users/account.ts'
 import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/rules.ts'
-import { nullable, Timestamp, Uuid } from './schemas.ts'
+import type { Account } from '#core/users/user.ts'
+import { nullable, Timestamp, Uuid } from '#http/schemas.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], { type: 'string' })
 export const StatusSchema = Type.Enum([...USER_STATUSES], { type: 'string' })

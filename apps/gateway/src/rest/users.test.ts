@@ -1,8 +1,8 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS, PASSWORD } from '#core/auth/accounts-fixture.ts'
+import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
-import { type AccountsApp, openAccountsApp } from './accounts-app-fixture.ts'
+import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
 
 let at: AccountsApp
 let admin: Principal

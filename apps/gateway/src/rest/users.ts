@@ -1,10 +1,10 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import type { Services } from '#core/services.ts'
-import { BODY_PROBLEMS } from './body-problems.ts'
-import { callerOf, MANAGER_PROBLEMS, requireManager } from './credentials.ts'
-import { envelope, PageQuery, page, problems, ref, success } from './schemas.ts'
+import type { Services } from '#core/services/services.ts'
+import { BODY_PROBLEMS } from '#http/body-problems.ts'
+import { callerOf, MANAGER_PROBLEMS, requireManager } from '#http/credentials.ts'
+import { envelope, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
 import {
   CallCount,
   FullUserSchema,

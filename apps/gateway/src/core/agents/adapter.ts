@@ -1,5 +1,5 @@
-import type { ChatEvent, Failure } from '#core/chat/events.ts'
 import type { Agent, AgentApp, Platform } from './agent.ts'
+import type { ChatEvent, Failure } from './events.ts'
 
 /**
  * The seam every platform implements: pure, synchronous translation. No fetch, no bytes, no clock, no metering.

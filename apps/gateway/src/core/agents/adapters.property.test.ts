@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { objectOf, parseJson } from '#core/agents/translate/json.ts'
 import type { UpstreamEvent } from './adapter.ts'
 import { PLATFORMS } from './agent.ts'
 import { isChatEvent } from './chat-events.test-support.ts'
-import { objectOf, parseJson } from './json.ts'
 import { adapterOf } from './registry.ts'
 import { agentOf, bodyOf, callOf, eventsOf, transcriptsOf } from './transcripts.test-support.ts'
 

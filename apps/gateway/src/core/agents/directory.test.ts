@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { HelperCall } from './adapter.ts'
 import type { Agent } from './agent.ts'
 import { createAgentDirectory } from './directory.ts'
 import { agentOf } from './transcripts.test-support.ts'
-import type { Upstream } from './upstream.ts'
 
 type Probe = () => { status: number; body: unknown } | Promise<never>
 

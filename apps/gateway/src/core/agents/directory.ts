@@ -1,10 +1,10 @@
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { handled } from '#core/handled.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AgentFeatures, HelperCall } from './adapter.ts'
 import type { Agent, Platform } from './agent.ts'
 import { adapterOf } from './registry.ts'
-import type { Upstream } from './upstream.ts'
 import { modelNames, usableAgents } from './usable.ts'
 
 export type AgentStatus = 'available' | 'degraded' | 'unavailable'

@@ -1,10 +1,10 @@
+import { coze } from '#core/agents/platforms/coze/adapter.ts'
+import { dify } from '#core/agents/platforms/dify/adapter.ts'
+import { fastgpt } from '#core/agents/platforms/fastgpt/adapter.ts'
+import { hiagent } from '#core/agents/platforms/hiagent/adapter.ts'
+import { openai } from '#core/agents/platforms/openai/adapter.ts'
 import type { Adapter } from './adapter.ts'
 import type { Platform } from './agent.ts'
-import { coze } from './coze.ts'
-import { dify } from './dify.ts'
-import { fastgpt } from './fastgpt.ts'
-import { hiagent } from './hiagent.ts'
-import { openai } from './openai.ts'
 
 const ADAPTERS: Readonly<Record<Platform, Adapter>> = { fastgpt, hiagent, dify, coze, openai }
 

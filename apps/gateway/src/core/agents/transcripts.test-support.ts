@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createParser } from 'eventsource-parser'
-import type { ChatEvent, Failure, FinishReason, Usage } from '#core/chat/events.ts'
 import type { Adapter, AgentCall, UpstreamEvent } from './adapter.ts'
 import type { Agent, Platform } from './agent.ts'
+import type { ChatEvent, Failure, FinishReason, Usage } from './events.ts'
 
 export interface Transcript {
   readonly name: string
@@ -20,16 +20,17 @@ export interface Transcript {
   readonly expect_error?: { readonly status: number; readonly reason: string }
 }
 
-const FOLDER = new URL('./__transcripts__/', import.meta.url)
-
-/** What was written of a platform's replies; `generic` ones may come from any. */
-export function transcriptsOf(folder: Platform | 'generic'): readonly Transcript[] {
+/** The recorded replies of a platform; `generic` ones may come from any. Names read `dify/plain-stream.txt`. */
+export function transcriptsOf(owner: Platform | 'generic'): readonly Transcript[] {
+  const folder = new URL(owner === 'generic' ? './translate/' : `./platforms/${owner}/`, import.meta.url)
   const manifest: (Transcript & { file: string })[] = JSON.parse(
-    readFileSync(new URL('manifest.json', FOLDER), 'utf8'),
+    readFileSync(new URL('manifest.json', folder), 'utf8'),
   )
-  return manifest
-    .filter(({ file }) => file.startsWith(`${folder}/`))
-    .map((entry) => ({ ...entry, name: entry.file, bytes: readFileSync(new URL(entry.file, FOLDER)) }))
+  return manifest.map((entry) => ({
+    ...entry,
+    name: `${owner}/${entry.file}`,
+    bytes: readFileSync(new URL(`transcripts/${entry.file}`, folder)),
+  }))
 }
 
 export function transcriptNamed(name: string): Transcript {

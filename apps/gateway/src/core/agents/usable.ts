@@ -1,5 +1,5 @@
+import { defaultApp } from '#core/agents/translate/default-app.ts'
 import type { Agent, AgentApp } from './agent.ts'
-import { defaultApp } from './default-app.ts'
 import { adapterOf } from './registry.ts'
 
 /** An agent, and what of it a key may use. */

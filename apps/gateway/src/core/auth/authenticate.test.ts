@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { makeApiKey } from '#core/keys/key-form.ts'
-import { type Accounts, OPENING_MS, openAccounts } from './accounts-fixture.ts'
+import { makeApiKey } from '#core/keys/key-format.ts'
+import { type Accounts, OPENING_MS, openAccounts } from './users.test-support.ts'
 
 const ADDRESS = '10.0.0.1'
 let accounts: Accounts

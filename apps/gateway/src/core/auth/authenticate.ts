@@ -1,6 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
-import { hashKey, isWellFormedKey } from '#core/keys/key-form.ts'
+import { hashKey, isWellFormedKey } from '#core/keys/key-format.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'

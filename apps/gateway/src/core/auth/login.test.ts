@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLimits } from '#core/limits/limits.ts'
-import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from './accounts-fixture.ts'
 import { createLogin } from './login.ts'
+import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from './users.test-support.ts'
 
 let accounts: Accounts
 let address = ''

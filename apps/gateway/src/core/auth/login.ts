@@ -3,12 +3,12 @@ import type { Limiter, Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { type Account, toAccount } from '#core/users/account.ts'
+import { createTurnstile } from '#core/semaphore.ts'
+import type { Passwords } from '#core/users/passwords.ts'
 import { normalizeUsername, usernameKey } from '#core/users/rules.ts'
+import { type Account, toAccount } from '#core/users/user.ts'
 import type { PrismaClient, User } from '#generated/prisma/client.ts'
-import type { Passwords } from './passwords.ts'
 import type { AccessToken, Tokens } from './tokens.ts'
-import { createTurnstile } from './turnstile.ts'
 
 export interface LoginInput {
   readonly username: string

@@ -3,7 +3,7 @@ import { OperatorError } from '#core/operator-error.ts'
 import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
-import { createSealer } from './sealer.ts'
+import { createSealer } from './secret-encryption.ts'
 
 export const SIGNING_ALGORITHM = 'EdDSA'
 

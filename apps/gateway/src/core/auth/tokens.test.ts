@@ -9,8 +9,8 @@ import {
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Principal } from '#core/principal.ts'
-import { type Accounts, OPENING_MS, openAccounts, TOKEN_CONFIG } from './accounts-fixture.ts'
 import { createTokens, type Tokens, type TokensConfig } from './tokens.ts'
+import { type Accounts, OPENING_MS, openAccounts, TOKEN_CONFIG } from './users.test-support.ts'
 
 let accounts: Accounts
 

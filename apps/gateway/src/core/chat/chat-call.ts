@@ -1,7 +1,7 @@
 import type { Adapter, CallMessage } from '#core/agents/adapter.ts'
 import type { Agent, AgentApp } from '#core/agents/agent.ts'
-import { defaultApp } from '#core/agents/default-app.ts'
 import { adapterOf } from '#core/agents/registry.ts'
+import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail } from '#core/errors.ts'
 import type { CallFace } from '#core/usage/ledger.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.ts'
+import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { type Conversations, createConversations } from './conversations.ts'
 

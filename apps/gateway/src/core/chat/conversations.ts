@@ -1,10 +1,10 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
+import { coalesce } from '#core/batcher.ts'
 import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { coalesce } from '#core/usage/coalesce.ts'
 
 /** A conversation that a platform named itself: who uses it first gets it from the platform, the others wait. */
 export interface Mapping {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChatEvent } from './events.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 const say = (text: string): ChatEvent => ({ type: 'text', text })

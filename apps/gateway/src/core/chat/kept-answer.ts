@@ -1,4 +1,4 @@
-import type { ChatEvent } from './events.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
 import { ReplyText } from './reply-text.ts'
 
 /**

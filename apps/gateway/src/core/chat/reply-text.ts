@@ -1,4 +1,4 @@
-import type { ChatEvent } from './events.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
 
 /**
  * The text that an event adds to a reply, the same for every face: a question shows its options, and a text that the

@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { HelperCall, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { Platform } from '#core/agents/agent.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { adapterOf } from '#core/agents/registry.ts'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
-import type { Upstream, UpstreamPart, UpstreamReply } from '#core/agents/upstream.ts'
-import { UpstreamFault } from '#core/agents/upstream-fault.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { UpstreamFault } from '#core/agents/upstream/upstream-error.ts'
+import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import type { ChatEvent, Failure } from './events.ts'
+import { OpeningFailed, type Session } from './conversation-turn.ts'
 import { Run, type RunEnd } from './run.ts'
-import { OpeningFailed, type Session } from './session.ts'
 
 const STREAM_BYTES_MAX = 1_000
 const timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }

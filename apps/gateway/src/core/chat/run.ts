@@ -1,16 +1,17 @@
 import type { Adapter, ReplyState } from '#core/agents/adapter.ts'
 import type { Agent } from '#core/agents/agent.ts'
-import { isPlatformId } from '#core/agents/platform-id.ts'
-import type { Upstream, UpstreamPart, UpstreamReply } from '#core/agents/upstream.ts'
-import { UpstreamFault } from '#core/agents/upstream-fault.ts'
+import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from '#core/agents/events.ts'
+import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { UpstreamFault } from '#core/agents/upstream/upstream-error.ts'
+import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
-import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from './events.ts'
-import { OpeningFailed, type Session } from './session.ts'
-import { startWatch, type Watch } from './watch.ts'
+import { OpeningFailed, type Session } from './conversation-turn.ts'
+import { startWatch, type Watch } from './reply-deadlines.ts'
 
 /** How a reply ended, told exactly once. */
 export interface RunEnd {

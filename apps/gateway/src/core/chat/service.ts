@@ -1,19 +1,19 @@
 import type { Agent } from '#core/agents/agent.ts'
+import type { ChatEvents } from '#core/agents/events.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import { fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
-import { hashKey } from '#core/keys/key-form.ts'
+import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits, LimitVerdict } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Admission, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
-import type { ChatEvents } from './events.ts'
+import { openSession, type SessionDeps } from './conversation-turn.ts'
+import { Roster } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
-import { Roster } from './roster.ts'
 import { Run, type RunEnd, type RunOptions } from './run.ts'
-import { openSession, type SessionDeps } from './session.ts'
 
 /** An admitted call under way. */
 export interface Chat {

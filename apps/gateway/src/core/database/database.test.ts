@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from './database.ts'
 import { openDatabase } from './open.ts'
-import { createScratchDatabase, openScratchDatabase } from './scratch-database.ts'
+import { createScratchDatabase, openScratchDatabase } from './scratch-database.test-support.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from './database.ts'
 import { exportDatabase } from './export.ts'
-import { openScratchDatabase } from './scratch-database.ts'
-import { TransferError } from './transfer.ts'
+import { TransferError } from './export-format.ts'
+import { openScratchDatabase } from './scratch-database.test-support.ts'
 
 let database: Database
 let folder: string

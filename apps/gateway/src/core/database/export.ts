@@ -13,7 +13,7 @@ import {
   fileProblem,
   TransferError,
   tablesToMove,
-} from './transfer.ts'
+} from './export-format.ts'
 
 /**
  * Writes every row of an embedded database to a new file, as of one moment; the database stays in use meanwhile. Gzipped

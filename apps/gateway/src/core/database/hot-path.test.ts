@@ -8,9 +8,13 @@ import { createInstances } from '#core/usage/instances.ts'
 import { type Admission, createLedger } from '#core/usage/ledger.ts'
 import { createUsage } from '#core/usage/usage.ts'
 import type { Database, Sql } from './database.ts'
-import { type ExplainedSql, explainEach } from './explain-fixture.ts'
+import { type ExplainedSql, explainEach } from './explain.test-support.ts'
 import { openDatabase } from './open.ts'
-import { createScratchDatabase, openScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
+import {
+  createScratchDatabase,
+  openScratchDatabase,
+  type ScratchDatabase,
+} from './scratch-database.test-support.ts'
 
 const serverUrl = process.env.TEST_DATABASE_URL
 const ROWS = 130_000

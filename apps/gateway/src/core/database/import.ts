@@ -4,7 +4,6 @@ import { createGunzip } from 'node:zlib'
 import pg from 'pg'
 import { isConnectionError } from './connection-error.ts'
 import type { Sql } from './database.ts'
-import { SESSION_SETTINGS } from './session-settings.ts'
 import {
   appliedMigrations,
   EXPORT_FORMAT,
@@ -13,7 +12,8 @@ import {
   fileProblem,
   TransferError,
   tablesToMove,
-} from './transfer.ts'
+} from './export-format.ts'
+import { SESSION_SETTINGS } from './session-settings.ts'
 import { unusableDatabase } from './unusable-database.ts'
 
 /**

@@ -8,7 +8,7 @@ import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
 import { schemaDrift } from './schema-drift.ts'
-import { createScratchDatabase, openScratchDatabase } from './scratch-database.ts'
+import { createScratchDatabase, openScratchDatabase } from './scratch-database.test-support.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 

@@ -1,7 +1,7 @@
 import { fail } from '#core/errors.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
-import { parseInstant } from './instant.ts'
+import { parseInstant } from '#core/timestamp.ts'
 
 /** The part of a key that may be changed later. Null clears. */
 export interface KeyChange {

@@ -1,7 +1,7 @@
+import { coalesce } from '#core/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { coalesce } from '#core/usage/coalesce.ts'
 
 export interface KeyLimits {
   readonly chatPerMinute: number | undefined

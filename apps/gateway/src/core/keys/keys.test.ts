@@ -1,9 +1,9 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Accounts, OPENING_MS, openAccounts } from '#core/auth/accounts-fixture.ts'
+import { type Accounts, OPENING_MS, openAccounts } from '#core/auth/users.test-support.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { periodStart } from '#core/users/quota-period.ts'
-import { hashKey, isWellFormedKey } from './key-form.ts'
+import { hashKey, isWellFormedKey } from './key-format.ts'
 import type { NewKey } from './key-input.ts'
 import { createKeys, type Keys } from './keys.ts'
 

@@ -1,7 +1,7 @@
 import type { Sql } from '#core/database/database.ts'
+import { type Page, type PageRequest, readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { isAdmin } from '#core/principal.ts'
-import { type Page, type PageRequest, readPage } from '#core/users/page.ts'
 import type { Call, CallOutcome, Prisma, PrismaClient } from '#generated/prisma/client.ts'
 import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
 

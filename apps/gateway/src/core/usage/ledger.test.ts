@@ -1,14 +1,14 @@
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import {
   createScratchDatabase,
   openScratchDatabase,
   type ScratchDatabase,
-} from '#core/database/scratch-database.ts'
+} from '#core/database/scratch-database.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'

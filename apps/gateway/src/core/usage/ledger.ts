@@ -1,4 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
+import { type Coalescer, coalesce } from '#core/batcher.ts'
 import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
@@ -7,7 +8,6 @@ import { type ErrorReason, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { type Coalescer, coalesce } from './coalesce.ts'
 import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
 
 export type CallKind = 'chat' | 'upload'

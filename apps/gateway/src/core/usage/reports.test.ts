@@ -1,14 +1,14 @@
 import { type Arbitrary, array, assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import type { Settlement } from './ledger.ts'
 import { GROUPS, type ReportQuery, type Series } from './reports.ts'
-import type { Metrics } from './sums.ts'
+import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
 import { createUsage, type Usage } from './usage.ts'
-import { openUsage, type TestKey, type UsageStage } from './usage-fixture.ts'
+import type { Metrics } from './usage-accumulator.ts'
 
 const HOUR_MS = 3_600_000
 /** Clocks go forward in Berlin in its middle. */

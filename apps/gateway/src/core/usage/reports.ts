@@ -3,7 +3,7 @@ import { fail } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import { type Granularity, type ReportRange, reportRange } from './report-range.ts'
 import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
-import { type Metrics, Sums, type SumsRow } from './sums.ts'
+import { type Metrics, Sums, type SumsRow } from './usage-accumulator.ts'
 
 export const GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
 export type Group = (typeof GROUPS)[number]

@@ -1,6 +1,6 @@
 import type { Database } from '#core/database/database.ts'
+import type { Page, PageRequest } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
-import type { Page, PageRequest } from '#core/users/page.ts'
 import { type CallRecord, type CallsQuery, readCalls } from './calls.ts'
 import { type Report, type ReportQuery, readReport } from './reports.ts'
 import { type Drift, verifyUsage } from './verify.ts'

@@ -13,10 +13,10 @@ import {
 } from 'fast-check'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENING_MS } from '#core/auth/accounts-fixture.ts'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import type { CallKind, CallOutcome, Ledger, Settlement } from './ledger.ts'
-import { admissionOf, openUsage, type TestKey, type UsageStage } from './usage-fixture.ts'
+import { admissionOf, openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
 import { verifyUsage } from './verify.ts'
 
 let stage: UsageStage

@@ -1,14 +1,14 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTokens } from '#core/auth/tokens.ts'
 import {
   type Accounts,
   OPENING_MS,
   openAccounts,
   PASSWORD,
   TOKEN_CONFIG,
-} from '#core/auth/accounts-fixture.ts'
-import { createTokens } from '#core/auth/tokens.ts'
-import { hashKey } from '#core/keys/key-form.ts'
+} from '#core/auth/users.test-support.ts'
+import { hashKey } from '#core/keys/key-format.ts'
 import type { Principal } from '#core/principal.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import { createUsers } from './users.ts'

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from '#core/auth/accounts-fixture.ts'
+import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from './quota-period.ts'
 import type { Users } from './users.ts'

@@ -1,12 +1,11 @@
 import { validate } from 'uuid'
-import type { Passwords } from '#core/auth/passwords.ts'
 import { fail } from '#core/errors.ts'
 import type { Limits } from '#core/limits/limits.ts'
+import { type Page, type PageRequest, readPage } from '#core/pagination.ts'
 import { type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
-import { type Account, toAccount } from './account.ts'
-import { type Page, type PageRequest, readPage } from './page.ts'
+import type { Passwords } from './passwords.ts'
 import {
   callsProblem,
   normalizeUsername,
@@ -15,6 +14,7 @@ import {
   USER_STATUSES,
   usernameKey,
 } from './rules.ts'
+import { type Account, toAccount } from './user.ts'
 
 export interface NewUser {
   readonly username: string

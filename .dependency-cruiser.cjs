@@ -1,0 +1,145 @@
+/**
+ * Which part of the code may import which. Each rule is broken once by a file of test/fixtures/import-direction, and a
+ * test checks that it is reported.
+ *
+ *   core ← http ← {rest, openai, graphql}
+ *   core ← ops
+ *   {config, core, http, faces, ops} ← {gateway.ts, server.ts} ← process ← cli ← main.ts
+ */
+const SRC = '^apps/gateway/src'
+
+/** Folders of the gateway's sources, as one pattern; `except` are those that may be imported. */
+const ALL = ['cli', 'config', 'core', 'graphql', 'http', 'openai', 'ops', 'process', 'rest']
+const allExcept = (...except) =>
+  `${SRC}/(${ALL.filter((folder) => !except.includes(folder)).join('|')}|gateway\\.ts|server\\.ts|main\\.ts)(/|$)`
+const packageNamed = (names) => `(^|node_modules/)(${names})(/|$)`
+const WEB_FRAMEWORKS = packageNamed('fastify|@fastify/[^/]+|graphql|graphql-yoga|graphql-sse|@pothos/[^/]+')
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+/** A face and what it may import beside core, http and itself. */
+const face = (folder) =>
+  rule(
+    `${folder}-is-a-face`,
+    'A face parses, calls one service method and shapes the result: it imports core and http, and no other face.',
+    { path: `${SRC}/${folder}/` },
+    { path: allExcept('core', 'http', folder) },
+  )
+
+module.exports = {
+  forbidden: [
+    rule(
+      'core-stands-alone',
+      'Core knows no face, no server, no configuration and no process.',
+      { path: `${SRC}/core/` },
+      { path: allExcept('core') },
+    ),
+    rule(
+      'core-without-web-frameworks',
+      'Core serves every face, so it knows the framework of none.',
+      { path: `${SRC}/core/` },
+      { path: WEB_FRAMEWORKS },
+    ),
+    rule(
+      'agents-translate-and-transport',
+      'core/agents knows nothing of keys, users, limits or usage: only core/chat composes them.',
+      { path: `${SRC}/core/agents/` },
+      { path: `${SRC}/core/(?!agents/)[^/]+/` },
+    ),
+    rule(
+      'a-platform-stands-alone',
+      'A platform is a pure translation: it imports the seam and core/agents/translate, no other platform and no transport.',
+      { path: `${SRC}/core/agents/platforms/([^/]+)/` },
+      { path: `${SRC}/core/agents/(platforms|upstream)/`, pathNot: `${SRC}/core/agents/platforms/$1/` },
+    ),
+    rule(
+      'what-platforms-share',
+      'core/agents/translate serves all platforms and names none.',
+      { path: `${SRC}/core/agents/translate/` },
+      { path: `${SRC}/core/agents/(platforms|upstream)/` },
+    ),
+    rule(
+      'transport-knows-no-platform',
+      'core/agents/upstream moves bytes and events; what they mean is said by the platform.',
+      { path: `${SRC}/core/agents/upstream/` },
+      { path: `${SRC}/core/agents/(platforms|translate)/` },
+    ),
+    rule(
+      'http-serves-every-face',
+      'http holds what all faces stand on, so it knows none of them.',
+      { path: `${SRC}/http/` },
+      { path: allExcept('core', 'http') },
+    ),
+    face('rest'),
+    face('openai'),
+    face('graphql'),
+    rule(
+      'ops-watches-core',
+      'ops reports on core; it knows no face and no configuration.',
+      { path: `${SRC}/ops/` },
+      { path: allExcept('core', 'ops') },
+    ),
+    rule(
+      'config-is-read-first',
+      'The configuration is parsed before anything of it is built.',
+      { path: `${SRC}/config/` },
+      { path: allExcept('config', 'core') },
+    ),
+    rule(
+      'command-line-parses-and-prints',
+      'The command line parses and prints: what a command does is in process/, where a running gateway finds it as well.',
+      { path: `${SRC}/cli/` },
+      { path: `${SRC}/(http|rest|openai|graphql|main\\.ts|server\\.ts)(/|$)` },
+    ),
+    rule(
+      'process-knows-no-command-line',
+      'A gateway starts without arguments to parse. Of the faces, its commands use the records of REST alone.',
+      { path: `${SRC}/process/` },
+      {
+        path: `${SRC}/(cli|http|rest|openai|graphql|main\\.ts)(/|$)`,
+        pathNot: `${SRC}/rest/[a-z]+-record\\.ts$`,
+      },
+    ),
+    rule(
+      'sandbox-knows-no-gateway',
+      'An emulator that shared code with the gateway would share its mistakes.',
+      { path: '^packages/sandbox/' },
+      { path: `^apps/|${packageNamed('@trunkline/gateway|@trunkline/sdk')}` },
+    ),
+    rule(
+      'sandbox-is-loaded-by-the-process',
+      'A configured gateway never loads the emulators.',
+      { path: SRC, pathNot: `${SRC}/process/` },
+      { path: `(^|/)packages/sandbox/|${packageNamed('@trunkline/sandbox')}` },
+    ),
+    rule(
+      'no-circular-imports',
+      'Files that import each other cannot be read one after the other.',
+      {},
+      { circular: true },
+    ),
+    {
+      ...rule(
+        'no-circular-folders',
+        'Folders that import each other are one folder.',
+        { path: '^(apps/gateway|packages/[^/]+)/src/.+' },
+        { circular: true },
+      ),
+      scope: 'folder',
+    },
+    rule(
+      'imports-resolve',
+      'An import that is not found escapes every other rule.',
+      {},
+      { couldNotResolve: true },
+    ),
+  ],
+  options: {
+    // TypeScript 7 has no API that dependency-cruiser could parse with.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/generated/|\\.test\\.ts$|\\.test-support\\.ts$' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+}

@@ -1,0 +1,40 @@
+import cluster from 'node:cluster'
+import type { Command } from 'commander'
+import type { Config } from '#config/load.ts'
+import { config } from './context.ts'
+
+export function addGatewayCommands(program: Command): void {
+  program
+    .command('start')
+    .description('run the gateway until SIGTERM or SIGINT')
+    .action(async () => {
+      const settings = config()
+      // A gateway whose output nobody takes, or whose disk is full, serves all the same.
+      process.stdout.on('error', () => undefined)
+      if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
+      const { start } = await import('#process/start.ts')
+      await start(settings)
+    })
+
+  program
+    .command('config')
+    .description('look at the configuration')
+    .command('check')
+    .description('read the file and the environment and tell every mistake')
+    .action(() => {
+      const { source, agents, sandbox } = config()
+      const from = source ?? 'no file: sandbox mode'
+      console.log(
+        `The configuration is good (${from}).${sandbox ? '' : ` Agents: ${agents.map(({ id }) => id).join(', ')}.`}`,
+      )
+    })
+}
+
+/** The look-alikes live in the primary: workers that each had their own would forget each other's conversations. */
+async function startWorkers({ workers, sandbox }: Config): Promise<number> {
+  const { runWorkers } = await import('#process/workers.ts')
+  if (!sandbox) return runWorkers(workers, {})
+  const { startSandboxAgents } = await import('#process/sandbox-agents.ts')
+  const { entries } = await startSandboxAgents()
+  return runWorkers(workers, { SANDBOX_AGENTS: JSON.stringify(entries) })
+}

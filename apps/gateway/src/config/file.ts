@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { type ErrorCode, LineCounter, parseDocument, type Scalar, visit, type YAMLParseError } from 'yaml'
+import { ConfigError, isMapping, type Mistake, pathOf } from './issues.ts'
+
+/**
+ * The content of a YAML file, or undefined where there is no such file.
+ *
+ * @throws {@link ConfigError} with the place of every mistake in its syntax
+ */
+export function readConfigFile(source: string): unknown {
+  const text = readIfThere(source)
+  return text === undefined ? undefined : parseYaml(text, source)
+}
+
+/** Replaces each `${NAME}` in a text by the variable's value; `$${` stands for `${`. */
+export function expandVariables(
+  value: unknown,
+  env: NodeJS.ProcessEnv,
+): { value: unknown; mistakes: Mistake[] } {
+  const mistakes: Mistake[] = []
+
+  const expand = (value: unknown, path: string): unknown => {
+    if (typeof value === 'string') return expandText(value, path)
+    if (Array.isArray(value)) return value.map((item, index) => expand(item, `${path}[${index}]`))
+    if (!isMapping(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, expand(item, pathOf(path, key))]),
+    )
+  }
+
+  const expandText = (text: string, path: string): string =>
+    text.replace(/(\$?)\$\{([^}]*)\}/g, (reference: string, escaped: string, name: string) => {
+      if (escaped) return reference.slice(1)
+      if (env[name]) return env[name]
+      mistakes.push({ path, problem: `the environment variable ${name} is not set` })
+      return reference
+    })
+
+  return { value: expand(value, ''), mistakes }
+}
+
+function readIfThere(source: string): string | undefined {
+  try {
+    return readFileSync(source, 'utf8')
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause) {
+      if (cause.code === 'ENOENT') return undefined
+      throw new ConfigError([`${source}: cannot be read (${cause.code})`], { cause })
+    }
+    throw cause
+  }
+}
+
+function parseYaml(text: string, source: string): unknown {
+  const lineCounter = new LineCounter()
+  // The library's pretty errors quote the lines around them, which may hold keys. Keys of mappings stay texts: a bot id
+  // of 19 digits would lose its last ones as a number.
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true })
+  const mistakes = [...firstCauses(document.errors), ...document.warnings].map(({ code, message, pos }) => ({
+    offset: pos[0],
+    problem: inWords(code, message, text.slice(...pos)),
+  }))
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) === undefined)
+        mistakes.push({
+          offset: alias.range?.[0] ?? 0,
+          problem: 'a value that starts with * must be put in quotes, unless one before it is marked with &',
+        })
+    },
+    Scalar(_, scalar) {
+      if (isRounded(scalar)) scalar.value = BigInt(scalar.source ?? '')
+    },
+  })
+  if (mistakes.length > 0) {
+    throw new ConfigError(
+      mistakes.map(({ offset, problem }) => {
+        const { line, col } = lineCounter.linePos(offset)
+        return `${source}:${line}:${col}: ${nearKey(text, offset)}${problem}`
+      }),
+    )
+  }
+  try {
+    return document.toJS()
+  } catch (cause) {
+    // Aliases of aliases that would fill the memory.
+    if (cause instanceof ReferenceError) throw new ConfigError([`${source}: ${cause.message}`], { cause })
+    throw cause
+  }
+}
+
+/** A document that is broken in one place looks broken in those that follow; repeated keys are told apart from that. */
+function firstCauses(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
+  const broken = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+  return broken === undefined ? errors : [broken]
+}
+
+/** What the parser says about its own grammar, said about the file. A value that looks like grammar may be a secret. */
+function inWords(code: ErrorCode, message: string, found: string): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'this key is there already; each may be given once'
+    case 'TAB_AS_INDENT':
+      return 'a tab indents this line; use spaces'
+    case 'BAD_INDENT':
+      return message.startsWith('Flow')
+        ? 'a bracket that was opened is not closed'
+        : 'this line is indented differently from the others of its mapping or list'
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'a second key is on this line, or the next line is indented too far'
+    case 'MULTILINE_IMPLICIT_KEY':
+      return 'the colon after a key is missing, or the next line is indented too far'
+    case 'MISSING_CHAR':
+      return 'a quotation mark that was opened is not closed'
+    case 'BAD_SCALAR_START':
+      return `a value that starts with ${found.charAt(0)} must be put in quotes`
+    case 'UNEXPECTED_TOKEN':
+      return 'something follows where the value has ended; put the whole value in quotes'
+    case 'TAG_RESOLVE_FAILED':
+      return 'a value that starts with ! must be put in quotes'
+    case 'MULTIPLE_DOCS':
+      return 'a second document begins here; the file holds one'
+    default:
+      return message
+  }
+}
+
+const KEY = /^[\s-]*(?:"([^"\n]*)"|'([^'\n]*)'|([\w.-]+))\s*:(?:\s|$)/
+
+/** The key of the line or, where it has none, of the last one before. Never a value, which may be a secret. */
+function nearKey(text: string, offset: number): string {
+  const end = text.indexOf('\n', offset)
+  const lines = text.slice(0, end < 0 ? text.length : end).split('\n')
+  const key = lines.map((line) => KEY.exec(line)?.slice(1).find(Boolean)).findLast((found) => found)
+  return key === undefined ? '' : `${key}: `
+}
+
+/** An integer that JavaScript's numbers cannot hold stays as it was written, so that its mistake can show it. */
+function isRounded({ value, source }: Scalar): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER && /^\d+$/.test(source ?? '')
+}

@@ -1,0 +1,526 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the file's own syntax
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { ConfigError, loadConfig, parseConfig } from './load.ts'
+
+const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
+const folder = mkdtempSync(join(tmpdir(), 'config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('defaults', () => {
+  test('an agent needs three properties; everything else has a default', () => {
+    const { agents, ...rest } = parseConfig({ agents: { 'help-desk': dify } }, {}, { cwd: '/srv' })
+    expect(agents).toEqual([
+      {
+        ...dify,
+        id: 'help-desk',
+        name: 'Help desk',
+        description: '',
+        apps: [],
+        mode: 'chat',
+        timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
+        endGraceMs: 1_500,
+        reasoning: false,
+        nodeData: 'filtered',
+        sandbox: false,
+      },
+    ])
+    expect(rest).toMatchObject({
+      production: false,
+      sandbox: false,
+      host: '127.0.0.1',
+      port: 8080,
+      publicUrl: 'http://127.0.0.1:8080',
+      dataDir: '/srv/.data',
+      adminUsername: 'admin',
+      logLevel: 'info',
+      workers: 1,
+      limits: {
+        chat: { points: 60, windowSeconds: 60 },
+        upload: { points: 10, windowSeconds: 60 },
+        agents: { points: 30, windowSeconds: 60 },
+        login: { points: 10, windowSeconds: 60 },
+        loginAddress: { points: 100, windowSeconds: 60 },
+        refusedKeys: { points: 60, windowSeconds: 60 },
+      },
+      uploads: { maxBytes: 52_428_800, retentionDays: 7 },
+      cors: { origins: [] },
+      trustedProxies: [],
+      publicAgentListing: true,
+      conversations: { retentionDays: 30, mappingRetentionDays: 400 },
+      usage: { retentionDays: 400, endUsersPerDayMax: 10_000, appsPerDayMax: 1_000 },
+      users: { maxApiCalls: 1_000_000 },
+      tokens: { lifetimeSeconds: 3_600 },
+      chat: {
+        bodyBytesMax: 1_048_576,
+        replyBytesMax: 10_485_760,
+        streamBytesMax: 33_554_432,
+        unsentBytesMax: 1_048_576,
+        inFlightMax: 10_000,
+        stalledMs: 120_000,
+      },
+      drainMs: 30_000,
+      instance: { leaseMs: 15_000, retentionDays: 30 },
+    })
+    expect(rest.limits).not.toHaveProperty('streamsPerKey')
+    expect(rest).not.toHaveProperty('opsPort')
+    expect(rest).not.toHaveProperty('databaseUrl')
+    expect(rest).not.toHaveProperty('s3')
+    expect(rest).not.toHaveProperty('source')
+  })
+
+  test('a section that is given in part keeps its other defaults', () => {
+    const { limits, agents } = parseConfig(
+      { agents: { a: { ...dify, timeouts: { idleMs: 1 } } }, limits: { chat: { points: 5 } } },
+      {},
+    )
+    expect(limits.chat).toEqual({ points: 5, windowSeconds: 60 })
+    expect(limits.upload).toEqual({ points: 10, windowSeconds: 60 })
+    expect(agents[0]?.timeouts).toMatchObject({ idleMs: 1, totalMs: 1_200_000 })
+  })
+
+  test('a key may be made to live for ten years, wherever they begin', () => {
+    const { maxLifetimeDays } = parseConfig(undefined, {}).apiKeys
+    const tenYears = Date.UTC(2038, 0, 1) - Date.UTC(2028, 0, 1)
+    expect(maxLifetimeDays * 86_400_000).toBeGreaterThanOrEqual(tenYears)
+  })
+
+  test('what was parsed is left as it was', () => {
+    const file = { agents: { a: dify } }
+    const before = structuredClone(file)
+    parseConfig(file, {})
+    expect(file).toEqual(before)
+  })
+})
+
+describe('agents', () => {
+  test('an id that is the name of a platform names it', () => {
+    const { agents } = parseConfig(
+      { agents: { coze: { baseUrl: 'https://api.coze.com/', apiKey: 'k' } } },
+      {},
+    )
+    expect(agents[0]).toMatchObject({ platform: 'coze', name: 'Coze', baseUrl: 'https://api.coze.com' })
+  })
+
+  test('apps are listed in the order of the file, named by their ids', () => {
+    const apps = { '42': { apiKey: 'k1', default: true }, 'a.b': { apiKey: 'k2', name: 'Second' } }
+    const { agents } = parseConfig({ agents: { a: { ...dify, apiKey: undefined, apps } } }, {})
+    expect(agents[0]?.apps).toEqual([
+      { id: '42', name: '42', default: true, apiKey: 'k1' },
+      { id: 'a.b', name: 'Second', default: false, apiKey: 'k2' },
+    ])
+  })
+
+  test.each([
+    [
+      'no platform',
+      { platform: undefined },
+      ['agents.a.platform: missing, expected one of fastgpt, hiagent, dify, coze, openai'],
+    ],
+    [
+      'no address',
+      { baseUrl: undefined },
+      ['agents.a.baseUrl: missing, expected an http(s) URL without credentials, query and fragment'],
+    ],
+    ['an empty key', { apiKey: '' }, ['agents.a.apiKey: expected a text, got an empty one']],
+    ['no key', { apiKey: undefined }, ['agents.a.apiKey: missing, expected here or in every app']],
+    [
+      'an app without key',
+      { apiKey: undefined, apps: { x: { apiKey: 'k' }, y: {} } },
+      ['agents.a.apiKey: missing, expected here or in every app'],
+    ],
+    [
+      'two defaults',
+      { apps: { x: { default: true }, y: { default: true } } },
+      ['agents.a.apps: expected one default at most'],
+    ],
+    [
+      'an openai agent without model',
+      { platform: 'openai' },
+      ['agents.a.model: missing, expected here or in every app'],
+    ],
+    [
+      'properties of other platforms',
+      { model: 'm', apps: { 'x y': { botId: '1' } } },
+      [
+        'agents.a.model: only for agents of the platform openai',
+        'agents.a.apps["x y"].botId: only for agents of the platform coze',
+      ],
+    ],
+    [
+      'a mode of another platform',
+      { platform: 'coze', mode: 'chat' },
+      ['agents.a.mode: only for agents of the platform dify'],
+    ],
+    [
+      'a bot id as a number',
+      { platform: 'coze', botId: 42 },
+      ['agents.a.botId: expected a text, got 42 (put it in quotes)'],
+    ],
+    [
+      'an unknown platform',
+      { platform: 'chatgpt' },
+      ['agents.a.platform: expected one of fastgpt, hiagent, dify, coze, openai, got "chatgpt"'],
+    ],
+    [
+      'a timeout of 0',
+      { timeouts: { idleMs: 0 } },
+      ['agents.a.timeouts.idleMs: expected a whole number, 1 to 2147483647, got 0'],
+    ],
+    [
+      'a timeout that a timer cannot hold',
+      { timeouts: { idleMs: 2 ** 31 } },
+      ['agents.a.timeouts.idleMs: expected a whole number, 1 to 2147483647, got 2147483648'],
+    ],
+    [
+      'an app without an id',
+      { apps: { '': {} } },
+      ['agents.a.apps[""]: expected an app id of at most 256 characters'],
+    ],
+  ])('refuses %s', (_, change, mistakes) => {
+    expect(mistakesOf({ agents: { a: { ...dify, ...change } } })).toEqual(mistakes)
+  })
+
+  test('an openai agent needs no key, and its apps may name the models', () => {
+    const apps = { small: { model: 's' }, large: { model: 'l' } }
+    const { agents } = parseConfig(
+      { agents: { a: { platform: 'openai', baseUrl: 'http://127.0.0.1:8000/v1', apps } } },
+      {},
+    )
+    expect(agents[0]?.apps.map(({ model }) => model)).toEqual(['s', 'l'])
+  })
+
+  test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is a mistake', (id) => {
+    const file: unknown = JSON.parse(`{"agents": {"${id}": ${JSON.stringify(dify)}}}`)
+    expect(mistakesOf(file)).toEqual([expect.stringMatching(/^agents\.\w+: expected an agent id/)])
+  })
+
+  test.each([
+    'foo',
+    'ftp://x.example.com',
+    'https:/x.example.com',
+    'https://x.example.com/?a=1',
+    'https://x.example.com/?',
+    'https://x.example.com/#top',
+    ' https://x.example.com',
+    'https://',
+    '',
+  ])('the base URL %j is a mistake', (baseUrl) => {
+    expect(mistakesOf({ agents: { a: { ...dify, baseUrl } } })).toEqual([
+      `agents.a.baseUrl: expected an http(s) URL without credentials, query and fragment, got ${JSON.stringify(baseUrl)}`,
+    ])
+  })
+})
+
+describe('mistakes', () => {
+  test('all of them are told at once, a line each', () => {
+    const file = {
+      agents: { a: { ...dify, baseURL: 'x' }, b: { ...dify, apiKey: 7 } },
+      limit: {},
+      cors: { origins: ['https://app.example.com/', '*'] },
+      drainMs: 1.5,
+      publicAgentListing: 'no',
+      users: null,
+    }
+    const env = { PORT: '99999', LOG_LEVEL: 'loud', WORKERS: '2' }
+    expect(mistakesOf(file, env)).toEqual([
+      'limit: unknown property, did you mean "limits"?',
+      'agents.a.baseURL: unknown property, did you mean "baseUrl"?',
+      'agents.b.apiKey: expected a text (put it in quotes)',
+      'cors.origins[0]: expected an exact origin such as "https://app.example.com", got "https://app.example.com/"',
+      'publicAgentListing: expected true or false, got "no"',
+      'users: expected a mapping, got nothing',
+      'drainMs: expected a whole number, 1 to 2147483647, got 1.5',
+      'PORT: expected a port, 0 to 65535, got 99999',
+      'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"',
+      'WORKERS: more than 1 needs DATABASE_URL: one process owns the embedded database',
+    ])
+  })
+
+  test('no mistake shows a secret', () => {
+    const file = {
+      agents: { a: { ...dify, baseUrl: 'https://me:hunter2@x.example.com', apiKey: ['hunter2'] } },
+    }
+    const env = {
+      SECRET_KEY: 'hunter2',
+      ADMIN_PASSWORD: 'hunter2',
+      DATABASE_URL: 'mysql://me:hunter2@db',
+      REDIS_URL: 'me:hunter2@redis',
+      PUBLIC_URL: 'https://me:hunter2@x',
+      S3_ENDPOINT: 'https://me:hunter2@x',
+    }
+    const mistakes = mistakesOf(file, env)
+    expect(mistakes).toHaveLength(8)
+    expect(mistakes.join()).not.toContain('hunter2')
+  })
+
+  test.each([
+    ['limits.chat.points', { limits: { chat: { points: 2 ** 31 } } }],
+    ['usage.retentionDays', { usage: { retentionDays: 1e9 } }],
+    ['tokens.lifetimeSeconds', { tokens: { lifetimeSeconds: 1e12 } }],
+  ])('%s holds no number that would fail later', (path, file) => {
+    const [mistake] = mistakesOf({ agents: { a: dify }, ...file })
+    expect(mistake).toMatch(new RegExp(`^${path}: expected a whole number, 1 to \\d+, got \\d+$`))
+  })
+
+  test.each([
+    ['nothing', null, 'the file: expected a mapping, got nothing'],
+    ['a text', 'agents', 'the file: expected a mapping, got "agents"'],
+    ['no agents', {}, 'agents: expected one at least'],
+    ['agents without entries', { agents: null }, 'agents: expected a mapping of agent ids, got nothing'],
+    [
+      'an agent without properties',
+      { agents: { dify: null } },
+      'agents.dify: expected a mapping, got nothing',
+    ],
+  ])('a file with %s is a mistake', (_, file, mistake) => expect(mistakesOf(file)).toEqual([mistake]))
+
+  test.each([[['*']], [['https://app.example.com', 'http://localhost:5173']]])(
+    'the origins %j are taken',
+    (origins) => {
+      expect(parseConfig({ agents: { a: dify }, cors: { origins } }, {}).cors.origins).toEqual(origins)
+    },
+  )
+
+  test('every origin is no origin among others', () => {
+    expect(mistakesOf({ agents: { a: dify }, cors: { origins: ['*', 'https://app.example.com'] } })).toEqual([
+      'cors.origins: expected a list of exact origins, or "*" alone, got ["*","https://app.example.com"]',
+    ])
+  })
+
+  test.each(['10.0.0.0/33', '10.0.0', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', 'proxy.local'])(
+    'the trusted proxy %s is a mistake',
+    (proxy) =>
+      expect(mistakesOf({ agents: { a: dify }, trustedProxies: ['10.0.0.0/8', '::1', proxy] })).toHaveLength(
+        1,
+      ),
+  )
+})
+
+describe('environment', () => {
+  test('is taken as given, and an empty variable is an unset one', () => {
+    const env = {
+      HOST: '0.0.0.0',
+      PORT: '0',
+      OPS_PORT: '9090',
+      DATA_DIR: '/var/lib/gateway',
+      DATABASE_URL: 'postgres://db/gateway',
+      REDIS_URL: 'rediss://cache',
+      SECRET_KEY: 'k'.repeat(32),
+      ADMIN_USERNAME: 'ｒｏｏｔ',
+      ADMIN_PASSWORD: 'long enough',
+      LOG_LEVEL: '',
+      WORKERS: '4',
+      S3_BUCKET: 'files',
+      S3_ENDPOINT: 'http://127.0.0.1:9000',
+      S3_PUBLIC_URL: 'https://files.example.com/',
+    }
+    expect(parseConfig(undefined, env)).toMatchObject({
+      host: '0.0.0.0',
+      port: 0,
+      publicUrl: 'http://localhost:0',
+      opsPort: 9090,
+      dataDir: '/var/lib/gateway',
+      databaseUrl: 'postgres://db/gateway',
+      redisUrl: 'rediss://cache',
+      secretKey: 'k'.repeat(32),
+      adminUsername: 'root',
+      adminPassword: 'long enough',
+      logLevel: 'info',
+      workers: 4,
+      s3: { bucket: 'files', endpoint: 'http://127.0.0.1:9000', publicUrl: 'https://files.example.com' },
+    })
+  })
+
+  test.each([
+    [{}, 'http://127.0.0.1:8080'],
+    [{ HOST: '::1' }, 'http://[::1]:8080'],
+    [{ HOST: '::', PORT: '80' }, 'http://localhost:80'],
+    [{ PUBLIC_URL: 'https://gateway.example.com/agents/' }, 'https://gateway.example.com/agents'],
+  ])('with %j the public URL is %s', (env, publicUrl) => {
+    expect(parseConfig(undefined, env).publicUrl).toBe(publicUrl)
+  })
+
+  test('two ports that the system chooses are not the same', () => {
+    expect(parseConfig(undefined, { PORT: '0', OPS_PORT: '0' })).toMatchObject({ port: 0, opsPort: 0 })
+  })
+
+  test.each([
+    [{ PORT: '8080.5' }, 'PORT: expected a port, 0 to 65535, got "8080.5"'],
+    [{ PORT: '9007199254740993' }, 'PORT: expected a port, 0 to 65535, got "9007199254740993"'],
+    [{ WORKERS: '1000000' }, 'WORKERS: expected a whole number, 1 to 256, got 1000000'],
+    [{ PORT: '-1' }, 'PORT: expected a port, 0 to 65535, got "-1"'],
+    [{ OPS_PORT: '8080' }, 'OPS_PORT: expected another port than PORT'],
+    [{ WORKERS: '0' }, 'WORKERS: expected a whole number, 1 to 256, got 0'],
+    [
+      { PUBLIC_URL: 'gateway.example.com' },
+      'PUBLIC_URL: expected an http(s) URL without credentials, query and fragment, got "gateway.example.com"',
+    ],
+    [{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL: expected a postgres:// URL'],
+    [{ REDIS_URL: 'cache:6379' }, 'REDIS_URL: expected a redis:// or rediss:// URL'],
+    [{ SECRET_KEY: 'k'.repeat(31) }, 'SECRET_KEY: expected at least 32 characters'],
+    [
+      { ADMIN_USERNAME: 'a b c' },
+      'ADMIN_USERNAME: expected 3 to 64 letters, digits and . _ - @, got "a b c"',
+    ],
+    [{ ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: expected 8 to 256 characters'],
+    [{ S3_REGION: 'eu-1' }, 'S3_REGION: means nothing without S3_BUCKET'],
+  ])('%j is a mistake', (env, mistake) => expect(mistakesOf(undefined, env)).toEqual([mistake]))
+})
+
+describe('variables in the file', () => {
+  test('are replaced in every text, and can be written literally', () => {
+    const agent = {
+      ...dify,
+      baseUrl: 'https://${HOST_NAME}/v1',
+      apiKey: '${KEY}',
+      name: '$${KEY} costs $5 {x}',
+    }
+    const { agents } = parseConfig({ agents: { a: agent } }, { HOST_NAME: 'dify.internal', KEY: '$&${KEY}' })
+    expect(agents[0]).toMatchObject({
+      baseUrl: 'https://dify.internal/v1',
+      apiKey: '$&${KEY}',
+      name: '${KEY} costs $5 {x}',
+    })
+  })
+
+  test('that are not set are the only mistake of their value', () => {
+    const file = {
+      agents: { a: { ...dify, baseUrl: '${URL}', apiKey: '${KEY}' } },
+      trustedProxies: ['${PROXY}'],
+    }
+    expect(mistakesOf(file, { KEY: '' })).toEqual([
+      'agents.a.baseUrl: the environment variable URL is not set',
+      'agents.a.apiKey: the environment variable KEY is not set',
+      'trustedProxies[0]: the environment variable PROXY is not set',
+    ])
+  })
+})
+
+describe('without a file', () => {
+  test('the sandbox stands in, outside production', () => {
+    expect(loadConfig({}, join(folder, 'empty'))).toMatchObject({ sandbox: true, agents: [] })
+  })
+
+  test('production refuses', () => {
+    expect(mistakesOf(undefined, { NODE_ENV: 'production' })).toEqual([
+      'GATEWAY_CONFIG: missing, and there is no gateway.config.yaml: production needs one',
+    ])
+  })
+
+  test('a name in GATEWAY_CONFIG is a mistake', () => {
+    expect(() => loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toThrow(
+      `GATEWAY_CONFIG: there is no file ${folder}/other.yaml`,
+    )
+  })
+})
+
+describe('the file', () => {
+  test('is gateway.config.yaml where GATEWAY_CONFIG names no other', () => {
+    const text = 'agents: {dify: {baseUrl: https://dify.example.com, apiKey: k}}'
+    writeFileSync(join(folder, 'gateway.config.yaml'), text)
+    writeFileSync(join(folder, 'other.yaml'), `${text}\ndrainMs: 5`)
+
+    expect(loadConfig({}, folder)).toMatchObject({ drainMs: 30_000, source: `${folder}/gateway.config.yaml` })
+    expect(loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toMatchObject({
+      sandbox: false,
+      drainMs: 5,
+      source: `${folder}/other.yaml`,
+      dataDir: `${folder}/.data`,
+    })
+  })
+
+  test.each([
+    ['a repeated key', 'drainMs: 1\ndrainMs: 2', ':2:1: drainMs: this key is there already'],
+    ['a tab', 'cors:\n\torigins: []', ':2:1: origins: a tab indents this line'],
+    ['a value that looks like a tag', 'drainMs: !days 1', ':1:10: drainMs: a value that starts with ! '],
+    ['a value that looks like an alias', 'cors: *none', ':1:7: cors: a value that starts with * '],
+    ['a value that starts with @', 'cors: @none', ':1:7: cors: a value that starts with @ '],
+    ['a line indented too far', 'cors:\n  a: x\n    b: y', ':2:6: a: a second key is on this line, or'],
+    ['a line indented too little', 'cors:\n    a: x\n   b: y', ':3:1: b: this line is indented differently'],
+    ['a missing colon', 'agents:\n  dify\n    mode: x', ':2:3: agents: the colon after a key is missing'],
+    ['an open bracket', 'cors: {origins: [a}\nusers: 1', ':1:19: cors: a bracket that was opened'],
+    ['an open quotation mark', 'tokens: {issuer: "a}\n', ':2:1: tokens: a quotation mark'],
+    [
+      'a variable within braces',
+      'cors: {a: ${B}}',
+      ':1:12: cors: something follows where the value has ended',
+    ],
+    ['a second document', 'drainMs: 1\n---\ncors: {}', ':2:1: drainMs: a second document begins here'],
+  ])('%s is one line that names the place', (_, text, problem) => {
+    const path = join(folder, 'broken.yaml')
+    writeFileSync(path, text)
+    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+      expect.stringContaining(`${path}${problem}`),
+    ])
+  })
+
+  test('shows no secret that looks like a part of its grammar', () => {
+    const path = join(folder, 'secret.yaml')
+    for (const secret of ['!hunter2', '*hunter2', '@hunter2', '"hunter2', 'hunter2: x', '&a hunter2 *a: b']) {
+      writeFileSync(path, `agents:\n  dify:\n    apiKey: ${secret}\n    apiKey: ${secret}\n`)
+      const mistakes = mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))
+      expect(mistakes.join()).toContain('apiKey: ')
+      expect(mistakes.join()).not.toContain('hunter2')
+    }
+  })
+
+  test('a number that is too large is shown as it was written', () => {
+    const path = join(folder, 'numbers.yaml')
+    const agent = '{platform: coze, baseUrl: https://api.coze.cn, apiKey: k, botId: 7342866812345678901}'
+    writeFileSync(path, `drainMs: 9007199254740993\nchat: {bodyBytesMax: 9e99}\nagents: {a: ${agent}}`)
+    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+      'agents.a.botId: expected a text, got 7342866812345678901 (put it in quotes)',
+      'chat.bodyBytesMax: expected a whole number, 1 to 9007199254740991, got 9e+99',
+      'drainMs: expected a whole number, 1 to 2147483647, got 9007199254740993',
+    ])
+  })
+
+  test('that cannot be read is a mistake', () => {
+    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: '.' }, folder))).toEqual([
+      `${folder}: cannot be read (EISDIR)`,
+    ])
+  })
+
+  test('keeps every digit of an app id', () => {
+    const path = join(folder, 'digits.yaml')
+    writeFileSync(
+      path,
+      'agents: {coze: {baseUrl: https://api.coze.cn, apiKey: k, apps: {7342866812345678901: {}}}}',
+    )
+    const { agents } = loadConfig({ GATEWAY_CONFIG: path }, folder)
+    expect(agents[0]?.apps[0]?.id).toBe('7342866812345678901')
+  })
+})
+
+test('the example holds an agent of each platform, and needs its variables alone', () => {
+  const path = join(import.meta.dirname, '../../../gateway.config.example.yaml')
+  const named = readFileSync(path, 'utf8').matchAll(/: \$\{(\w+)\}/g)
+  const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
+
+  const { agents } = loadConfig({ ...env, GATEWAY_CONFIG: path, NODE_ENV: 'production' }, folder)
+  expect(agents.map(({ id, platform }) => [id, platform])).toEqual([
+    ['fastgpt', 'fastgpt'],
+    ['dify', 'dify'],
+    ['weekly-report', 'dify'],
+    ['hiagent', 'hiagent'],
+    ['coze', 'coze'],
+    ['vllm', 'openai'],
+  ])
+})
+
+function mistakesOf(file: unknown, env: NodeJS.ProcessEnv = {}): readonly string[] {
+  return mistakesIn(() => parseConfig(file, env))
+}
+
+function mistakesIn(parse: () => unknown): readonly string[] {
+  try {
+    parse()
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+  return []
+}

@@ -1,0 +1,211 @@
+import { resolve } from 'node:path'
+import Type, { type Static } from 'typebox'
+import { Value } from 'typebox/value'
+import type { Agent } from '#core/agents/agent.ts'
+import { normalizeUsername } from '#core/users/rules.ts'
+import { resolveAgents } from './agents.ts'
+import { expandVariables, readConfigFile } from './file.ts'
+import { ConfigError, findMistakes, isMapping, type Mistake } from './issues.ts'
+import { ConfigFile, Environment } from './schema.ts'
+
+export { ConfigError }
+
+const DEFAULT_FILE = 'gateway.config.yaml'
+
+type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T
+type FileSettings = Immutable<Omit<Static<typeof ConfigFile>, 'agents'>>
+type Variables = Static<typeof Environment>
+
+/** The settings of the file and of the environment, checked, with every default filled in. */
+export interface Config extends FileSettings {
+  readonly production: boolean
+  /** There is no configuration file: `agents` is empty, look-alikes of the platforms are to fill it. */
+  readonly sandbox: boolean
+  /** The path of the configuration file. */
+  readonly source?: string
+  readonly agents: readonly Agent[]
+  readonly host: string
+  readonly port: number
+  /** What the outside calls the gateway; no slash at the end. */
+  readonly publicUrl: string
+  /** Absent: health and metrics are served on `port`. */
+  readonly opsPort?: number
+  readonly dataDir: string
+  /** Absent: the embedded database in `dataDir`. */
+  readonly databaseUrl?: string
+  /** Absent: limits are kept in memory. */
+  readonly redisUrl?: string
+  /** In a worker of a sandbox: the entries of the look-alikes that its primary runs. */
+  readonly sandboxAgents?: Readonly<Record<string, unknown>>
+  readonly secretKey?: string
+  readonly adminUsername: string
+  readonly adminPassword?: string
+  readonly logLevel: Variables['LOG_LEVEL']
+  readonly workers: number
+  /** Absent: uploads are kept in `dataDir`. */
+  readonly s3?: S3
+}
+
+export interface S3 {
+  readonly bucket: string
+  readonly endpoint?: string
+  readonly region?: string
+  readonly publicUrl?: string
+}
+
+/** Where a configuration comes from; relative paths in it start at `cwd`. */
+export interface Origin {
+  readonly cwd: string
+  readonly source?: string
+}
+
+/**
+ * Reads the file that `GATEWAY_CONFIG` names, else `gateway.config.yaml` where there is one.
+ *
+ * @throws {@link ConfigError}
+ */
+export function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
+  const named = env.GATEWAY_CONFIG || undefined
+  const source = resolve(cwd, named ?? DEFAULT_FILE)
+  const file = readConfigFile(source)
+  if (file !== undefined) return parseConfig(file, env, { cwd, source })
+  if (named !== undefined) throw new ConfigError([`GATEWAY_CONFIG: there is no file ${source}`])
+  return parseConfig(undefined, env, { cwd })
+}
+
+/**
+ * Checks the content of a configuration file (undefined: there is none) and the environment.
+ *
+ * @throws {@link ConfigError} with all mistakes at once
+ */
+export function parseConfig(
+  file: unknown,
+  env: NodeJS.ProcessEnv,
+  { cwd, source }: Origin = { cwd: process.cwd() },
+): Config {
+  const production = env.NODE_ENV === 'production'
+  const sandbox = file === undefined
+  const expanded = expandVariables(sandbox ? {} : file, env)
+  const settings = Value.Default(ConfigFile, expanded.value)
+  const { agents, mistakes } = resolveAgents(isMapping(settings) ? settings.agents : undefined)
+  const variables = readVariables(env)
+
+  const all = [
+    ...expanded.mistakes,
+    ...findMistakes(ConfigFile, settings, ''),
+    ...(sandbox ? findMissingFile(production) : mistakes),
+    ...findMistakes(Environment, variables, ''),
+    ...findContradictions(variables),
+  ]
+  if (all.length > 0 || !Value.Check(ConfigFile, settings) || !Value.Check(Environment, variables)) {
+    throw new ConfigError(inLines(all))
+  }
+  return {
+    ...settings,
+    ...fromVariables(variables, cwd),
+    ...defined({ source, sandboxAgents: sandbox ? sandboxAgentsOf(env) : undefined }),
+    production,
+    sandbox,
+    agents,
+  }
+}
+
+/** Set by the primary of several workers, never by a person. */
+function sandboxAgentsOf({ SANDBOX_AGENTS: json }: NodeJS.ProcessEnv): Record<string, unknown> | undefined {
+  return json ? (JSON.parse(json) as Record<string, unknown>) : undefined
+}
+
+/** Set and not empty, numbers as numbers, defaults filled in; not yet checked. */
+function readVariables(env: NodeJS.ProcessEnv): Record<string, unknown> {
+  const variables: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(Environment.properties)) {
+    const text = env[name]
+    if (text) variables[name] = Type.IsInteger(schema) ? numberIn(text) : text
+  }
+  Value.Default(Environment, variables)
+  return variables
+}
+
+/** A text that is no number that JavaScript can hold stays one, so that its mistake shows it as it was given. */
+function numberIn(text: string): number | string {
+  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
+}
+
+function fromVariables(variables: Variables, cwd: string) {
+  const { HOST: host, PORT: port, PUBLIC_URL: publicUrl = localUrl(host, port) } = variables
+  return {
+    host,
+    port,
+    publicUrl: publicUrl.replace(/\/+$/, ''),
+    dataDir: resolve(cwd, variables.DATA_DIR),
+    adminUsername: normalizeUsername(variables.ADMIN_USERNAME) ?? variables.ADMIN_USERNAME,
+    logLevel: variables.LOG_LEVEL,
+    workers: variables.WORKERS,
+    ...defined({
+      opsPort: variables.OPS_PORT,
+      databaseUrl: variables.DATABASE_URL,
+      redisUrl: variables.REDIS_URL,
+      secretKey: variables.SECRET_KEY,
+      adminPassword: variables.ADMIN_PASSWORD,
+      s3: fromS3Variables(variables),
+    }),
+  }
+}
+
+function fromS3Variables(variables: Variables): S3 | undefined {
+  if (variables.S3_BUCKET === undefined) return undefined
+  return {
+    bucket: variables.S3_BUCKET,
+    ...defined({
+      endpoint: variables.S3_ENDPOINT,
+      region: variables.S3_REGION,
+      publicUrl: variables.S3_PUBLIC_URL?.replace(/\/+$/, ''),
+    }),
+  }
+}
+
+/** An address that stands for all of them is none that a client could call. */
+function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+function findMissingFile(production: boolean): Mistake[] {
+  return production
+    ? [{ path: 'GATEWAY_CONFIG', problem: `missing, and there is no ${DEFAULT_FILE}: production needs one` }]
+    : []
+}
+
+function findContradictions(variables: Record<string, unknown>): Mistake[] {
+  const mistakes: Mistake[] = []
+  if (Number(variables.WORKERS) > 1 && variables.DATABASE_URL === undefined) {
+    mistakes.push({
+      path: 'WORKERS',
+      problem: 'more than 1 needs DATABASE_URL: one process owns the embedded database',
+    })
+  }
+  if (variables.OPS_PORT === variables.PORT && variables.PORT !== 0) {
+    mistakes.push({ path: 'OPS_PORT', problem: 'expected another port than PORT' })
+  }
+  for (const path of ['S3_ENDPOINT', 'S3_REGION', 'S3_PUBLIC_URL']) {
+    if (variables[path] !== undefined && variables.S3_BUCKET === undefined) {
+      mistakes.push({ path, problem: 'means nothing without S3_BUCKET' })
+    }
+  }
+  return mistakes
+}
+
+/** The first mistake of a path explains the others: a variable that is not set is no URL either. */
+function inLines(mistakes: readonly Mistake[]): string[] {
+  const firsts = new Map<string, string>()
+  for (const { path, problem } of mistakes) {
+    if (!firsts.has(path)) firsts.set(path, problem)
+  }
+  return [...firsts].map(([path, problem]) => `${path || 'the file'}: ${problem}`)
+}
+
+/** `exactOptionalPropertyTypes` tells an absent property from an undefined one. */
+function defined<T extends object>(properties: T) {
+  const entries = Object.entries(properties).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> }
+}

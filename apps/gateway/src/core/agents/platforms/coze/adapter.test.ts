@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest'
+import type { Agent } from '#core/agents/agent.ts'
+import { agentOf, bodyOf, callOf, read, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { coze } from './adapter.ts'
+
+const noHeader = () => undefined
+const CONVERSATION = '7381473525342978089'
+
+function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial<Agent> = {}) {
+  const { url, body } = coze.buildRequest(callOf(agentOf('coze', agent), overrides))
+  return { url, body: JSON.parse(body ?? '') }
+}
+
+function replyTo(frames: readonly (readonly [string, object])[], conversationId?: string) {
+  const state = coze.start(callOf(agentOf('coze'), { conversationId }))
+  return frames.flatMap(([event, data]) =>
+    coze.translate({ event: `conversation.${event}`, data: JSON.stringify(data) }, state),
+  )
+}
+
+test.each(['', '/', '/v3', '/v1/'])('the base URL may end with %j', (suffix) => {
+  expect(requestFor({}, { baseUrl: `https://c.example${suffix}` }).url).toBe('https://c.example/v3/chat')
+})
+
+test('a conversation goes into the address, and every id stays a text', () => {
+  const { url, body } = requestFor({ conversationId: CONVERSATION, appId: '7379462189365198898' })
+  expect(url).toBe(`https://platform.example/v3/chat?conversation_id=${CONVERSATION}`)
+  expect(body).toEqual({
+    bot_id: '7379462189365198898',
+    user_id: '0123456789abcdefghij',
+    stream: true,
+    auto_save_history: true,
+    additional_messages: [{ role: 'user', type: 'question', content_type: 'text', content: 'hello' }],
+    custom_variables: {},
+  })
+})
+
+test("the bot is the app's, else the caller's app id, else the agent's", () => {
+  const app = { id: 'shop', name: 'Shop', default: true }
+  const agent = { botId: 'agent-bot' }
+  expect(requestFor({ app: { ...app, botId: 'app-bot' }, appId: 'shop' }, agent).body.bot_id).toBe('app-bot')
+  expect(requestFor({ app }, agent).body.bot_id).toBe('shop')
+  expect(requestFor({ appId: '737' }, agent).body.bot_id).toBe('737')
+  expect(requestFor({ appId: ' ' }, agent).body.bot_id).toBe('agent-bot')
+})
+
+test('needs an app id only where the configuration names no bot', () => {
+  expect(coze.requires(agentOf('coze'))).toEqual(['app_id'])
+  expect(coze.requires(agentOf('coze', { botId: '737' }))).toEqual([])
+})
+
+test('files make the content an object string of one text and the files', () => {
+  const files = ['https://x.example/a.png', 'https://x.example/b.mp3', 'https://x.example/c.mp4']
+  const [message] = requestFor({ files }).body.additional_messages
+  expect(message.content_type).toBe('object_string')
+  expect(JSON.parse(message.content)).toEqual([
+    { type: 'text', text: 'hello' },
+    { type: 'image', file_url: files[0] },
+    { type: 'audio', file_url: files[1] },
+    { type: 'file', file_url: files[2] },
+  ])
+})
+
+test('variables go as texts', () => {
+  expect(requestFor({ variables: { a: 'x', b: { c: 1 } } }).body.custom_variables).toEqual({
+    a: 'x',
+    b: '{"c":1}',
+  })
+})
+
+test('a made chat is no progress, so that a refusal can still be an ordinary error', () => {
+  expect(
+    replyTo([
+      ['chat.created', { id: '1' }],
+      ['chat.in_progress', { id: '1' }],
+    ]),
+  ).toEqual([])
+})
+
+test('audio, cards, echoes and unknown events are no text', () => {
+  const delta = { type: 'answer', id: 'm', content: 'AAAA' }
+  expect(
+    replyTo([
+      ['message.delta', { ...delta, content_type: 'audio' }],
+      ['audio.delta', delta],
+      ['message.completed', { ...delta, content_type: 'card' }],
+      ['message.completed', { ...delta, type: 'question' }],
+      ['new', delta],
+    ]),
+  ).toEqual([])
+})
+
+test('an answer in parts gives their texts', () => {
+  const content = JSON.stringify([
+    { type: 'text', text: 'see' },
+    { type: 'image', file_url: 'https://x' },
+  ])
+  expect(
+    replyTo([['message.completed', { type: 'answer', id: 'm', content, content_type: 'object_string' }]]),
+  ).toEqual([{ type: 'text', text: 'see' }])
+})
+
+test('reasoning is told apart from the answer', () => {
+  expect(
+    replyTo([['message.delta', { type: 'answer', id: 'm', content: '', reasoning_content: 'hm' }]]),
+  ).toEqual([{ type: 'reasoning', text: 'hm' }])
+})
+
+test('tools, knowledge and suggestions are details', () => {
+  const events = replyTo([
+    ['message.completed', { id: '1', type: 'function_call', content: '{"name":"get","arguments":{"a":1}}' }],
+    ['message.completed', { id: '2', type: 'tool_response', content: 'found' }],
+    ['message.completed', { id: '3', type: 'knowledge', content: 'quote' }],
+    [
+      'message.completed',
+      { id: '4', type: 'verbose', content: '{"msg_type":"knowledge_recall","data":"secret"}' },
+    ],
+    ['message.completed', { id: '5', type: 'follow_up', content: 'More?' }],
+  ])
+  expect(events.map((event) => event.type === 'detail' && event.detail)).toEqual([
+    { type: 'tool_call', id: '1', name: 'get', data: { arguments: { a: 1 } } },
+    { type: 'tool_result', id: '2', data: 'found' },
+    { type: 'sources', id: '3', data: 'quote' },
+    { type: 'other', id: '4', name: 'knowledge_recall' },
+    { type: 'other', id: '5', name: 'follow_up', data: 'More?' },
+  ])
+})
+
+test('another conversation than the one asked for is a lost one, and its id is not learned', () => {
+  const transcript = transcriptNamed('coze/studio-stream.txt')
+  const call = callOf(agentOf('coze'), { conversationId: '1' })
+  expect(read(coze, call, transcript)[0]).toEqual({
+    type: 'error',
+    failure: { reason: 'conversation_not_found', platformCode: 'conversation_replaced' },
+  })
+  const state = coze.start(call)
+  coze.translate({ event: 'conversation.chat.created', data: `{"conversation_id":"${CONVERSATION}"}` }, state)
+  expect(state.conversationId).toBeUndefined()
+  expect(read(coze, { ...call, conversationId: CONVERSATION }, transcript).at(-1)).toEqual({
+    type: 'end',
+    reason: 'stop',
+  })
+})
+
+test('a resource that is missing is the conversation, where the call named one', () => {
+  const { bytes } = transcriptNamed('coze/resource-not-found.txt')
+  const body = JSON.parse(bytes.toString())
+  const reasonFor = (conversationId: string | undefined) =>
+    coze.translateBody(body, coze.start(callOf(agentOf('coze'), { conversationId })))
+  expect(reasonFor(undefined)).toMatchObject([{ failure: { reason: 'app_not_found' } }])
+  expect(reasonFor('1')).toMatchObject([{ failure: { reason: 'conversation_not_found' } }])
+})
+
+test.each(['chat.canceled', 'chat.cancelled'])('a chat that was stopped (%s) ends', (event) => {
+  expect(replyTo([[event, {}]])).toEqual([{ type: 'end', reason: 'stop' }])
+})
+
+test('a failed chat may tell its error bare', () => {
+  expect(replyTo([['chat.failed', { code: 4105, msg: 'sensitive' }]])).toEqual([
+    { type: 'error', failure: { reason: 'content_filtered', message: 'sensitive', platformCode: '4105' } },
+  ])
+})
+
+test.each([
+  [4000, 'agent_rejected_input'],
+  [4006, 'app_not_found'],
+  [4008, 'agent_rate_limited'],
+  [4009, 'agent_rate_limited'],
+  [4010, 'agent_rejected_input'],
+  [4011, 'agent_quota'],
+  [4012, 'agent_misconfigured'],
+  [4013, 'agent_error'],
+  [4015, 'agent_misconfigured'],
+  [4016, 'conversation_busy'],
+  [4019, 'agent_quota'],
+  [4020, 'agent_rate_limited'],
+  [4022, 'agent_quota'],
+  [4100, 'agent_credentials'],
+  ['700012006', 'agent_credentials'],
+  [4105, 'content_filtered'],
+  [4302, 'agent_rejected_input'],
+  [5000, 'agent_error'],
+  [103000002, 'conversation_not_found'],
+  [103100002, 'app_not_found'],
+  [9999, 'agent_error'],
+])('code %s is %s', (code, reason) => {
+  const state = coze.start(callOf(agentOf('coze')))
+  expect(coze.translateBody({ code, msg: 'x' }, state)).toMatchObject([{ failure: { reason } }])
+})
+
+test('a forbidden token is credentials, a forbidden anything else a mistake in the set-up', () => {
+  const reasonOf = (msg: string) => coze.toFailure(403, { code: 4101, msg }, noHeader).reason
+  expect(reasonOf('The token you entered is incorrect')).toBe('agent_credentials')
+  expect(reasonOf('no permission')).toBe('agent_misconfigured')
+})
+
+test("a model's error with status 429 is a limit", () => {
+  expect(coze.toFailure(429, { code: 4013, msg: 'x' }, noHeader).reason).toBe('agent_rate_limited')
+})
+
+test('keeps the log id of the body, else of the header', () => {
+  const header = (name: string) => (name === 'x-tt-logid' ? 'of-header' : undefined)
+  const failure = (detail: object) => coze.toFailure(401, { code: 4100, detail }, header)
+  expect(failure({ logid: 'of-body' }).platformLogId).toBe('of-body')
+  expect(failure({}).platformLogId).toBe('of-header')
+})
+
+test('a blocking reply that only says "under way" is no answer', () => {
+  const state = coze.start(callOf(agentOf('coze')))
+  expect(coze.translateBody(bodyOf(transcriptNamed('coze/blocking-create.txt')), state)).toEqual([])
+  expect(
+    coze.translateBody(bodyOf(transcriptNamed('coze/blocking-retrieve-in-progress.txt')), state),
+  ).toEqual([])
+})
+
+test('a completed blocking chat has the usage', () => {
+  const body = bodyOf(transcriptNamed('coze/blocking-retrieve-completed.txt'))
+  expect(coze.translateBody(body, coze.start(callOf(agentOf('coze'))))).toEqual([
+    { type: 'usage', usage: { promptTokens: 614, completionTokens: 19, totalTokens: 633 } },
+    { type: 'end', reason: 'stop' },
+  ])
+})
+
+test('cancels a chat by the ids that its first frame tells', () => {
+  const call = callOf(agentOf('coze'))
+  const state = coze.start(call)
+  expect(coze.stop?.(call, state)).toBeUndefined()
+  coze.translate({ event: 'conversation.chat.created', data: '{"id":"7","conversation_id":"8"}' }, state)
+  const stop = coze.stop?.(call, state)
+  expect(stop?.request).toMatchObject({
+    url: 'https://platform.example/v3/chat/cancel',
+    body: '{"conversation_id":"8","chat_id":"7"}',
+  })
+  expect(stop?.read(200, bodyOf(transcriptNamed('coze/cancel.txt')), noHeader)).toEqual({ ok: undefined })
+  expect(stop?.read(200, { code: 4104, msg: 'x' }, noHeader)).toMatchObject({
+    failure: { platformCode: '4104' },
+  })
+})
+
+test('the probe checks the token', () => {
+  const probe = coze.probe(agentOf('coze'))
+  expect(probe.request.url).toBe('https://platform.example/v1/users/me')
+  expect(probe.read(200, bodyOf(transcriptNamed('coze/users-me.txt')), noHeader)).toEqual({ ok: 'available' })
+  expect(probe.read(200, { code: 700012006 }, noHeader)).toMatchObject({
+    failure: { reason: 'agent_credentials' },
+  })
+  expect(probe.read(404, 'not found', noHeader)).toEqual({ ok: 'degraded' })
+})

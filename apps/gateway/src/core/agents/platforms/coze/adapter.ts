@@ -1,0 +1,263 @@
+import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { ChatEvent } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
+import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { bearer } from '#core/agents/translate/bearer.ts'
+import { defaultApp } from '#core/agents/translate/default-app.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import {
+  errorEvents,
+  failureOf,
+  failureOfPage,
+  MALFORMED,
+  unreadableBody,
+} from '#core/agents/translate/failure.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+} from '#core/agents/translate/json.ts'
+import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import { stringValues } from '#core/agents/translate/string-values.ts'
+import { spoken } from '#core/agents/translate/text-event.ts'
+import { usage } from '#core/agents/translate/usage-event.ts'
+import { cozeCode, cozeFailure } from './failures.ts'
+
+interface CozeState extends ReplyState {
+  readonly frames: FrameParser
+  /** The conversation that the call named. */
+  readonly asked: string | undefined
+  /** Answers of which a piece was told: their repetition as a whole is not. */
+  readonly toldAnswers: Set<string>
+  lastAnswer: string | undefined
+  ended: boolean
+}
+
+/**
+ * Coze: the clouds and coze-studio, and the dialect of their workflow endpoints. A stream always: a blocking chat answers
+ * at once with nothing and would have to be polled. The first chat makes the conversation (a create call would cost every
+ * new one a round trip). Ids are 64-bit numbers in texts and stay texts.
+ *
+ * Out of reach: a plugin's local tools, whose outputs no client can submit; audio and cards, which are no text; a cloud's
+ * token used in the other region, which is `agent_credentials` like any wrong one.
+ */
+export const coze: Adapter<CozeState> = {
+  platform: 'coze',
+  requires: (agent) => (agent.botId === undefined && defaultApp(agent) === undefined ? ['app_id'] : []),
+  takesAppIds: true,
+  features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
+  context: () => 'platform',
+  emptyReplyIsError: true,
+
+  buildRequest(call) {
+    const { conversationId } = call
+    const query = conversationId === undefined ? '' : `?conversation_id=${encodeURIComponent(conversationId)}`
+    return jsonPost(cozeUrl(call, `/v3/chat${query}`), bearer(call), {
+      bot_id: call.app?.botId ?? call.app?.id ?? (call.appId.trim() || call.agent.botId),
+      user_id: call.endUser,
+      stream: true,
+      auto_save_history: true,
+      additional_messages: [{ role: 'user', type: 'question', ...contentOf(call) }],
+      custom_variables: stringValues(call.variables),
+    })
+  },
+
+  start: ({ conversationId }) => ({
+    frames: new FrameParser(),
+    asked: conversationId,
+    toldAnswers: new Set(),
+    lastAnswer: undefined,
+    ended: false,
+  }),
+
+  translate({ event, data }, state) {
+    // The cloud quotes `[DONE]` or sends an object, coze-studio nothing: the name alone tells.
+    if (event === 'done' || event === 'conversation.stream.done') return end(state)
+    if (data === '') return []
+    const json = state.frames.parse(data)
+    if (json === undefined) return MALFORMED
+    const frame = objectOf(json)
+    return isReplaced(frame, state) ? errorEvents(REPLACED) : translateFrame(event, frame, state)
+  },
+
+  translateBody(body, state) {
+    if (!isObject(body)) return unreadableBody(body)
+    const chat = objectOf(body.data)
+    if (cozeCode(body.code) !== 0) return errorEvents(refusal(body, state))
+    return isReplaced(chat, state) ? errorEvents(REPLACED) : chatChanged(chat.status, chat, state)
+  },
+
+  finish: () => [],
+
+  toFailure: (status, body, header) =>
+    isObject(body) ? cozeFailure(body, { status, header }) : failureOfPage(status, header),
+
+  // It does not close a running stream: the caller closes the connection as well.
+  stop(call, { runId, conversationId }) {
+    if (runId === undefined || conversationId === undefined) return undefined
+    return helperCall(
+      jsonPost(cozeUrl(call, '/v3/chat/cancel'), bearer(call), {
+        conversation_id: conversationId,
+        chat_id: runId,
+      }),
+      coze.toFailure,
+      (body) => (cozeCode(body.code) === 0 ? { ok: undefined } : undefined),
+    )
+  },
+
+  probe: (agent) =>
+    probeCall(
+      { method: 'GET', url: cozeUrl({ agent }, '/v1/users/me'), headers: bearer({ agent }) },
+      coze.toFailure,
+      (body) => cozeCode(body.code) === 0,
+    ),
+}
+
+const ANSWERS_MAX = 1_000
+
+/** coze-studio answers an unknown conversation with another one. */
+const REPLACED = failureOf('conversation_not_found', { code: 'conversation_replaced' })
+
+function cozeUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
+  return agentUrl(agent.baseUrl, /\/v[13]$/, path)
+}
+
+function contentOf({ query, files }: AgentCall): object {
+  // A text alone must not be an `object_string`.
+  if (files.length === 0) return { content_type: 'text', content: query }
+  const parts = files.map(agentFile).map(({ kind, url }) => ({
+    type: kind === 'image' || kind === 'audio' ? kind : 'file',
+    file_url: url,
+  }))
+  return { content_type: 'object_string', content: JSON.stringify([{ type: 'text', text: query }, ...parts]) }
+}
+
+function isReplaced({ conversation_id }: JsonObject, { asked }: CozeState): boolean {
+  return asked !== undefined && textOf(conversation_id) !== undefined && conversation_id !== asked
+}
+
+function translateFrame(
+  event: string | undefined,
+  frame: JsonObject,
+  state: CozeState,
+): readonly ChatEvent[] {
+  switch (event) {
+    case 'conversation.message.delta':
+      learnIds(frame.conversation_id, frame.chat_id, state)
+      return frame.type === 'answer' ? answerPiece(frame, state) : []
+    case 'conversation.message.completed':
+      learnIds(frame.conversation_id, frame.chat_id, state)
+      return messageCompleted(frame, state)
+    // coze-studio spells some otherwise.
+    case 'conversation.chat.created':
+    case 'conversation.chat.in_progress':
+    case 'conversation.chat.completed':
+    case 'conversation.chat.failed':
+    case 'conversation.chat.requires_action':
+    case 'conversation.chat.required_action':
+    case 'conversation.chat.canceled':
+    case 'conversation.chat.cancelled':
+    case 'conversation.chat.expired':
+      return chatChanged(event.slice('conversation.chat.'.length), frame, state)
+    case 'error':
+      return errorEvents(refusal(frame, state))
+    // Workflow endpoints.
+    case 'Message':
+      return spoken('text', frame.content)
+    case 'Error':
+      return errorEvents(refusal({ code: frame.error_code, msg: frame.error_message }, state))
+    case 'Done':
+      return end(state)
+    default:
+      return []
+  }
+}
+
+function learnIds(conversationId: unknown, runId: unknown, state: CozeState): void {
+  const conversation = textOf(conversationId)
+  const run = textOf(runId)
+  if (conversation !== undefined) state.conversationId = conversation
+  if (run !== undefined) state.runId = run
+}
+
+function refusal(body: JsonObject, { asked }: CozeState) {
+  return cozeFailure(body, { hasConversation: asked !== undefined })
+}
+
+/** That a chat was made or taken up is no progress yet: a refusal may still follow. */
+function chatChanged(status: unknown, chat: JsonObject, state: CozeState): readonly ChatEvent[] {
+  learnIds(chat.conversation_id, chat.id, state)
+  const tokens = objectOf(chat.usage)
+  switch (status) {
+    case 'completed':
+    case 'canceled':
+    case 'cancelled':
+      return [...usage(tokens.input_count, tokens.output_count, tokens.token_count), ...end(state)]
+    case 'failed':
+      return errorEvents(refusal(isObject(chat.last_error) ? chat.last_error : chat, state))
+    case 'expired':
+      return errorEvents(failureOf('agent_error', { code: status }))
+    case 'requires_action':
+    case 'required_action':
+      return errorEvents(failureOf('agent_requires_action', { code: status }))
+    default:
+      return []
+  }
+}
+
+function messageCompleted(message: JsonObject, state: CozeState): readonly ChatEvent[] {
+  const { id, type, content } = message
+  switch (type) {
+    case 'answer':
+      return state.toldAnswers.has(textOf(id) ?? '') ? [] : answerPiece(message, state)
+    case 'function_call': {
+      const call = objectOf(parseJson(content))
+      return [detail('tool_call', { id, name: call.name, data: { arguments: call.arguments } })]
+    }
+    case 'tool_output':
+    case 'tool_response':
+      return [detail('tool_result', { id, data: content })]
+    case 'knowledge':
+      return [detail('sources', { id, data: content })]
+    case 'verbose':
+      // What it carries may be recalled knowledge or the platform's own.
+      return [detail('other', { id, name: objectOf(parseJson(content)).msg_type })]
+    case 'follow_up':
+      return [detail('other', { id, name: type, data: content })]
+    default:
+      return []
+  }
+}
+
+function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[] {
+  const text = spoken('text', plainText(message))
+  const reasoning = spoken('reasoning', message.reasoning_content)
+  if (text.length === 0) return reasoning
+  const id = textOf(message.id) ?? ''
+  if (!isPlatformId(id)) return MALFORMED
+  const isNext = state.lastAnswer !== undefined && state.lastAnswer !== id
+  // A run of more answers has no end; that one of them may be told twice then is the least of it.
+  if (state.toldAnswers.size < ANSWERS_MAX) state.toldAnswers.add(id)
+  state.lastAnswer = id
+  return [...reasoning, ...(isNext ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
+}
+
+function plainText({ content, content_type }: JsonObject): unknown {
+  if (content_type === undefined || content_type === 'text') return content
+  if (content_type !== 'object_string') return undefined
+  return listOf(parseJson(content))
+    .map((part) => textOf(objectOf(part).text) ?? '')
+    .join('')
+}
+
+function end(state: CozeState): readonly ChatEvent[] {
+  if (state.ended) return []
+  state.ended = true
+  return [{ type: 'end', reason: 'stop' }]
+}

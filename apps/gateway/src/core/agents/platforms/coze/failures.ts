@@ -1,0 +1,84 @@
+import type { HeaderReader } from '#core/agents/adapter.ts'
+import type { Failure } from '#core/agents/events.ts'
+import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { type JsonObject, objectOf, textOf } from '#core/agents/translate/json.ts'
+import type { ErrorReason } from '#core/errors.ts'
+
+interface CozeReply {
+  readonly status?: number
+  readonly header?: HeaderReader
+  /** Whether the call named a conversation: the cloud reports an unknown one as 4002 or as any resource. */
+  readonly hasConversation?: boolean
+}
+
+/** By `code`, which comes with status 200 as well as with its own; texts differ between regions. */
+export function cozeFailure(body: JsonObject, { status, header, hasConversation }: CozeReply = {}): Failure {
+  const code = cozeCode(body.code)
+  const message = textOf(body.msg)
+  return failureOf(reasonOf(code, status, message ?? '', hasConversation === true), {
+    status,
+    header,
+    code: body.code,
+    logId: objectOf(body.detail).logid ?? header?.('x-tt-logid'),
+    message,
+  })
+}
+
+/** A number, which some builds send as text; NaN where there is none. */
+export function cozeCode(code: unknown): number {
+  return typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
+}
+
+function reasonOf(
+  code: number,
+  status: number | undefined,
+  message: string,
+  hasConversation: boolean,
+): ErrorReason {
+  // A model's error (4013), say, may be a limit that only the status tells.
+  if (status === 429) return 'agent_rate_limited'
+  if (code === 4200 && hasConversation) return 'conversation_not_found'
+  if (code === 4101 && /token/i.test(message)) return 'agent_credentials'
+  if (code >= 4300 && code < 4400) return 'agent_rejected_input'
+  return REASON_BY_CODE.get(code) ?? reasonOfStatus(status ?? 500)
+}
+
+/** The cloud's codes, then coze-studio's. */
+const REASON_BY_CODE: ReadonlyMap<number, ErrorReason> = new Map([
+  [4000, 'agent_rejected_input'],
+  [4001, 'conversation_not_found'],
+  [4002, 'conversation_not_found'],
+  [4005, 'conversation_not_found'],
+  [4006, 'app_not_found'],
+  [4007, 'agent_rejected_input'],
+  [4008, 'agent_rate_limited'],
+  [4009, 'agent_rate_limited'],
+  [4010, 'agent_rejected_input'],
+  [4011, 'agent_quota'],
+  [4012, 'agent_misconfigured'],
+  [4013, 'agent_error'],
+  [4014, 'agent_error'],
+  [4015, 'agent_misconfigured'],
+  [4016, 'conversation_busy'],
+  [4019, 'agent_quota'],
+  [4020, 'agent_rate_limited'],
+  [4021, 'agent_misconfigured'],
+  [4022, 'agent_quota'],
+  [4100, 'agent_credentials'],
+  [4101, 'agent_misconfigured'],
+  [4102, 'agent_misconfigured'],
+  [4104, 'conversation_busy'],
+  [4105, 'content_filtered'],
+  [4200, 'app_not_found'],
+  [5000, 'agent_error'],
+  [700012006, 'agent_credentials'],
+  [400, 'agent_rejected_input'],
+  [500, 'agent_error'],
+  [103000000, 'agent_rejected_input'],
+  [103000001, 'agent_misconfigured'],
+  [103000002, 'conversation_not_found'],
+  [103100001, 'agent_error'],
+  [103100002, 'app_not_found'],
+  [103200003, 'agent_error'],
+  [103200005, 'conversation_busy'],
+])

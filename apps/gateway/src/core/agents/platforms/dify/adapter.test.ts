@@ -1,0 +1,301 @@
+import { expect, test } from 'vitest'
+import type { Agent } from '#core/agents/agent.ts'
+import { agentOf, bodyOf, callOf, read, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { dify } from './adapter.ts'
+
+const noHeader = () => undefined
+
+function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial<Agent> = {}) {
+  const { url, headers, body } = dify.buildRequest(callOf(agentOf('dify', agent), overrides))
+  return { url, headers, body: JSON.parse(body ?? '') }
+}
+
+function replyTo(frames: readonly object[], mode: Agent['mode'] = 'chat') {
+  const state = dify.start(callOf(agentOf('dify', { mode })))
+  const events = frames.flatMap((frame) =>
+    dify.translate({ event: undefined, data: JSON.stringify(frame) }, state),
+  )
+  return [...events, ...dify.finish(state)]
+}
+
+const END = { type: 'end', reason: 'stop' }
+const FAILED = {
+  type: 'error',
+  failure: { reason: 'agent_error', platformCode: 'workflow_failed' },
+}
+
+test.each(['', '/', '/v1', '/v1/'])('the base URL may end with %j', (suffix) => {
+  const { url } = requestFor({}, { baseUrl: `https://d.example${suffix}` })
+  expect(url).toBe('https://d.example/v1/chat-messages')
+})
+
+test('a first message asks for a stream, without a conversation, a title or files', () => {
+  expect(requestFor({ variables: { topic: 'x' }, stream: false }).body).toEqual({
+    inputs: { topic: 'x' },
+    query: 'hello',
+    user: '0123456789abcdefghij',
+    response_mode: 'streaming',
+    auto_generate_name: false,
+  })
+})
+
+test('carries a conversation on', () => {
+  expect(requestFor({ conversationId: 'c1' }).body.conversation_id).toBe('c1')
+})
+
+test('text generators and workflows get the query among their inputs, where no variable has its name', () => {
+  const completion = requestFor({ conversationId: 'c1' }, { mode: 'completion' })
+  expect(completion.url).toBe('https://platform.example/v1/completion-messages')
+  expect(completion.body).toMatchObject({ inputs: { query: 'hello' }, query: 'hello' })
+  expect(completion.body).not.toHaveProperty('conversation_id')
+
+  const workflow = requestFor({ variables: { query: 'mine', n: 1 } }, { mode: 'workflow' })
+  expect(workflow.url).toBe('https://platform.example/v1/workflows/run')
+  expect(workflow.body.inputs).toEqual({ query: 'mine', n: 1 })
+})
+
+test("files go by URL, with the kind that Dify's own table gives their extension", () => {
+  const files = [
+    'https://x.example/a.svg',
+    'https://x.example/b.DOCX?s=1',
+    'https://x.example/c.amr',
+    'https://x.example/d',
+  ]
+  expect(requestFor({ files }).body.files).toEqual([
+    { type: 'image', transfer_method: 'remote_url', url: files[0] },
+    { type: 'document', transfer_method: 'remote_url', url: files[1] },
+    { type: 'audio', transfer_method: 'remote_url', url: files[2] },
+    { type: 'custom', transfer_method: 'remote_url', url: files[3] },
+  ])
+})
+
+test('learns the ids that carry the conversation on and stop the run', () => {
+  const call = callOf(agentOf('dify'))
+  const state = dify.start(call)
+  expect(dify.stop?.(call, state)).toBeUndefined()
+  dify.translate(
+    { event: undefined, data: '{"event":"message","conversation_id":"c1","task_id":"t/1"}' },
+    state,
+  )
+  expect(state.conversationId).toBe('c1')
+  const stop = dify.stop?.(call, state)
+  expect(stop?.request).toMatchObject({
+    url: 'https://platform.example/v1/chat-messages/t%2F1/stop',
+    body: '{"user":"0123456789abcdefghij"}',
+  })
+  expect(stop?.read(200, bodyOf(transcriptNamed('dify/stop-ok.txt')), noHeader)).toEqual({ ok: undefined })
+})
+
+test('stops a workflow at its own address', () => {
+  const call = callOf(agentOf('dify', { mode: 'workflow' }))
+  const stop = dify.stop?.(call, { ...dify.start(call), runId: 't1' })
+  expect(stop?.request.url).toBe('https://platform.example/v1/workflows/tasks/t1/stop')
+})
+
+test('pings, audio and unknown events are nothing', () => {
+  expect(dify.translate({ event: 'ping', data: '' }, dify.start(callOf(agentOf('dify'))))).toEqual([])
+  expect(
+    replyTo([
+      { event: 'tts_message', audio: 'x' },
+      { event: 'new', data: {} },
+      { event: 'message', answer: '' },
+    ]),
+  ).toEqual([])
+})
+
+test('a stream of pings alone is no sign of life', () => {
+  expect(read(dify, callOf(agentOf('dify')), transcriptNamed('dify/ping-only-hang.txt'))).toEqual([])
+})
+
+test('a text under any name is text', () => {
+  expect(replyTo([{ event: 'new', answer: 'a' }])).toEqual([{ type: 'text', text: 'a' }])
+})
+
+test('a closing repetition is dropped only after pieces of an agent', () => {
+  expect(
+    replyTo([
+      { event: 'message', answer: 'a' },
+      { event: 'message', answer: 'b' },
+    ]),
+  ).toHaveLength(2)
+  expect(
+    replyTo([
+      { event: 'agent_message', answer: 'ab' },
+      { event: 'message', answer: 'ab' },
+    ]),
+  ).toHaveLength(1)
+})
+
+test('a thought is told as it grows: thought, tool, what the tool found', () => {
+  const thought = {
+    event: 'agent_thought',
+    id: 't1',
+    thought: 'hm',
+    tool: '',
+    tool_input: '',
+    observation: '',
+  }
+  const called = { ...thought, tool: 'weather', tool_input: '{}' }
+  expect(replyTo([thought, called, { ...called, observation: '21' }])).toMatchObject([
+    { detail: { type: 'thought', id: 't1', data: 'hm' } },
+    { detail: { type: 'tool_call', id: 't1', name: 'weather', data: { tool_input: '{}' } } },
+    { detail: { type: 'tool_result', id: 't1', name: 'weather', data: { observation: '21' } } },
+  ])
+})
+
+test('node details show no inputs, outputs or process data', () => {
+  const data = { node_id: 'n', title: 'LLM', node_type: 'llm', status: 'succeeded', elapsed_time: 0.5 }
+  const secret = { inputs: { p: 'secret' }, outputs: { o: 'secret' }, process_data: { prompts: ['secret'] } }
+  const events = replyTo([
+    { event: 'node_finished', data: { ...data, ...secret } },
+    { event: 'workflow_started', data: secret },
+  ])
+  expect(events[0]).toEqual({
+    type: 'detail',
+    detail: {
+      type: 'node_finished',
+      id: 'n',
+      name: 'LLM',
+      status: 'succeeded',
+      elapsed_ms: 500,
+      data: { node_type: 'llm' },
+    },
+  })
+  expect(JSON.stringify(events)).not.toContain('secret')
+})
+
+const message = { event: 'message', answer: 'a' }
+const messageEnd = { event: 'message_end' }
+const finished = (status: string) => ({ event: 'workflow_finished', data: { status } })
+
+const nodeFinished = (node_type: string, finish_reason: string) => ({
+  event: 'node_finished',
+  data: { node_type, outputs: { finish_reason } },
+})
+
+test.each([
+  ['length', [nodeFinished('llm', 'length'), messageEnd]],
+  ['length', [messageEnd, nodeFinished('llm', 'length')]],
+  ['stop', [nodeFinished('llm', 'length'), nodeFinished('llm', 'stop'), messageEnd]],
+  ['stop', [nodeFinished('llm', 'tool_calls'), messageEnd]],
+  ['stop', [nodeFinished('code', 'length'), messageEnd]],
+])('an answer ends with %s as its last model node did', (reason, frames) => {
+  const ends = replyTo([message, ...frames]).filter(({ type }) => type === 'end')
+  expect(ends.at(-1)).toEqual({ type: 'end', reason })
+})
+
+test.each([
+  ['before', [message, finished('succeeded'), messageEnd]],
+  ['after', [message, messageEnd, finished('succeeded')]],
+  ['without', [message, finished('partial-succeeded')]],
+  ['stopped before', [message, finished('stopped'), messageEnd]],
+])('a chatflow whose run is reported %s the end of its message ends once', (_when, frames) => {
+  expect(replyTo(frames).filter(({ type }) => type === 'end')).toEqual([END])
+})
+
+test('a message without its end has none', () => {
+  expect(replyTo([message])).toEqual([{ type: 'text', text: 'a' }])
+})
+
+test.each([
+  ['alone', [finished('failed')]],
+  ['before the end of the message', [message, finished('failed'), messageEnd]],
+  ['after it', [message, messageEnd, finished('failed')]],
+])('a run that failed is a failure, %s', (_when, frames) => {
+  expect(replyTo(frames).at(-1)).toEqual(FAILED)
+})
+
+test('of a failed run the error event tells more', () => {
+  const error = { event: 'error', code: 'provider_quota_exceeded', status: 400, message: 'x' }
+  const [, event] = replyTo([finished('failed'), error])
+  expect(event).toEqual({
+    type: 'error',
+    failure: { reason: 'agent_quota', platformStatus: 400, platformCode: 'provider_quota_exceeded' },
+  })
+})
+
+test.each([
+  [{ result: 'a', text: 'b' }, 'b'],
+  [{ translation: 'a' }, 'a'],
+  [{ first: 'a', n: 1, second: 'b' }, 'a\n\nb'],
+  [{ score: 3, tags: ['x'] }, '{"score":3,"tags":["x"]}'],
+])('a workflow without pieces of text answers with its outputs %j', (outputs, text) => {
+  const events = replyTo([{ event: 'workflow_finished', data: { status: 'succeeded', outputs } }], 'workflow')
+  expect(events.slice(1)).toEqual([{ type: 'text', text }, END])
+})
+
+test('a workflow without outputs answers nothing', () => {
+  const events = replyTo(
+    [{ event: 'workflow_finished', data: { status: 'succeeded', outputs: { a: null } } }],
+    'workflow',
+  )
+  expect(events.slice(1)).toEqual([END])
+})
+
+test('a pause asks its question and ends', () => {
+  const events = replyTo([
+    { event: 'human_input_required', data: { form_content: 'Sure?', form_token: 'secret' } },
+    { event: 'workflow_paused', data: {} },
+  ])
+  expect(events).toMatchObject([
+    { type: 'interaction', question: 'Sure?', options: [] },
+    { type: 'detail' },
+    END,
+  ])
+  expect(JSON.stringify(events)).not.toContain('secret')
+})
+
+test.each([
+  [
+    400,
+    { code: 'invalid_param', message: 'Too many requests. Please try again later.' },
+    'agent_rate_limited',
+  ],
+  [400, { code: 'invalid_param', message: 'Run failed: [openai] 400' }, 'agent_error'],
+  [400, { code: 'invalid_param', message: 'Run failed: [azure] 400 content_filter' }, 'content_filtered'],
+  [400, { code: 'invalid_param', message: 'Arg user must be provided.' }, 'agent_rejected_input'],
+  [400, { errors: { query: 'Missing' }, message: 'Input payload validation failed' }, 'agent_rejected_input'],
+  [400, { code: 'not_workflow_app' }, 'agent_misconfigured'],
+  [400, { code: 'agent_not_published' }, 'agent_misconfigured'],
+  [400, { code: 'provider_not_initialize' }, 'agent_misconfigured'],
+  [400, { code: 'model_currently_not_support' }, 'agent_misconfigured'],
+  [400, { code: 'provider_quota_exceeded' }, 'agent_quota'],
+  [400, { code: 'completion_request_error' }, 'agent_error'],
+  [400, { code: 'conversation_completed' }, 'conversation_not_found'],
+  [
+    404,
+    { code: 'not_found', message: 'Conversation Not Exists. You have requested this URI [/v1]' },
+    'conversation_not_found',
+  ],
+  [404, { code: 'not_found', message: 'Workflow not found' }, 'agent_misconfigured'],
+  [413, { code: 'file_too_large' }, 'agent_rejected_input'],
+  [415, { code: 'unsupported_file_type' }, 'agent_rejected_input'],
+  [429, { code: 'rate_limit_error' }, 'agent_rate_limited'],
+  [429, 'error code: 1015', 'agent_rate_limited'],
+  [500, { code: 'internal_server_error' }, 'agent_error'],
+  [502, '<html>nginx</html>', 'agent_error'],
+])('status %i with %j is %s', (status, body, reason) => {
+  expect(dify.toFailure(status, body, noHeader).reason).toBe(reason)
+})
+
+test('where only apps have keys, the probe takes one of theirs', () => {
+  const { apiKey: _, ...keyless } = agentOf('dify')
+  const app = { id: 'a', name: 'A', default: false, apiKey: 'key-of-app' }
+  expect(dify.probe({ ...keyless, apps: [app] }).request.headers.authorization).toBe('Bearer key-of-app')
+})
+
+test('what a validator found is told by its field', () => {
+  const body = { errors: { query: 'Missing required parameter' }, message: 'Input payload validation failed' }
+  expect(dify.toFailure(400, body, noHeader).message).toBe('Missing required parameter')
+})
+
+test('the probe tells a fitting app from one of another kind', () => {
+  const info = bodyOf(transcriptNamed('dify/info.txt'))
+  expect(dify.probe(agentOf('dify')).read(200, info, noHeader)).toEqual({ ok: 'available' })
+  expect(dify.probe(agentOf('dify', { mode: 'workflow' })).read(200, info, noHeader)).toEqual({
+    failure: { reason: 'agent_misconfigured', platformStatus: 200, platformCode: 'mode advanced-chat' },
+  })
+  expect(dify.probe(agentOf('dify')).read(401, { code: 'unauthorized' }, noHeader)).toMatchObject({
+    failure: { reason: 'agent_credentials' },
+  })
+})

@@ -1,0 +1,306 @@
+import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { Agent } from '#core/agents/agent.ts'
+import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
+import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { bearer } from '#core/agents/translate/bearer.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import {
+  errorEvents,
+  failureOf,
+  failureOfPage,
+  MALFORMED,
+  unreadableBody,
+} from '#core/agents/translate/failure.ts'
+import { finishReason } from '#core/agents/translate/finish-reason.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/agents/translate/json.ts'
+import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { defined } from '#core/agents/translate/omit-undefined.ts'
+import { spoken } from '#core/agents/translate/text-event.ts'
+import { usage } from '#core/agents/translate/usage-event.ts'
+import { difyFailure } from './failures.ts'
+
+interface DifyState extends ReplyState {
+  readonly frames: FrameParser
+  readonly mode: Agent['mode']
+  hasText: boolean
+  /** A text came in `agent_message` events. */
+  agentSpoke: boolean
+  workflow: 'running' | 'finished' | 'failed'
+  /** Why the last model node ended: no end of a run tells that its answer was cut. */
+  cut: FinishReason
+  ended: boolean
+}
+
+const PATHS = {
+  chat: { run: '/chat-messages', stop: '/chat-messages' },
+  completion: { run: '/completion-messages', stop: '/completion-messages' },
+  workflow: { run: '/workflows/run', stop: '/workflows/tasks' },
+} as const
+
+/** The kinds of app (`mode` of `GET /info`) that each of our modes serves. */
+const APP_MODES = {
+  chat: ['chat', 'agent-chat', 'advanced-chat', 'agent'],
+  completion: ['completion'],
+  workflow: ['workflow'],
+} as const
+
+/**
+ * Dify: chat, agent, chatflow and New Agent apps, and by `mode` text generators and workflows. A stream always, since
+ * agents allow nothing else. The key is the app; conversations are Dify's, made by the first message and visible to one
+ * `user` only.
+ *
+ * Out of reach: the kind of a file whose URL has no telling extension (the gateway fetches nothing), and apps that pass
+ * files over; answers to the forms of human input, which have an address of their own; streams of old builds that hang in
+ * pings or stop without any end, which the chat service tells. `<think>` marks are part of the text; audio is dropped.
+ */
+export const dify: Adapter<DifyState> = {
+  platform: 'dify',
+  requires: () => [],
+  takesAppIds: false,
+  features: ({ mode }) => ({
+    stream: true,
+    detail: true,
+    files: true,
+    conversation: mode === 'chat',
+    usage: mode !== 'workflow',
+    stop: true,
+  }),
+  context: ({ mode }) => (mode === 'chat' ? 'platform' : 'none'),
+  emptyReplyIsError: true,
+
+  buildRequest(call) {
+    const { agent, query, variables, files } = call
+    const isChat = agent.mode === 'chat'
+    const body = {
+      inputs: isChat ? variables : { query, ...variables },
+      query: agent.mode === 'workflow' ? undefined : query,
+      user: call.endUser,
+      response_mode: 'streaming',
+      // Left out for a new one: 1.11.0 refuses an empty string.
+      conversation_id: isChat ? call.conversationId : undefined,
+      // The title would keep the stream open after its end.
+      auto_generate_name: isChat ? false : undefined,
+      files: files.length === 0 ? undefined : files.map(remoteFile),
+    }
+    return jsonPost(difyUrl(call, PATHS[agent.mode].run), bearer(call), defined(body))
+  },
+
+  start: ({ agent }) => ({
+    frames: new FrameParser(),
+    mode: agent.mode,
+    hasText: false,
+    agentSpoke: false,
+    workflow: 'running',
+    cut: 'stop',
+    ended: false,
+  }),
+
+  translate({ event, data }, state) {
+    if (event === 'ping' || data === '') return []
+    const json = state.frames.parse(data)
+    if (json === undefined) return MALFORMED
+    const frame = objectOf(json)
+    learnIds(frame, state)
+    return translateFrame(frame, state)
+  },
+
+  translateBody(body, state) {
+    if (!isObject(body)) return unreadableBody(body)
+    learnIds(body, state)
+    if (isObject(body.data)) return workflowFinished(body.data, state)
+    if (typeof body.answer !== 'string') return errorEvents(difyFailure(body))
+    return [...text(body.answer, state), ...messageEnd(body, state)]
+  },
+
+  // Chatflows of 2026 may end with `workflow_finished`, and failed ones without an `error` event.
+  finish: (state) => (state.workflow === 'running' ? [] : end(state)),
+
+  toFailure: (status, body, header) =>
+    isObject(body) ? difyFailure(body, { status, header }) : failureOfPage(status, header),
+
+  // A dropped connection stops nothing. Dify answers success to any id.
+  stop(call, { runId }) {
+    if (runId === undefined) return undefined
+    const path = `${PATHS[call.agent.mode].stop}/${encodeURIComponent(runId)}/stop`
+    return helperCall(
+      jsonPost(difyUrl(call, path), bearer(call), { user: call.endUser }),
+      dify.toFailure,
+      (body) => (body.result === 'success' ? { ok: undefined } : undefined),
+    )
+  },
+
+  probe(agent) {
+    const request = { method: 'GET', url: difyUrl({ agent }, '/info'), headers: bearer({ agent }) } as const
+    const call = probeCall(request, dify.toFailure, (body) => typeof body.name === 'string')
+    return {
+      request,
+      read(status, body, header) {
+        const mode = textOf(objectOf(body).mode)
+        const fits = mode === undefined || APP_MODES[agent.mode].some((known) => known === mode)
+        return status < 400 && !fits
+          ? { failure: failureOf('agent_misconfigured', { status, code: `mode ${mode}` }) }
+          : call.read(status, body, header)
+      },
+    }
+  },
+}
+
+function difyUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
+  return agentUrl(agent.baseUrl, /\/v1$/, `/v1${path}`)
+}
+
+function remoteFile(file: string): object {
+  const { kind: type, url } = agentFile(file)
+  return { type, transfer_method: 'remote_url', url }
+}
+
+function learnIds(frame: JsonObject, state: DifyState): void {
+  const runId = textOf(frame.task_id)
+  const conversationId = textOf(frame.conversation_id)
+  if (runId !== undefined) state.runId = runId
+  if (conversationId !== undefined) state.conversationId = conversationId
+}
+
+function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const data = objectOf(frame.data)
+  switch (frame.event) {
+    case 'agent_message':
+      state.agentSpoke ||= textOf(frame.answer) !== undefined
+      return text(frame.answer, state)
+    case 'message':
+      // New Agent closes with its whole answer once more.
+      return state.agentSpoke ? [] : text(frame.answer, state)
+    case 'text_chunk':
+      return text(data.text, state)
+    case 'message_replace':
+      return replace(frame.answer, frame.reason)
+    case 'text_replace':
+      return replace(data.text, undefined)
+    case 'message_end':
+      return messageEnd(frame, state)
+    case 'node_finished':
+      return [...progress(frame, data), ...nodeFinished(data, state)]
+    case 'workflow_finished':
+      return workflowFinished(data, state)
+    case 'workflow_paused':
+      return end(state)
+    case 'error':
+      return errorEvents(difyFailure(frame))
+    default:
+      // Since 1.11.2 text may come under other names, such as `message_file`.
+      return typeof frame.answer === 'string' ? text(frame.answer, state) : progress(frame, data)
+  }
+}
+
+/** Inputs, outputs and process data of nodes hold prompts and quotes: they stay here. */
+function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
+  const { event } = frame
+  const node = { id: data.node_id, name: data.title, status: data.status, seconds: data.elapsed_time }
+  switch (event) {
+    case 'node_started':
+      return [detail('node_started', { ...node, data: { node_type: data.node_type } })]
+    case 'node_finished':
+      return [detail('node_finished', { ...node, data: { node_type: data.node_type } })]
+    case 'agent_thought':
+      return [thought(frame)]
+    case 'message_file':
+      return [detail('other', { id: frame.id, name: event, data: { type: frame.type, url: frame.url } })]
+    case 'reasoning_chunk':
+      return spoken('reasoning', data.reasoning)
+    case 'human_input_required':
+      return [
+        { type: 'interaction', question: textOf(data.form_content) ?? '', options: [] },
+        detail('interaction', { id: data.node_id, data: { form_content: data.form_content } }),
+      ]
+    case 'agent_log':
+      return [detail('other', { id: data.id, name: data.label, status: data.status })]
+    case 'workflow_started':
+    case 'node_retry':
+    case 'iteration_started':
+    case 'iteration_next':
+    case 'iteration_completed':
+    case 'loop_started':
+    case 'loop_next':
+    case 'loop_completed':
+    case 'human_input_form_filled':
+    case 'human_input_form_timeout':
+      return [detail('other', { ...node, name: event })]
+    default:
+      return []
+  }
+}
+
+/** The same id comes two or three times: empty, with the tool, with what the tool found. */
+function thought({ id, tool, tool_input, observation, thought }: JsonObject): ChatEvent {
+  if (textOf(tool) === undefined) return detail('thought', { id, data: textOf(thought) })
+  return textOf(observation) === undefined
+    ? detail('tool_call', { id, name: tool, data: { tool_input } })
+    : detail('tool_result', { id, name: tool, data: { tool_input, observation } })
+}
+
+function text(value: unknown, state: DifyState): readonly ChatEvent[] {
+  const events = spoken('text', value)
+  state.hasText ||= events.length > 0
+  return events
+}
+
+function replace(value: unknown, reason: unknown): readonly ChatEvent[] {
+  return typeof value === 'string'
+    ? [{ type: 'replace', text: value }, detail('replaced', { status: reason })]
+    : []
+}
+
+/** Also of a blocking reply, which has the same metadata. */
+function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const metadata = objectOf(frame.metadata)
+  const tokens = objectOf(metadata.usage)
+  const sources = listOf(metadata.retriever_resources)
+  return [
+    ...(sources.length > 0 ? [detail('sources', { data: sources })] : []),
+    ...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens),
+    ...end(state),
+  ]
+}
+
+/** In chatflows of 2026 it may come after the end, which is another one in its light. */
+function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const word = node_type === 'llm' ? textOf(objectOf(outputs).finish_reason) : undefined
+  if (word === undefined) return []
+  const reason = finishReason(word)
+  // The tools of a model node are Dify's own business.
+  state.cut = reason === 'tool_calls' ? 'stop' : reason
+  return state.ended && state.cut !== 'stop' ? [{ type: 'end', reason: state.cut }] : []
+}
+
+/** In a chatflow the message's own end comes before or after it, and an `error` event tells more of a failure. */
+function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
+  const { status, outputs } = data
+  const isWorkflow = state.mode === 'workflow'
+  state.workflow = status === 'failed' ? 'failed' : 'finished'
+  const told = { name: 'workflow_finished', status, seconds: data.elapsed_time }
+  const summary = detail('other', { ...told, data: isWorkflow ? outputs : undefined })
+  if (state.workflow === 'failed') return state.ended ? [summary, ...failed()] : [summary]
+  if (!isWorkflow) return [summary]
+  return [summary, ...(state.hasText ? [] : text(outputText(objectOf(outputs)), state)), ...end(state)]
+}
+
+/** A workflow answers with whatever its author named: a usual name, else every text, else all of it as JSON. */
+function outputText(outputs: JsonObject): string | undefined {
+  const texts = Object.values(outputs).filter((value) => textOf(value) !== undefined)
+  const usual = [outputs.text, outputs.output, outputs.answer].find((value) => textOf(value) !== undefined)
+  const isEmpty = Object.values(outputs).every((value) => value === null || value === '')
+  return textOf(usual) ?? (texts.length > 0 || isEmpty ? texts.join('\n\n') : toJson(outputs))
+}
+
+function end(state: DifyState): readonly ChatEvent[] {
+  if (state.ended) return []
+  state.ended = true
+  return state.workflow === 'failed' ? failed() : [{ type: 'end', reason: state.cut }]
+}
+
+function failed(): readonly ChatEvent[] {
+  return errorEvents(failureOf('agent_error', { code: 'workflow_failed' }))
+}

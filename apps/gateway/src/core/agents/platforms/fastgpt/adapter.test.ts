@@ -1,0 +1,286 @@
+import { expect, test } from 'vitest'
+import type { ChatEvent } from '#core/agents/events.ts'
+import { agentOf, bodyOf, callOf, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { fastgpt } from './adapter.ts'
+
+const agent = agentOf('fastgpt')
+const app = { id: '66e0', name: 'Support', default: true, apiKey: 'key-of-app' }
+const noHeader = () => undefined
+
+function bodySent(overrides: Parameters<typeof callOf>[1]) {
+  return JSON.parse(fastgpt.buildRequest(callOf(agent, overrides)).body ?? '')
+}
+
+/** Events of one reply; each frame is the SSE field `event` and what `data` carries. */
+function replyTo(
+  frames: readonly (readonly [string, unknown])[],
+  nodeData: 'filtered' | 'full' = 'filtered',
+) {
+  const state = fastgpt.start(callOf(agentOf('fastgpt', { nodeData })))
+  const events = frames.flatMap(([event, data]) =>
+    fastgpt.translate({ event, data: typeof data === 'string' ? data : JSON.stringify(data) }, state),
+  )
+  return [...events, ...fastgpt.finish(state)]
+}
+
+function textFrame(content: string | null, finish_reason: string | null = null) {
+  return [
+    'answer',
+    { choices: [{ delta: { role: 'assistant', content }, index: 0, finish_reason }] },
+  ] as const
+}
+
+const STOP = textFrame(null, 'stop')
+const DONE = ['answer', '[DONE]'] as const
+
+function ofType<Type extends ChatEvent['type']>(events: readonly ChatEvent[], type: Type) {
+  return events.filter((event): event is Extract<ChatEvent, { type: Type }> => event.type === type)
+}
+
+test.each(['', '/', '/api', '/api/', '/api/v1', '/api/v2/'])('the base URL may end with %j', (suffix) => {
+  const { url } = fastgpt.buildRequest(
+    callOf(agentOf('fastgpt', { baseUrl: `https://f.example/sub${suffix}` })),
+  )
+  expect(url).toBe('https://f.example/sub/api/v1/chat/completions')
+})
+
+test('always asks for a stream with detail', () => {
+  expect(bodySent({ stream: false })).toMatchObject({ stream: true, detail: true })
+})
+
+test('names the conversation, the app, the end user and the variables', () => {
+  expect(bodySent({ conversationId: 'c1', appId: '66e1', variables: { topic: 'x' } })).toMatchObject({
+    chatId: 'c1',
+    appId: '66e1',
+    customUid: '0123456789abcdefghij',
+    variables: { topic: 'x' },
+    messages: [{ role: 'user', content: 'hello' }],
+  })
+})
+
+test('leaves out a conversation and an app that are not there', () => {
+  const body = bodySent({ appId: ' ' })
+  expect(body).not.toHaveProperty('chatId')
+  expect(body).not.toHaveProperty('appId')
+})
+
+test('a configured app brings its id and its key', () => {
+  const request = fastgpt.buildRequest(callOf(agent, { app, appId: '' }))
+  expect(request.headers.authorization).toBe('Bearer key-of-app')
+  expect(JSON.parse(request.body ?? '').appId).toBe('66e0')
+})
+
+test('needs an app id only where the configuration has no default', () => {
+  expect(fastgpt.requires(agent)).toEqual(['app_id'])
+  expect(fastgpt.requires(agentOf('fastgpt', { apps: [app] }))).toEqual([])
+})
+
+test('sends images as images and other files by their real name', () => {
+  const files = ['https://x.example/a.PNG?sig=1', 'https://x.example/%E6%8A%A5%E5%91%8A.pdf']
+  expect(bodySent({ files }).messages[0].content).toEqual([
+    { type: 'text', text: 'hello' },
+    { type: 'image_url', image_url: { url: files[0] } },
+    { type: 'file_url', name: '报告.pdf', url: files[1] },
+  ])
+})
+
+test('heartbeats and unknown events are nothing', () => {
+  expect(replyTo([textFrame(''), ['chatTitle', { title: 'x' }], ['new', { a: 1 }]])).toEqual([])
+})
+
+test('an event that does not parse is an error', () => {
+  expect(replyTo([['answer', '{"choices":']])).toEqual([
+    { type: 'error', failure: { reason: 'agent_malformed' } },
+  ])
+})
+
+test('adds up the tokens of all levels, and of no node twice', () => {
+  const inner = {
+    id: 'n3',
+    inputTokens: 3,
+    outputTokens: 30,
+    loopDetail: [{ inputTokens: 4, outputTokens: 40 }],
+  }
+  const tool = { id: 'n2', toolCallInputTokens: 2, toolCallOutputTokens: 20, toolDetail: [inner] }
+  const events = replyTo([
+    ['flowNodeResponse', { id: 'n1', inputTokens: 1, outputTokens: 10 }],
+    [
+      'flowResponses',
+      [
+        { id: 'n1', inputTokens: 1, outputTokens: 10 },
+        { id: 'p', pluginDetail: [tool] },
+      ],
+    ],
+  ])
+  expect(ofType(events, 'usage').at(-1)?.usage).toEqual({
+    promptTokens: 10,
+    completionTokens: 100,
+    totalTokens: 110,
+  })
+})
+
+test('one total, as old builds have it, leaves the usage unknown', () => {
+  expect(ofType(replyTo([['flowResponses', [{ tokens: 12 }]]]), 'usage')).toEqual([])
+})
+
+const node = {
+  id: 'k2',
+  nodeId: 'n',
+  moduleName: 'AI',
+  moduleType: 'chatNode',
+  runningTime: 1.86,
+  inputTokens: 1,
+  historyPreview: [{ obj: 'System', value: 'the prompt' }],
+  query: 'q',
+  quoteList: [{ q: 'quote' }],
+  errorText: 'key sk-1 refused',
+  fieldOfTomorrow: 'x',
+}
+
+test('node data shows no prompt, quote, error text or field unknown today', () => {
+  const [event] = ofType(replyTo([['flowNodeResponse', node]]), 'detail')
+  expect(event?.detail).toEqual({
+    type: 'node_finished',
+    id: 'n',
+    name: 'AI',
+    status: 'failed',
+    elapsed_ms: 1860,
+    data: {
+      id: 'k2',
+      nodeId: 'n',
+      moduleName: 'AI',
+      moduleType: 'chatNode',
+      runningTime: 1.86,
+      inputTokens: 1,
+    },
+  })
+})
+
+test('node data is whole where the operator says so', () => {
+  const [event] = ofType(replyTo([['flowNodeResponse', node]], 'full'), 'detail')
+  expect(event?.detail.data).toEqual(node)
+})
+
+test.each([
+  ['before the end', [['flowNodeResponse', { error: 'boom' }], STOP, DONE]],
+  ['after it', [STOP, DONE, ['flowResponses', [{ error: { message: 'boom' } }]]]],
+  ['without one', [['flowNodeResponse', { errorText: 'boom' }]]],
+] as const)('a node that failed %s explains an empty reply', (_when, frames) => {
+  expect(replyTo(frames)).toContainEqual({ type: 'error', failure: { reason: 'agent_error' } })
+})
+
+test('a reply with text is done though a node failed', () => {
+  const events = replyTo([['flowNodeResponse', { error: 'boom' }], textFrame('ok'), STOP, DONE])
+  expect(events.slice(1)).toEqual([
+    { type: 'text', text: 'ok' },
+    { type: 'end', reason: 'stop' },
+  ])
+})
+
+test.each([
+  ['before', [['flowNodeResponse', { finishReason: 'length' }], textFrame('ok'), STOP]],
+  ['after', [textFrame('ok'), STOP, DONE, ['flowResponses', [{ finishReason: 'length' }]]]],
+] as const)('an answer that node data tells to be cut, %s its end, ends with length', (_when, frames) => {
+  expect(ofType(replyTo(frames), 'end').at(-1)?.reason).toBe('length')
+})
+
+test('a pause inside a child app asks what its innermost node asks, and shows nothing of the workflow', () => {
+  const form = {
+    type: 'userInput',
+    params: { description: 'Who?', inputForm: [{ label: 'Name' }, { label: 'Age' }] },
+  }
+  const interactive = {
+    type: 'childrenInteractive',
+    nodeOutputs: [{ value: 'secret' }],
+    params: { childrenResponse: { type: 'loopInteractive', params: { childrenResponse: form } } },
+  }
+  expect(replyTo([['interactive', { interactive }]])).toEqual([
+    { type: 'interaction', question: 'Who?', options: ['Name', 'Age'] },
+    { type: 'detail', detail: { type: 'interaction', name: 'userInput', data: form.params } },
+  ])
+})
+
+test('parts of a blocking reply are told by their keys, and answers are a paragraph each', () => {
+  const content = [
+    { reasoning: { content: 'hm' } },
+    { text: { content: 'one' } },
+    { text: { content: 'two' } },
+  ]
+  const body = { choices: [{ message: { content }, finish_reason: 'stop' }] }
+  expect(fastgpt.translateBody(body, fastgpt.start(callOf(agent)))).toEqual([
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text', text: 'one' },
+    { type: 'text', text: '\n\n' },
+    { type: 'text', text: 'two' },
+    { type: 'end', reason: 'stop' },
+  ])
+})
+
+test.each([
+  [403, 'agent_credentials'],
+  [514, 'agent_credentials'],
+  [429, 'agent_rate_limited'],
+  [510, 'agent_quota'],
+  [500004, 'agent_quota'],
+  [506002, 'agent_quota'],
+  [511, 'agent_misconfigured'],
+  [513, 'agent_misconfigured'],
+  [500001, 'agent_misconfigured'],
+  [500003, 'agent_misconfigured'],
+  [502001, 'agent_misconfigured'],
+  [502000, 'app_not_found'],
+  [504000, 'conversation_not_found'],
+  [409, 'conversation_busy'],
+  [400, 'agent_rejected_input'],
+  [500, 'agent_error'],
+])('code %i is %s whatever the HTTP status', (code, reason) => {
+  for (const status of [400, 403, 500]) {
+    expect(fastgpt.toFailure(status, { code, message: 'common:x' }, noHeader)).toMatchObject({
+      reason,
+      platformStatus: status,
+      platformCode: String(code),
+    })
+  }
+})
+
+test.each([
+  ['app is empty', 'app_not_found'],
+  ['Cast to ObjectId failed for value "x" (type string) at path "_id"', 'app_not_found'],
+  ['Key is error. You need to use the app key.', 'agent_rejected_input'],
+  ['Url is invalid', 'agent_rejected_input'],
+  ['User question is empty', 'agent_rejected_input'],
+  ['Your content is not compliant', 'content_filtered'],
+  ['Connection error.', 'agent_error'],
+])('the error %j without a code is %s', (message, reason) => {
+  const [event] = ofType(replyTo([['error', { message }]]), 'error')
+  expect(event?.failure.reason).toBe(reason)
+})
+
+test('tells how long to wait, from the text', () => {
+  const { http_status, ...limited } = transcriptNamed('fastgpt/rate-limit.txt')
+  const failure = fastgpt.toFailure(http_status, bodyOf({ http_status, ...limited }), noHeader)
+  expect(failure).toMatchObject({ reason: 'agent_rate_limited', retryAfterSeconds: 23 })
+})
+
+test('a page is an error without a message', () => {
+  expect(fastgpt.toFailure(502, '<html>nginx</html>', noHeader)).toEqual({
+    reason: 'agent_error',
+    platformStatus: 502,
+  })
+})
+
+test('stops a run by app and conversation', () => {
+  const stop = fastgpt.stop?.(callOf(agent, { conversationId: 'c1', app }), fastgpt.start(callOf(agent)))
+  expect(stop?.request).toMatchObject({
+    url: 'https://platform.example/api/v2/chat/stop',
+    body: '{"chatId":"c1","appId":"66e0"}',
+  })
+  expect(stop?.read(200, { code: 200, data: { success: true } }, noHeader)).toEqual({ ok: undefined })
+})
+
+test('the probe tells a running FastGPT from a page', () => {
+  const probe = fastgpt.probe(agent)
+  expect(probe.request.url).toBe('https://platform.example/api/common/system/getInitData')
+  expect(probe.read(200, { code: 200, data: {} }, noHeader)).toEqual({ ok: 'available' })
+  expect(probe.read(200, '<!doctype html>', noHeader)).toMatchObject({ failure: { reason: 'agent_error' } })
+})

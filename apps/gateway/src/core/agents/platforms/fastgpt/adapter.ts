@@ -1,0 +1,280 @@
+import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
+import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { bearer } from '#core/agents/translate/bearer.ts'
+import { defaultApp } from '#core/agents/translate/default-app.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import { errorEvents, failureOfPage, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
+import { finishReason } from '#core/agents/translate/finish-reason.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
+import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { defined } from '#core/agents/translate/omit-undefined.ts'
+import { spoken } from '#core/agents/translate/text-event.ts'
+import { usage } from '#core/agents/translate/usage-event.ts'
+import { fastgptFailure } from './failures.ts'
+import { countTokens, type FastGptTokens, hasFailed, visibleNode } from './nodes.ts'
+
+interface FastGptState extends ReplyState {
+  readonly frames: FrameParser
+  /** Whether the client may see node data whole. */
+  readonly wholeNodes: boolean
+  readonly tokens: FastGptTokens
+  /** Why the last model call ended: the stop frame says `stop` of a cut answer, too. */
+  cut: FinishReason | undefined
+  /** Whether the client got a text or a question. */
+  answered: boolean
+  nodeFailed: boolean
+  ended: boolean
+}
+
+/**
+ * FastGPT, completions v1: v2 differs only in its detail events, and both are read. Asked for `detail` always, because
+ * only node data tells the tokens (its `usage` is a constant 1/1/1) and why a run ended without a text: a failed node does
+ * not fail the run. With a text such a run is done; without one it is `agent_error`.
+ *
+ * Out of reach: whether the credentials are good, without a chat (see `probe`); that chats were not locked before 2026
+ * (two parallel calls interleave); a form or a plugin app's input beyond `query` and `variables`.
+ */
+export const fastgpt: Adapter<FastGptState> = {
+  platform: 'fastgpt',
+  requires: (agent) => (defaultApp(agent) === undefined ? ['app_id'] : []),
+  takesAppIds: true,
+  features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
+  context: () => 'client',
+  emptyReplyIsError: true,
+
+  buildRequest(call) {
+    return jsonPost(fastgptUrl(call, '/v1/chat/completions'), bearer(call), {
+      ...runOf(call),
+      stream: true,
+      detail: true,
+      customUid: call.endUser,
+      variables: call.variables,
+      // The last message only: FastGPT puts the stored ones before it.
+      messages: [{ role: 'user', content: contentOf(call) }],
+    })
+  },
+
+  start: ({ agent }) => ({
+    frames: new FrameParser(),
+    wholeNodes: agent.nodeData === 'full',
+    tokens: { prompt: 0, completion: 0, countedNodes: new Set() },
+    cut: undefined,
+    answered: false,
+    nodeFailed: false,
+    ended: false,
+  }),
+
+  translate({ event, data }, state) {
+    if (data === '') return []
+    // Not the end of reading: before 2026 the node data follows it.
+    if (data === '[DONE]') return end('stop', state)
+    const json = state.frames.parse(data)
+    if (json === undefined) return MALFORMED
+    const frame = objectOf(json)
+    switch (event) {
+      case undefined:
+      case 'answer':
+      case 'fastAnswer':
+        return answer(frame, state)
+      case 'flowNodeStatus':
+        return [detail('node_started', { name: frame.name, status: frame.status })]
+      case 'flowNodeResponse':
+        return nodesFinished([frame], state)
+      case 'flowResponses':
+        return nodesFinished(listOf(json), state)
+      case 'toolCall':
+      case 'toolParams':
+      case 'toolResponse':
+        return [toolDetail(event, objectOf(frame.tool))]
+      case 'updateVariables':
+        return [detail('variables', { data: frame })]
+      case 'interactive':
+        return interaction(objectOf(frame.interactive), state)
+      case 'workflowDuration':
+        return [detail('other', { name: event, seconds: frame.durationSeconds })]
+      // 2026, of unpublished shape: that they came is progress, what they carry stays here.
+      case 'plan':
+      case 'planStatus':
+      case 'stepTitle':
+      case 'sandboxStatus':
+      case 'skillCall':
+        return [detail('other', { name: event })]
+      case 'error':
+        return errorEvents(fastgptFailure(frame, {}))
+      default:
+        return []
+    }
+  },
+
+  translateBody(body, state) {
+    if (!isObject(body)) return unreadableBody(body)
+    const choice = listOf(body.choices)[0]
+    if (choice === undefined) return errorEvents(fastgptFailure(body, {}))
+    state.nodeFailed = Boolean(body.error)
+    const variables = objectOf(body.newVariables)
+    return [
+      ...(Object.keys(variables).length > 0 ? [detail('variables', { data: variables })] : []),
+      ...message(objectOf(objectOf(choice).message), state),
+      ...nodesFinished(listOf(body.responseData), state),
+      ...end(textOf(objectOf(choice).finish_reason) ?? 'stop', state),
+    ]
+  },
+
+  finish: (state) => (state.ended ? [] : silentFailure(state)),
+
+  toFailure: (status, body, header) =>
+    isObject(body) ? fastgptFailure(body, { status, header }) : failureOfPage(status, header),
+
+  // Builds before 2026 have no such call: they stop when the connection closes.
+  stop(call) {
+    return call.conversationId === undefined
+      ? undefined
+      : helperCall(
+          jsonPost(fastgptUrl(call, '/v2/chat/stop'), bearer(call), runOf(call)),
+          fastgpt.toFailure,
+          (body) => (body.code === 200 ? { ok: undefined } : undefined),
+        )
+  },
+
+  // Public, so it says nothing of the key. An empty completion would, but a plugin app takes it as a call and runs.
+  probe: (agent) =>
+    probeCall(
+      { method: 'GET', url: fastgptUrl({ agent }, '/common/system/getInitData'), headers: {} },
+      fastgpt.toFailure,
+      (body) => body.code === 200,
+    ),
+}
+
+function fastgptUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
+  return agentUrl(agent.baseUrl, /\/api(?:\/v[12])?$/, `/api${path}`)
+}
+
+/** What names a run; an app-bound key stands above `appId`, a team's key needs it. */
+function runOf(call: AgentCall): object {
+  return defined({
+    chatId: call.conversationId,
+    appId: call.app?.id ?? (call.appId.trim() || undefined),
+  })
+}
+
+function contentOf({ query, files }: AgentCall): unknown {
+  if (files.length === 0) return query
+  const parts = files.map(agentFile).map(({ url, name, kind }) =>
+    // FastGPT judges a file by its name, so it gets the real one.
+    kind === 'image' ? { type: 'image_url', image_url: { url } } : { type: 'file_url', name, url },
+  )
+  return [{ type: 'text', text: query }, ...parts]
+}
+
+function answer(frame: JsonObject, state: FastGptState): readonly ChatEvent[] {
+  const choice = objectOf(listOf(frame.choices)[0])
+  const delta = objectOf(choice.delta)
+  const reason = textOf(choice.finish_reason)
+  return [
+    ...spoken('reasoning', delta.reasoning_content),
+    ...text(delta.content, state),
+    ...(reason === undefined ? [] : end(reason, state)),
+  ]
+}
+
+/** Of a blocking reply: a text, or a list of parts, of which 2026 builds name the kind only by the key. */
+function message({ content, reasoning_content }: JsonObject, state: FastGptState): readonly ChatEvent[] {
+  const parts = Array.isArray(content)
+    ? content
+    : [{ reasoning: { content: reasoning_content }, text: { content } }]
+  return parts.map(objectOf).flatMap((part) => {
+    const words = objectOf(part.text).content
+    const isNext = state.answered && textOf(words) !== undefined
+    return [
+      ...spoken('reasoning', objectOf(part.reasoning).content),
+      ...listOf(part.tools).map((tool) => toolDetail('toolResponse', objectOf(tool))),
+      ...(isNext ? text('\n\n', state) : []),
+      ...text(words, state),
+      ...('interactive' in part ? interaction(objectOf(part.interactive), state) : []),
+    ]
+  })
+}
+
+function text(value: unknown, state: FastGptState): readonly ChatEvent[] {
+  const events = spoken('text', value)
+  state.answered ||= events.length > 0
+  return events
+}
+
+function end(reason: string, state: FastGptState): readonly ChatEvent[] {
+  if (state.ended) return []
+  state.ended = true
+  return conclusion(reason, state)
+}
+
+function conclusion(reason: string, state: FastGptState): readonly ChatEvent[] {
+  const failed = silentFailure(state)
+  return failed.length > 0 ? failed : [{ type: 'end', reason: state.cut ?? finishReason(reason) }]
+}
+
+function silentFailure({ nodeFailed, answered }: FastGptState): readonly ChatEvent[] {
+  return nodeFailed && !answered ? errorEvents({ reason: 'agent_error' }) : []
+}
+
+/** `toolParams` are pieces, to be joined by the tool's id. */
+function toolDetail(event: 'toolCall' | 'toolParams' | 'toolResponse', tool: JsonObject): ChatEvent {
+  const { id, toolName: name, functionName, params, response } = tool
+  switch (event) {
+    case 'toolCall':
+      return detail('tool_call', { id, name, data: { functionName, params } })
+    case 'toolParams':
+      return detail('tool_call', { id, name, data: { params_delta: params } })
+    case 'toolResponse':
+      return detail('tool_result', { id, name, data: { params, response } })
+  }
+}
+
+function nodesFinished(items: readonly unknown[], state: FastGptState): readonly ChatEvent[] {
+  const nodes = items.map(objectOf)
+  countTokens(nodes, state.tokens)
+  state.nodeFailed ||= nodes.some(hasFailed)
+  const reason = nodes.map((node) => textOf(node.finishReason)).findLast((word) => word !== undefined)
+  if (reason !== undefined)
+    state.cut = reason === 'length' || reason === 'content_filter' ? reason : undefined
+  return [
+    ...nodes.map((node) =>
+      detail('node_finished', {
+        id: node.nodeId,
+        name: node.moduleName,
+        status: hasFailed(node) ? 'failed' : 'succeeded',
+        seconds: node.runningTime,
+        data: state.wholeNodes ? node : visibleNode(node),
+      }),
+    ),
+    ...usage(state.tokens.prompt, state.tokens.completion),
+    // Old builds send node data after the end, which may be another one in its light.
+    ...(state.ended ? conclusion('stop', state) : []),
+  ]
+}
+
+/** A pause may come from a node inside a child app or a loop: what the person is asked is in the innermost one. */
+function interaction(outermost: JsonObject, state: FastGptState): readonly ChatEvent[] {
+  let pause = outermost
+  let params = objectOf(pause.params)
+  while (isObject(params.childrenResponse)) {
+    pause = params.childrenResponse
+    params = objectOf(pause.params)
+  }
+  state.answered = true
+  return [
+    {
+      type: 'interaction',
+      question: textOf(params.description) ?? textOf(params.content) ?? '',
+      options: [
+        ...listOf(params.userSelectOptions).map((option) => objectOf(option).value),
+        ...listOf(params.inputForm).map((field) => objectOf(field).label),
+      ].filter((option) => typeof option === 'string'),
+    },
+    // Beside its parameters a pause carries edges and node outputs, which are the workflow's own.
+    detail('interaction', { name: pause.type, data: state.wholeNodes ? outermost : params }),
+  ]
+}

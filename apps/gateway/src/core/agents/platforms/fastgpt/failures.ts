@@ -1,0 +1,46 @@
+import type { HeaderReader } from '#core/agents/adapter.ts'
+import type { Failure } from '#core/agents/events.ts'
+import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
+import { type JsonObject, textOf } from '#core/agents/translate/json.ts'
+import type { ErrorReason } from '#core/errors.ts'
+
+/** The body stands before the status: builds sent known errors with 200, 500 or their own. */
+export function fastgptFailure(body: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
+  const { code, statusText } = body
+  // Often an i18n key.
+  const said = textOf(body.message) ?? ''
+  const reason =
+    REASON_BY_CODE.get(code) ??
+    REASON_BY_TEXT.find(([pattern]) => pattern.test(said))?.[1] ??
+    reasonOfStatus(typeof code === 'number' ? code : (reply.status ?? 500))
+  return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message: said })
+}
+
+const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
+  [403, 'agent_credentials'],
+  [514, 'agent_credentials'],
+  [510, 'agent_quota'],
+  [500004, 'agent_quota'],
+  [506002, 'agent_quota'],
+  [511, 'agent_misconfigured'],
+  [513, 'agent_misconfigured'],
+  [500001, 'agent_misconfigured'],
+  [500003, 'agent_misconfigured'],
+  [502001, 'agent_misconfigured'],
+  [502000, 'app_not_found'],
+  [504000, 'conversation_not_found'],
+  [409, 'conversation_busy'],
+])
+
+/** Errors without a code of their own. */
+const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
+  [/^Rate limit exceeded/, 'agent_rate_limited'],
+  [/^Your content is not compliant/, 'content_filtered'],
+  [/^app is empty/, 'app_not_found'],
+  // An `appId` that is no ObjectId.
+  [/^Cast to ObjectId failed/, 'app_not_found'],
+  // A team's key without `appId`.
+  [/^Key is error/, 'agent_rejected_input'],
+  [/^Url is invalid/, 'agent_rejected_input'],
+  [/^(?:messages is empty|messages is not array|User question is empty)/, 'agent_rejected_input'],
+]

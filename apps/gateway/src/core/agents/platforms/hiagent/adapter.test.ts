@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest'
+import { agentOf, bodyOf, callOf, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { hiagent } from './adapter.ts'
+
+const agent = agentOf('hiagent')
+const noHeader = () => undefined
+const CALL = { AppKey: 'key-of-agent', UserID: '0123456789abcdefghij' }
+
+function bodySent({ body }: { readonly body?: string }) {
+  return JSON.parse(body ?? '')
+}
+
+function replyTo(frames: readonly object[]) {
+  const state = hiagent.start(callOf(agent))
+  return frames.flatMap((frame) => hiagent.translate({ event: 'text', data: JSON.stringify(frame) }, state))
+}
+
+test.each(['', '/', '/api/proxy/api/v1', '/api/proxy/api/v1/'])('the base URL may end with %j', (suffix) => {
+  const { url } = hiagent.buildRequest(callOf(agentOf('hiagent', { baseUrl: `https://h.example${suffix}` })))
+  expect(url).toBe('https://h.example/api/proxy/api/v1/chat_query_v2')
+})
+
+test('a message goes into its conversation, as a stream, with the key in the header of its own name', () => {
+  const files = ['https://x.example/a.pdf']
+  const request = hiagent.buildRequest(callOf(agent, { conversationId: 'c1', files, stream: false }))
+  expect(request.headers).toEqual({ 'content-type': 'application/json', apikey: 'key-of-agent' })
+  expect(bodySent(request)).toEqual({
+    ...CALL,
+    AppConversationID: 'c1',
+    Query: 'hello',
+    ResponseMode: 'streaming',
+    QueryExtends: { Files: [{ Name: 'a.pdf', Path: '', Size: 0, Url: files[0] }] },
+  })
+})
+
+test('makes a conversation, and reads its id', () => {
+  const create = hiagent.createConversation?.(callOf(agent, { variables: { city: '杭州', n: 1 } }))
+  expect(create?.request.url).toBe('https://platform.example/api/proxy/api/v1/create_conversation')
+  expect(bodySent(create?.request ?? {})).toEqual({ ...CALL, Inputs: { city: '杭州', n: '1' } })
+  const body = bodyOf(transcriptNamed('hiagent/conversation-create.txt'))
+  const made = { ok: { conversationId: 'cq8s1v1ed4uc7f' } }
+  expect(create?.read(200, body, noHeader)).toEqual(made)
+  expect(create?.read(200, `${JSON.stringify(body)}null`, noHeader)).toEqual(made)
+  expect(create?.read(200, bodyOf(transcriptNamed('hiagent/error.txt')), noHeader)).toMatchObject({
+    failure: { reason: 'agent_credentials', platformCode: 'AuthFailed', platformLogId: '20250101' },
+  })
+})
+
+test('reads events whose prefix is doubled', () => {
+  const data = 'data: {"event":"message","answer":"a"}'
+  expect(hiagent.translate({ event: undefined, data }, hiagent.start(callOf(agent)))).toEqual([
+    { type: 'text', text: 'a' },
+  ])
+})
+
+test("learns what stops the run, but no conversation: the replies' id is another one", () => {
+  const call = callOf(agent)
+  const state = hiagent.start(call)
+  expect(hiagent.stop?.(call, state)).toBeUndefined()
+  hiagent.translate(
+    { event: 'text', data: '{"event":"message_start","task_id":"t","id":"m","conversation_id":"d0c1"}' },
+    state,
+  )
+  expect(state.conversationId).toBeUndefined()
+  const stop = hiagent.stop?.(call, state)
+  expect(stop?.request.url).toBe('https://platform.example/api/proxy/api/v1/stop_message')
+  expect(bodySent(stop?.request ?? {})).toEqual({ ...CALL, TaskID: 't', MessageID: 'm' })
+  expect(stop?.read(200, {}, noHeader)).toEqual({ ok: undefined })
+})
+
+test('several outputs are a paragraph each', () => {
+  const output = [
+    { event: 'message_output_start' },
+    { event: 'message', answer: 'a' },
+    { event: 'message', answer: 'b' },
+  ]
+  const events = replyTo([...output, { event: 'message_output_end' }, ...output])
+  expect(events.map((event) => (event.type === 'text' ? event.text : '')).join('')).toBe('ab\n\nab')
+})
+
+test('a tool is told with what it found, by its place in the message', () => {
+  expect(
+    replyTo([
+      { event: 'agent_thought', position: 1, thought: 'hm', tool: '' },
+      { event: 'agent_thought', position: 2, tool: 'weather', tool_input: '{}' },
+      { event: 'agent_thought_end', position: 2, observation: '21', latency: 0.8 },
+    ]),
+  ).toEqual([
+    { type: 'detail', detail: { type: 'thought', id: '1', data: 'hm' } },
+    { type: 'detail', detail: { type: 'tool_call', id: '2', name: 'weather', data: { tool_input: '{}' } } },
+    {
+      type: 'detail',
+      detail: { type: 'tool_result', id: '2', data: { observation: '21' }, elapsed_ms: 800 },
+    },
+  ])
+})
+
+test('retrieval is progress without what it found', () => {
+  expect(replyTo([{ event: 'knowledge_retrieve_end', docs: { text: 'quote' }, latency: 0.1 }])).toEqual([
+    { type: 'detail', detail: { type: 'other', name: 'knowledge_retrieve_end', elapsed_ms: 100 } },
+  ])
+})
+
+test('unknown events, and the costs of suggestions, are nothing', () => {
+  expect(
+    replyTo([{ event: 'new' }, { event: 'suggestion_cost', input_tokens: 1, output_tokens: 1 }, {}]),
+  ).toEqual([])
+})
+
+test('an interruption asks its question and ends', () => {
+  expect(
+    replyTo([{ event: 'interrupted', interrupted_msg: 'Which city?', interrupted_type: 'ask' }]),
+  ).toEqual([
+    { type: 'interaction', question: 'Which city?', options: [] },
+    { type: 'detail', detail: { type: 'interaction', name: 'ask' } },
+    { type: 'end', reason: 'stop' },
+  ])
+})
+
+test.each([
+  { event: 'message_failed', error: 'model key sk-1 refused' },
+  { event: 'agent_error', error_msg: 'model key sk-1 refused' },
+])('$event is a failure that tells nothing', (frame) => {
+  expect(replyTo([frame])).toEqual([
+    { type: 'error', failure: { reason: 'agent_error', platformCode: frame.event } },
+  ])
+})
+
+test('an error may come as an event', () => {
+  expect(replyTo([{ ResponseMetadata: { Error: { Code: 'QuotaExceeded' } } }])).toMatchObject([
+    { failure: { reason: 'agent_quota' } },
+  ])
+})
+
+test('a blocking reply has its thoughts, too', () => {
+  const body = '{"answer":"a","think_messages":["hm"]}null'
+  expect(hiagent.translateBody(body, hiagent.start(callOf(agent)))).toEqual([
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text', text: 'a' },
+    { type: 'end', reason: 'stop' },
+  ])
+})
+
+test.each([
+  ['AuthFailed', 'api key invalid', 'agent_credentials'],
+  ['FlowLimitExceeded', 'x', 'agent_rate_limited'],
+  ['InsufficientBalance', 'x', 'agent_quota'],
+  ['SensitiveContent', 'x', 'content_filtered'],
+  ['NotFound', 'app conversation not found', 'conversation_not_found'],
+  ['AppNotFound', 'x', 'app_not_found'],
+  ['AppNotPublished', 'x', 'agent_misconfigured'],
+  ['InvalidParameter', 'Query is too long', 'agent_rejected_input'],
+  ['InternalError', 'x', 'agent_error'],
+])('the error %s (%s) is %s', (Code, Message, reason) => {
+  expect(hiagent.toFailure(500, { ResponseMetadata: { Error: { Code, Message } } }, noHeader).reason).toBe(
+    reason,
+  )
+})
+
+test('the probe asks for the app', () => {
+  const probe = hiagent.probe(agent)
+  expect(probe.request.url).toBe('https://platform.example/api/proxy/api/v1/get_app_config_preview')
+  expect(probe.read(200, '{"Name":"x"}null', noHeader)).toEqual({ ok: 'available' })
+  expect(probe.read(200, bodyOf(transcriptNamed('hiagent/error.txt')), noHeader)).toMatchObject({
+    failure: { reason: 'agent_credentials' },
+  })
+})

@@ -1,0 +1,264 @@
+import type {
+  Adapter,
+  AgentCall,
+  HeaderReader,
+  HelperCall,
+  ReplyState,
+  UpstreamRequest,
+} from '#core/agents/adapter.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
+import { agentKey } from '#core/agents/translate/agent-key.ts'
+import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { detail } from '#core/agents/translate/detail-event.ts'
+import {
+  errorEvents,
+  failureOf,
+  failureOfPage,
+  MALFORMED,
+  reasonOfStatus,
+  unreadableBody,
+} from '#core/agents/translate/failure.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+} from '#core/agents/translate/json.ts'
+import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { defined } from '#core/agents/translate/omit-undefined.ts'
+import { stringValues } from '#core/agents/translate/string-values.ts'
+import { spoken } from '#core/agents/translate/text-event.ts'
+import { usage } from '#core/agents/translate/usage-event.ts'
+import type { ErrorReason } from '#core/errors.ts'
+
+interface HiAgentState extends ReplyState {
+  readonly frames: FrameParser
+  hasText: boolean
+  /** An output began after another one with text. */
+  isNextAnswer: boolean
+  ended: boolean
+}
+
+/**
+ * Volcengine HiAgent, the AppKey API. A conversation must exist before the first message; the id by which replies name it
+ * is another one and of no use. A stream always: proxies cut long blocking calls. Its source is closed: error codes are
+ * read by their words, and files go by URL alone.
+ */
+export const hiagent: Adapter<HiAgentState> = {
+  platform: 'hiagent',
+  requires: () => ['conversation_id'],
+  takesAppIds: false,
+  features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
+  context: () => 'platform',
+  emptyReplyIsError: true,
+
+  buildRequest(call) {
+    const { conversationId, query, files } = call
+    return post(call, 'chat_query_v2', {
+      AppConversationID: conversationId,
+      Query: query,
+      ResponseMode: 'streaming',
+      QueryExtends: files.length === 0 ? undefined : { Files: files.map(fileInfo) },
+    })
+  },
+
+  start: () => ({
+    frames: new FrameParser(),
+    hasText: false,
+    isNextAnswer: false,
+    ended: false,
+  }),
+
+  translate({ data }, state) {
+    // v1 doubles the prefix.
+    const payload = data.replace(/^(?:data:\s*)+/, '')
+    if (payload === '') return []
+    const json = state.frames.parse(payload)
+    if (json === undefined) return MALFORMED
+    const frame = objectOf(json)
+    learnIds(frame, state)
+    return translateFrame(frame, state)
+  },
+
+  translateBody(body, state) {
+    const reply = withoutNull(body)
+    if (!isObject(reply)) return unreadableBody(reply)
+    learnIds(reply, state)
+    if (typeof reply.answer !== 'string') return errorEvents(bodyFailure(reply))
+    const thoughts = listOf(reply.think_messages).flatMap((thought) => spoken('reasoning', thought))
+    return [...thoughts, ...text(reply.answer, state), ...end(state)]
+  },
+
+  finish: () => [],
+
+  toFailure(status, body, header) {
+    const reply = withoutNull(body)
+    return isObject(reply) ? bodyFailure(reply, { status, header }) : failureOfPage(status, header)
+  },
+
+  createConversation: (call) =>
+    lenient(
+      helperCall(
+        post(call, 'create_conversation', { Inputs: stringValues(call.variables) }),
+        hiagent.toFailure,
+        (body) => {
+          const conversationId = textOf(objectOf(body.Conversation).AppConversationID)
+          return conversationId === undefined ? undefined : { ok: { conversationId } }
+        },
+      ),
+    ),
+
+  stop(call, { runId, messageId }) {
+    if (runId === undefined || messageId === undefined) return undefined
+    const request = post(call, 'stop_message', { TaskID: runId, MessageID: messageId })
+    return lenient(
+      helperCall(request, hiagent.toFailure, (body) => (isError(body) ? undefined : { ok: undefined })),
+    )
+  },
+
+  probe(agent) {
+    const request = post({ agent, app: undefined, endUser: 'probe' }, 'get_app_config_preview', {})
+    return lenient(probeCall(request, hiagent.toFailure, (body) => !isError(body)))
+  },
+}
+
+/** Every call is a POST that names the app's key twice. */
+function post(
+  { agent, app, endUser }: Pick<AgentCall, 'agent' | 'app' | 'endUser'>,
+  action: string,
+  fields: object,
+): UpstreamRequest {
+  const key = agentKey(agent, app) ?? ''
+  const url = agentUrl(agent.baseUrl, /\/api\/proxy\/api\/v1$/, `/api/proxy/api/v1/${action}`)
+  return jsonPost(url, { apikey: key }, defined({ AppKey: key, UserID: endUser, ...fields }))
+}
+
+/** The same call, for bodies with a `null` at their end. */
+function lenient<Result>({ request, read }: HelperCall<Result>): HelperCall<Result> {
+  return { request, read: (status, body, header) => read(status, withoutNull(body), header) }
+}
+
+/** The literal `null` may be glued to a body's end, which then came as text. */
+function withoutNull(body: unknown): unknown {
+  return typeof body === 'string' ? (parseJson(body.replace(/null\s*$/, '')) ?? body) : body
+}
+
+/** Path and size are an uploaded file's. */
+function fileInfo(file: string): object {
+  const { name, url } = agentFile(file)
+  return { Name: name, Path: '', Size: 0, Url: url }
+}
+
+function learnIds(frame: JsonObject, state: HiAgentState): void {
+  const runId = textOf(frame.task_id)
+  const messageId = textOf(frame.id)
+  if (runId !== undefined) state.runId = runId
+  if (messageId !== undefined) state.messageId = messageId
+}
+
+function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEvent[] {
+  switch (frame.event) {
+    case 'message':
+      return text(frame.answer, state)
+    case 'message_output_start':
+      state.isNextAnswer = state.hasText
+      return []
+    case 'think_message':
+      return spoken('reasoning', frame.answer)
+    case 'message_cost':
+      return usage(frame.input_tokens, frame.output_tokens)
+    case 'message_end':
+      return end(state)
+    case 'message_failed':
+    case 'agent_error':
+      return errorEvents(failureOf('agent_error', { code: frame.event }))
+    case 'interrupted':
+      return [
+        { type: 'interaction', question: textOf(frame.interrupted_msg) ?? '', options: [] },
+        detail('interaction', { name: frame.interrupted_type }),
+        ...end(state),
+      ]
+    default:
+      return isError(frame) ? errorEvents(bodyFailure(frame)) : progress(frame)
+  }
+}
+
+function text(value: unknown, state: HiAgentState): readonly ChatEvent[] {
+  const events = spoken('text', value)
+  if (events.length === 0) return events
+  const separator: readonly ChatEvent[] = state.isNextAnswer ? [{ type: 'text', text: '\n\n' }] : []
+  state.isNextAnswer = false
+  state.hasText = true
+  return [...separator, ...events]
+}
+
+function end(state: HiAgentState): readonly ChatEvent[] {
+  if (state.ended) return []
+  state.ended = true
+  return [{ type: 'end', reason: 'stop' }]
+}
+
+/** What retrievals, memories and searches found stays here, as quotes do. */
+const PROGRESS =
+  /^(?:knowledge_|qa_|terminology_|long_term_memory_|deep_search_|agent_|think_message_|tool_message_)/
+
+function progress(frame: JsonObject): readonly ChatEvent[] {
+  const { event, latency: seconds } = frame
+  // Thoughts have no id of their own: their place in the message tells which belong together.
+  const id = typeof frame.position === 'number' ? String(frame.position) : undefined
+  switch (event) {
+    case 'agent_thought':
+      return textOf(frame.tool) === undefined
+        ? [detail('thought', { id, data: textOf(frame.thought) })]
+        : [detail('tool_call', { id, name: frame.tool, data: { tool_input: frame.tool_input } })]
+    case 'agent_thought_update':
+    case 'agent_thought_end':
+      return [detail('tool_result', { id, seconds, data: { observation: frame.observation } })]
+    case 'tool_message':
+      return [detail('tool_result', { name: frame.message_title, data: { answer: frame.answer } })]
+    case 'suggestion':
+      return [detail('other', { name: event, data: frame.suggested_questions })]
+    case 'flow_start':
+      return [detail('node_started', { id: frame.run_id })]
+    case 'flow_end':
+      return [detail('node_finished', { id: frame.run_id })]
+    default:
+      return PROGRESS.test(textOf(event) ?? '') ? [detail('other', { name: event, seconds })] : []
+  }
+}
+
+/** The codes are not published: their words, and the texts', tell what they mean. */
+const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
+  [/auth|api_?\s?key|signature|access_?denied/i, 'agent_credentials'],
+  [/conversation.{0,20}busy/i, 'conversation_busy'],
+  [/rate_?limit|throttl|too_?\s?many|flow_?limit|concurren/i, 'agent_rate_limited'],
+  [/quota|balance|arrear|insufficient/i, 'agent_quota'],
+  [/sensitive|moderation|censor|risk/i, 'content_filtered'],
+  [/conversation.{0,20}not_?\s?(?:found|exist)/i, 'conversation_not_found'],
+  [/app.{0,20}not_?\s?(?:found|exist)/i, 'app_not_found'],
+  [/not_?\s?published|forbidden/i, 'agent_misconfigured'],
+  [/invalid_?\s?(?:param|arg)|param.{0,20}(?:invalid|error)|missing_?\s?param/i, 'agent_rejected_input'],
+]
+
+function bodyFailure(body: JsonObject, reply: { status?: number; header?: HeaderReader } = {}): Failure {
+  const { Code: code, Message: message } = errorOf(body) ?? {}
+  const words = [code, message].filter((word) => typeof word === 'string')
+  const reason =
+    words.flatMap((word) => REASON_BY_WORD.find(([pattern]) => pattern.test(word))?.[1] ?? [])[0] ??
+    reasonOfStatus(reply.status ?? 500)
+  return failureOf(reason, { ...reply, code, message, logId: objectOf(body.ResponseMetadata).RequestId })
+}
+
+function errorOf(body: JsonObject): JsonObject | undefined {
+  const { Error: error } = objectOf(body.ResponseMetadata)
+  return isObject(error) ? error : undefined
+}
+
+function isError(body: JsonObject): boolean {
+  return errorOf(body) !== undefined
+}

@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest'
+import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
+import { openai } from './adapter.ts'
+
+const agent = agentOf('openai', { baseUrl: 'https://o.example/v1', model: 'qwen3' })
+const noHeader = () => undefined
+
+function bodySent(overrides: Parameters<typeof callOf>[1]) {
+  return JSON.parse(openai.buildRequest(callOf(agent, overrides)).body ?? '')
+}
+
+function replyTo(frames: readonly unknown[], event?: string) {
+  const state = openai.start(callOf(agent))
+  return frames.flatMap((frame) =>
+    openai.translate({ event, data: typeof frame === 'string' ? frame : JSON.stringify(frame) }, state),
+  )
+}
+
+function chunkOf(delta: object, finish_reason: string | null = null) {
+  return { choices: [{ index: 0, delta, finish_reason }] }
+}
+
+test.each(['', '/', '/chat/completions'])('the base URL may end with %j', (suffix) => {
+  const { url } = openai.buildRequest(callOf(agentOf('openai', { baseUrl: `https://o.example/v1${suffix}` })))
+  expect(url).toBe('https://o.example/v1/chat/completions')
+})
+
+test('streams only where the client does, and then asks for the usage', () => {
+  expect(bodySent({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+  expect(bodySent({ stream: false })).toMatchObject({ stream: false })
+  expect(bodySent({ stream: false })).not.toHaveProperty('stream_options')
+})
+
+test("an app's model and key stand before its agent's", () => {
+  const app = { id: 'big', name: 'Big', default: false, model: 'qwen3-235b', apiKey: 'key-of-app' }
+  const request = openai.buildRequest(callOf(agent, { app }))
+  expect(JSON.parse(request.body ?? '').model).toBe('qwen3-235b')
+  expect(request.headers.authorization).toBe('Bearer key-of-app')
+})
+
+test('a server without a key gets no credentials', () => {
+  const { apiKey: _, ...keyless } = agent
+  expect(openai.buildRequest(callOf(keyless)).headers).not.toHaveProperty('authorization')
+})
+
+test("passes the client's messages and parameters on, but names model and user itself", () => {
+  const messages = [
+    { role: 'assistant', content: null, extra: { tool_calls: [{ id: 't' }] } },
+    { role: 'tool', content: '21', extra: { tool_call_id: 't' } },
+  ]
+  const parameters = { temperature: 0.5, tools: [{ type: 'function' }], model: 'other', user: 'other' }
+  expect(bodySent({ messages, parameters })).toMatchObject({
+    model: 'qwen3',
+    user: '0123456789abcdefghij',
+    temperature: 0.5,
+    tools: [{ type: 'function' }],
+    messages: [
+      { role: 'assistant', content: null, tool_calls: [{ id: 't' }] },
+      { role: 'tool', content: '21', tool_call_id: 't' },
+    ],
+  })
+})
+
+test('a query with files is one message of parts', () => {
+  const files = ['https://x.example/a.webp', 'https://x.example/b.pdf']
+  expect(bodySent({ files }).messages).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'hello' },
+        { type: 'image_url', image_url: { url: files[0] } },
+        { type: 'file', file: { filename: 'b.pdf', file_data: files[1] } },
+      ],
+    },
+  ])
+})
+
+test.each(['reasoning_content', 'reasoning'])('reads reasoning from %s', (field) => {
+  expect(replyTo([chunkOf({ [field]: 'hm' })])).toEqual([{ type: 'reasoning', text: 'hm' }])
+})
+
+test('empty deltas, repeated roles, null contents and chunks without choices are nothing', () => {
+  const frames = [chunkOf({}), chunkOf({ role: 'assistant', content: '' }), chunkOf({ content: null }), {}]
+  expect(replyTo(frames)).toEqual([])
+})
+
+test('tells the model once', () => {
+  expect(replyTo([{ model: 'm' }, { model: 'm' }, { model: '' }])).toEqual([{ type: 'model', model: 'm' }])
+})
+
+test('passes pieces of tool calls on', () => {
+  const tool_calls = [{ index: 0, id: 't', function: { name: 'f', arguments: '{' } }]
+  expect(replyTo([chunkOf({ tool_calls }), chunkOf({}, 'tool_calls')])).toEqual([
+    { type: 'tool_calls', delta: tool_calls },
+    { type: 'end', reason: 'tool_calls' },
+  ])
+})
+
+test('tool calls of a whole reply get the index that their pieces would have', () => {
+  const message = { content: null, tool_calls: [{ id: 'a' }, { id: 'b' }] }
+  const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+  expect(openai.translateBody(body, openai.start(callOf(agent)))).toContainEqual({
+    type: 'tool_calls',
+    delta: [
+      { index: 0, id: 'a' },
+      { index: 1, id: 'b' },
+    ],
+  })
+})
+
+test('reads the first choice only', () => {
+  const choices = [
+    { index: 1, delta: { content: 'second' } },
+    { index: 0, delta: { content: 'first' } },
+  ]
+  expect(replyTo([{ choices }])).toEqual([{ type: 'text', text: 'first' }])
+})
+
+test('usage on every chunk, or after the end, is told as it comes', () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  expect(replyTo([chunkOf({}, 'stop'), { choices: [], usage }])).toEqual([
+    { type: 'end', reason: 'stop' },
+    { type: 'usage', usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } },
+  ])
+})
+
+test('[DONE] is an end where no finish reason came, and none after an error', () => {
+  expect(replyTo([chunkOf({ content: 'a' }), '[DONE]']).at(-1)).toEqual({ type: 'end', reason: 'stop' })
+  expect(replyTo([{ error: { message: 'x' } }, '[DONE]'])).toEqual([
+    { type: 'error', failure: { reason: 'agent_error' } },
+  ])
+})
+
+test.each([
+  ['an object', { error: { message: 'x', code: 'content_filter' } }, 'content_filtered'],
+  ['a text', { error: 'out of memory' }, 'agent_error'],
+  ['flat', { object: 'error', message: 'x', code: 400 }, 'agent_rejected_input'],
+  ['typed', { error: { message: 'x', type: 'invalid_request_error' } }, 'agent_rejected_input'],
+  ['limited', { error: { message: 'x', type: 'rate_limit_error' } }, 'agent_rate_limited'],
+])('an error in a stream may be %s', (_form, frame, reason) => {
+  expect(replyTo([frame])).toMatchObject([{ type: 'error', failure: { reason } }])
+})
+
+test('an error may be known by the event name alone', () => {
+  expect(replyTo([{ message: 'x', code: 500 }], 'error')).toMatchObject([
+    { failure: { reason: 'agent_error' } },
+  ])
+})
+
+test.each([
+  [400, { code: 'context_length_exceeded' }, 'agent_rejected_input'],
+  [400, { code: 'content_policy_violation' }, 'content_filtered'],
+  [401, { code: 'invalid_api_key' }, 'agent_credentials'],
+  [402, { message: 'Insufficient Balance' }, 'agent_quota'],
+  [403, { code: 'unsupported_country' }, 'agent_misconfigured'],
+  [403, { code: 'invalid_api_key' }, 'agent_credentials'],
+  [404, { code: 'model_not_found' }, 'agent_misconfigured'],
+  [413, {}, 'agent_rejected_input'],
+  [422, { detail: [{ loc: ['body'] }] }, 'agent_rejected_input'],
+  [429, { code: 'insufficient_quota' }, 'agent_quota'],
+  [429, { type: 'requests' }, 'agent_rate_limited'],
+  [500, { type: 'server_error' }, 'agent_error'],
+  [503, {}, 'agent_error'],
+])('status %i with %j is %s', (status, error, reason) => {
+  expect(openai.toFailure(status, { error }, noHeader).reason).toBe(reason)
+  expect(openai.toFailure(status, error, noHeader).reason).toBe(reason)
+})
+
+test('keeps the code, the request id and the wait of a refusal', () => {
+  const header = (name: string) => ({ 'x-request-id': 'req_1', 'retry-after': '900' })[name]
+  const error = { code: 'rate_limit_exceeded', message: 'Limit of org-1 reached' }
+  expect(openai.toFailure(429, { error }, header)).toEqual({
+    reason: 'agent_rate_limited',
+    retryAfterSeconds: 59,
+    platformStatus: 429,
+    platformCode: 'rate_limit_exceeded',
+    platformLogId: 'req_1',
+  })
+})
+
+test('what the caller did wrong is told in one clean line', () => {
+  const message = 'Too long\nfor sk-proj-abc123; see https://o.example/docs'
+  expect(openai.toFailure(400, { error: { message } }, noHeader).message).toBe('Too long for …; see …')
+})
+
+test.each([
+  [200, { data: [] }, { ok: 'available' }],
+  [404, { detail: 'Not Found' }, { ok: 'degraded' }],
+  [429, { error: {} }, { ok: 'degraded' }],
+  [401, { error: { code: 'invalid_api_key' } }, { failure: { reason: 'agent_credentials' } }],
+  [200, '<html>', { failure: { reason: 'agent_error' } }],
+  [404, '<html>', { failure: { reason: 'agent_error' } }],
+])('a probe answered with %i and %j is %j', (status, body, result) => {
+  expect(openai.probe(agent).read(status, body, noHeader)).toMatchObject(result)
+})
+
+test('the probe lists the models', () => {
+  expect(openai.probe(agent).request).toMatchObject({ method: 'GET', url: 'https://o.example/v1/models' })
+})

@@ -1,0 +1,175 @@
+import type { Adapter, AgentCall, HeaderReader, ReplyState } from '#core/agents/adapter.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { bearer } from '#core/agents/translate/bearer.ts'
+import {
+  errorEvents,
+  failureOf,
+  failureOfPage,
+  MALFORMED,
+  reasonOfStatus,
+  unreadableBody,
+} from '#core/agents/translate/failure.ts'
+import { finishReason } from '#core/agents/translate/finish-reason.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { probeCall } from '#core/agents/translate/helper-call.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
+import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { usage } from '#core/agents/translate/usage-event.ts'
+import { userMessage } from '#core/agents/translate/user-message.ts'
+import type { ErrorReason } from '#core/errors.ts'
+
+interface OpenAiState extends ReplyState {
+  readonly frames: FrameParser
+  model: string | undefined
+  /** An end or an error was told. */
+  over: boolean
+}
+
+/**
+ * Any server that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, one-api and proxies before them. It keeps no
+ * context, and a closed connection stops a run. Streams only where the client does: these servers answer both ways equally
+ * well. One choice is read, the first. Out of reach: servers that tell a failure as content with an ordinary stop.
+ */
+export const openai: Adapter<OpenAiState> = {
+  platform: 'openai',
+  requires: () => [],
+  takesAppIds: false,
+  features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
+  context: () => 'kept',
+  // An answer may consist of tool calls alone.
+  emptyReplyIsError: false,
+
+  buildRequest(call) {
+    const messages = call.messages ?? [userMessage(call.query, call.files)]
+    return jsonPost(openaiUrl(call, '/chat/completions'), bearer(call), {
+      ...call.parameters,
+      model: call.app?.model ?? call.agent.model,
+      messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
+      stream: call.stream,
+      stream_options: call.stream ? { include_usage: true } : undefined,
+      user: call.endUser,
+    })
+  },
+
+  start: () => ({ frames: new FrameParser(), model: undefined, over: false }),
+
+  translate({ event, data }, state) {
+    if (data === '') return []
+    if (data === '[DONE]') return end('stop', state)
+    const json = state.frames.parse(data)
+    if (json === undefined) return MALFORMED
+    const chunk = objectOf(json)
+    const error = errorOf(chunk) ?? (event === 'error' ? chunk : undefined)
+    return error === undefined ? completion(chunk, 'delta', state) : failed(error, state)
+  },
+
+  translateBody(body, state) {
+    if (!isObject(body)) return unreadableBody(body)
+    const error = errorOf(body) ?? (Array.isArray(body.choices) ? undefined : body)
+    return error === undefined ? completion(body, 'message', state) : failed(error, state)
+  },
+
+  finish: () => [],
+
+  toFailure: (status, body, header) =>
+    isObject(body) ? errorFailure(errorOf(body) ?? body, { status, header }) : failureOfPage(status, header),
+
+  probe: (agent) =>
+    probeCall(
+      { method: 'GET', url: openaiUrl({ agent }, '/models'), headers: bearer({ agent }) },
+      openai.toFailure,
+      (body) => Array.isArray(body.data),
+    ),
+}
+
+function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
+  return agentUrl(agent.baseUrl, /\/chat\/completions$/, path)
+}
+
+/** A chunk and a whole completion differ in one name. */
+function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiState): readonly ChatEvent[] {
+  const choice = firstChoice(listOf(chunk.choices))
+  const delta = objectOf(choice[part])
+  const calls = listOf(delta.tool_calls)
+  const reason = textOf(choice.finish_reason)
+  const events: ChatEvent[] = []
+  const name = textOf(chunk.model)
+  if (name !== undefined && name !== state.model) {
+    state.model = name
+    events.push({ type: 'model', model: name })
+  }
+  // `reasoning_content`: vLLM and most; `reasoning`: Ollama and newer vLLM.
+  const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning)
+  if (reasoning !== undefined) events.push({ type: 'reasoning', text: reasoning })
+  const text = textOf(delta.content) ?? textOf(delta.refusal)
+  if (text !== undefined) events.push({ type: 'text', text })
+  if (calls.length > 0)
+    events.push({ type: 'tool_calls', delta: part === 'delta' ? calls : calls.map(indexed) })
+  if (reason !== undefined) events.push(...end(reason, state))
+  if (isObject(chunk.usage)) {
+    const { prompt_tokens, completion_tokens, total_tokens } = chunk.usage
+    events.push(...usage(prompt_tokens, completion_tokens, total_tokens))
+  }
+  return events
+}
+
+/** The choice with the index 0, or without one. */
+function firstChoice(choices: readonly unknown[]): JsonObject {
+  for (const choice of choices) if (!objectOf(choice).index) return objectOf(choice)
+  return {}
+}
+
+/** Only deltas carry the index by which tool calls are put together. */
+function indexed(call: unknown, index: number): unknown {
+  return { index, ...objectOf(call) }
+}
+
+function end(reason: string, state: OpenAiState): readonly ChatEvent[] {
+  if (state.over) return []
+  state.over = true
+  return [{ type: 'end', reason: finishReason(reason) }]
+}
+
+/** vLLM sends `[DONE]` after an error, too. */
+function failed(error: JsonObject, state: OpenAiState): readonly ChatEvent[] {
+  state.over = true
+  return errorEvents(errorFailure(error, {}))
+}
+
+/** The error of a chunk or body: under `error`, as a bare text (proxies), or flat (older vLLM). */
+function errorOf(body: JsonObject): JsonObject | undefined {
+  const { error } = body
+  if (isObject(error)) return error
+  if (textOf(error) !== undefined) return { message: error }
+  return body.object === 'error' ? body : undefined
+}
+
+/** By `code` or `type`, the more telling first; the servers' words for one thing differ. */
+const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
+  [/content_?filter|content_policy|moderation|ResponsibleAI/i, 'content_filtered'],
+  [/context_length|string_above_max/i, 'agent_rejected_input'],
+  [/insufficient.*quota|quota_exceeded|billing|insufficient_balance/i, 'agent_quota'],
+  [/invalid_api_key|api_?key|authentication|unauthorized/i, 'agent_credentials'],
+  [/model_not_found|permission|NotFoundError|not_found_error/i, 'agent_misconfigured'],
+  [/rate_?limit|overloaded/i, 'agent_rate_limited'],
+]
+
+function errorFailure(error: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
+  const { code, type, message } = error
+  const words = [code, type].filter((word) => typeof word === 'string')
+  const reason =
+    REASON_BY_WORD.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1] ??
+    reasonOfStatus(reply.status ?? (typeof code === 'number' ? code : statusOfType(type)))
+  return failureOf(reason, {
+    ...reply,
+    code: textOf(code) ?? (typeof code === 'number' ? code : type),
+    logId: reply.header?.('x-request-id'),
+    message: textOf(message) ?? error.detail,
+  })
+}
+
+/** In a stream no status tells the caller's errors from the server's. */
+function statusOfType(type: unknown): number {
+  return type === 'invalid_request_error' || type === 'BadRequestError' ? 400 : 500
+}

@@ -1,8 +1,0 @@
-import type { ChatEvent } from '#core/chat/events.ts'
-import { textOf } from './json.ts'
-
-/** A text or reasoning event, or nothing: heartbeats are frames with an empty text. */
-export function spoken(type: 'text' | 'reasoning', value: unknown): readonly ChatEvent[] {
-  const text = textOf(value)
-  return text === undefined ? [] : [{ type, text }]
-}

@@ -1,0 +1,27 @@
+import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
+import { textOf } from './json.ts'
+import { defined } from './omit-undefined.ts'
+
+interface DetailFields {
+  readonly id?: unknown
+  readonly name?: unknown
+  readonly status?: unknown
+  readonly data?: unknown
+  readonly seconds?: unknown
+}
+
+/** A platform's progress; fields that are not of their type, or empty, are left out. */
+export function detail(type: DetailEvent['type'], fields: DetailFields): ChatEvent {
+  const elapsedMs = typeof fields.seconds === 'number' ? Math.round(fields.seconds * 1000) : Number.NaN
+  return {
+    type: 'detail',
+    detail: defined({
+      type,
+      id: textOf(fields.id),
+      name: textOf(fields.name),
+      status: textOf(fields.status),
+      data: fields.data,
+      elapsed_ms: Number.isSafeInteger(elapsedMs) ? elapsedMs : undefined,
+    }),
+  }
+}

@@ -1,0 +1,85 @@
+import type { HeaderReader } from '#core/agents/adapter.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import type { ErrorReason } from '#core/errors.ts'
+import { cleanMessage } from './clean-message.ts'
+import { defined } from './omit-undefined.ts'
+import { retryAfter } from './retry-after.ts'
+
+interface FailureFacts {
+  readonly status?: number | undefined
+  readonly code?: unknown
+  readonly logId?: unknown
+  readonly message?: unknown
+  readonly header?: HeaderReader | undefined
+}
+
+/** Only here does the platform's text help the caller; elsewhere it may tell of keys, hosts and prompts. */
+const SPOKEN_REASONS: ReadonlySet<ErrorReason> = new Set(['agent_rejected_input', 'content_filtered'])
+
+/** A failure with what the ledger and the log want to know of it, and a cleaned message where that helps the caller. */
+export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
+  const { status, code, logId, message, header } = facts
+  return defined({
+    reason,
+    message: SPOKEN_REASONS.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
+    retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfter(header, message) : undefined,
+    platformStatus: status,
+    platformCode: label(code),
+    platformLogId: label(logId),
+  })
+}
+
+export function errorEvents(failure: Failure): readonly ChatEvent[] {
+  return [{ type: 'error', failure }]
+}
+
+export const MALFORMED = errorEvents({ reason: 'agent_malformed' })
+
+/** The usual meaning of a status, for platforms and proxies that say nothing more precise. */
+export function reasonOfStatus(status: number): ErrorReason {
+  switch (status) {
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+      return 'agent_rejected_input'
+    case 401:
+      return 'agent_credentials'
+    case 402:
+      return 'agent_quota'
+    case 403:
+    case 404:
+    case 405:
+      return 'agent_misconfigured'
+    case 429:
+      return 'agent_rate_limited'
+    default:
+      return 'agent_error'
+  }
+}
+
+/** A reply that is no JSON is mostly a proxy's page: of its statuses only "too large" and "too many" can be trusted. */
+export function failureOfPage(status: number, header: HeaderReader): Failure {
+  return failureOf(status === 413 || status === 429 ? reasonOfStatus(status) : 'agent_error', {
+    status,
+    header,
+  })
+}
+
+/** A body that came with status 2xx and is no JSON object: a page where the API should be, or cut JSON. */
+export function unreadableBody(body: unknown): readonly ChatEvent[] {
+  return typeof body === 'string' && body.trimStart().startsWith('<')
+    ? errorEvents({ reason: 'agent_error' })
+    : MALFORMED
+}
+
+function label(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  // PostgreSQL takes neither NUL nor lone surrogates.
+  return typeof text === 'string' && text !== ''
+    ? text
+        .slice(0, 128)
+        .toWellFormed()
+        .replace(/\p{Cc}/gu, ' ')
+    : undefined
+}

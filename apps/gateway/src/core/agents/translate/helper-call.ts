@@ -1,0 +1,40 @@
+import type { Adapter, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
+import { isObject, type JsonObject } from './json.ts'
+
+type ToFailure = Adapter['toFailure']
+
+/** A helper call whose reply is good where `accept` finds its result in the body. */
+export function helperCall<Result>(
+  request: UpstreamRequest,
+  toFailure: ToFailure,
+  accept: (body: JsonObject) => { ok: Result } | undefined,
+): HelperCall<Result> {
+  return {
+    request,
+    read: (status, body, header) =>
+      (status < 400 && isObject(body) ? accept(body) : undefined) ?? {
+        failure: toFailure(status, body, header),
+      },
+  }
+}
+
+/** A probe: busy, or without this method, is `degraded`; a page, refused credentials and 5xx are failures. */
+export function probeCall(
+  request: UpstreamRequest,
+  toFailure: ToFailure,
+  isAvailable: (body: JsonObject) => boolean,
+): HelperCall<'available' | 'degraded'> {
+  const call = helperCall(request, toFailure, (body) =>
+    isAvailable(body) ? { ok: 'available' as const } : undefined,
+  )
+  return {
+    request,
+    read(status, body, header) {
+      const isPage = typeof body === 'string' && body.trimStart().startsWith('<')
+      const isMissing = (status === 404 || status === 405) && !isPage
+      const result = call.read(status, body, header)
+      const isBusy = 'failure' in result && result.failure.reason === 'agent_rate_limited'
+      return isMissing || isBusy ? { ok: 'degraded' } : result
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { UpstreamRequest } from '#core/agents/adapter.ts'
+
+/** A request that carries JSON. */
+export function jsonPost(
+  url: string,
+  credentials: Readonly<Record<string, string>>,
+  body: object,
+): UpstreamRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', ...credentials },
+    body: JSON.stringify(body),
+  }
+}

@@ -1,0 +1,11 @@
+import type { ChatEvent } from '#core/agents/events.ts'
+import { countOf } from './json.ts'
+
+/** A usage event, or nothing where the counts are missing or all zero: platforms fill zeros in for "unknown". */
+export function usage(prompt: unknown, completion: unknown, total?: unknown): readonly ChatEvent[] {
+  const promptTokens = countOf(prompt)
+  const completionTokens = countOf(completion)
+  if (promptTokens === undefined || completionTokens === undefined) return []
+  const totalTokens = countOf(total) || promptTokens + completionTokens
+  return totalTokens === 0 ? [] : [{ type: 'usage', usage: { promptTokens, completionTokens, totalTokens } }]
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { UpstreamEvent } from '#core/agents/adapter.ts'
+import { EventReader } from './event-reader.ts'
+
+function reader({ bytesMax = 1_000 } = {}) {
+  const events: UpstreamEvent[] = []
+  return { events, reader: new EventReader(bytesMax, (event) => events.push(event)) }
+}
+
+function read(bytes: Buffer, cuts: readonly number[]): UpstreamEvent[] {
+  const { events, reader: parser } = reader()
+  let from = 0
+  for (const to of [...new Set(cuts)].sort((a, b) => a - b)) {
+    parser.feed(bytes.subarray(from, to))
+    from = to
+  }
+  parser.feed(bytes.subarray(from))
+  parser.end()
+  return events
+}
+
+test('bytes read the same however they are cut', () => {
+  const bytes = Buffer.from(
+    '\ufeffevent: 节点\r\ndata: 👋 a\r\ndata: b\r\n\r\n: ping\n\ndata: c\rid: 1\r\rdata: é',
+  )
+  fc.assert(
+    fc.property(fc.array(fc.nat(bytes.length)), (cuts) => {
+      expect(read(bytes, cuts)).toEqual([
+        { event: '节点', data: '👋 a\nb' },
+        { event: undefined, data: 'c' },
+        { event: undefined, data: 'é' },
+      ])
+    }),
+  )
+})
+
+test('so many bytes may stand before an event is complete, and no more', () => {
+  const { reader: parser, events } = reader({ bytesMax: 100 })
+  expect(parser.feed(Buffer.from(`data: ${'x'.repeat(94)}`))).toBe(true)
+  expect(parser.feed(Buffer.from('\n'))).toBe(false)
+  expect(events).toEqual([])
+})
+
+test('events and comments give the room free again', () => {
+  const { reader: parser, events } = reader({ bytesMax: 100 })
+  for (let round = 0; round < 50; round += 1) {
+    expect(parser.feed(Buffer.from(`data: ${'x'.repeat(60)}\n\n`))).toBe(true)
+    expect(parser.feed(Buffer.from(`:${'x'.repeat(60)}\n`))).toBe(true)
+  }
+  expect(events).toHaveLength(50)
+})

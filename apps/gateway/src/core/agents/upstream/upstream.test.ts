@@ -1,0 +1,345 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { HelperCall, UpstreamEvent } from '#core/agents/adapter.ts'
+import type { Agent } from '#core/agents/agent.ts'
+import { agentOf } from '#core/agents/transcripts.test-support.ts'
+import { createUpstream, type Upstream } from './upstream.ts'
+import type { UpstreamReply } from './upstream-reply.ts'
+
+const KIB = 1024
+const gone = new Error('nobody reads on')
+
+let answer: (response: ServerResponse, request: IncomingMessage) => unknown
+let server: Server
+let upstream: Upstream
+let agent: Agent
+let sockets: Socket[]
+
+beforeEach(async () => {
+  sockets = []
+  server = createServer((request, response) => void answer(response, request))
+  server.on('connection', (socket) => sockets.push(socket))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const timeouts = { connectMs: 1_000, firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 }
+  agent = agentOf('openai', { baseUrl: originOf(server), timeouts })
+  upstream = createUpstream({ replyBytesMax: 256 * KIB, unsentBytesMax: 64 * KIB })
+})
+afterEach(async () => {
+  await upstream.close()
+  server.closeAllConnections()
+  server.close()
+})
+
+function originOf(listening: { address(): unknown }): string {
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
+}
+
+function open(origin = agent.baseUrl): UpstreamReply {
+  return upstream.open(agent, { method: 'POST', url: `${origin}/chat?x=1`, headers: { a: 'b' }, body: '{}' })
+}
+
+/** All events until the end, or the reason of the fault that came instead. */
+async function readAll(reply: UpstreamReply): Promise<{ events: UpstreamEvent[]; fault?: string }> {
+  const events: UpstreamEvent[] = []
+  try {
+    for (;;) {
+      const part = await reply.next()
+      if (part.kind !== 'events') return { events }
+      events.push(...part.events)
+    }
+  } catch (error) {
+    return { events, fault: (error as { reason: string }).reason }
+  }
+}
+
+/** Writes until the other side has had enough. */
+async function flood(response: ServerResponse, piece: string): Promise<void> {
+  const closed = once(response, 'close')
+  while (!response.destroyed) {
+    if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed])
+  }
+}
+
+/** Some turns of the whole machinery, gateway and platform: what was under way has arrived. */
+async function turns(count = 20): Promise<void> {
+  const streaming = answer
+  answer = (response) => response.end()
+  const ping: HelperCall<string> = {
+    request: { method: 'GET', url: `${agent.baseUrl}/ping`, headers: {} },
+    read: () => ({ ok: 'pong' }),
+  }
+  for (let turn = 0; turn < count; turn += 1) await upstream.help(agent, ping, 1_000)
+  answer = streaming
+}
+
+test('the request goes out as it was built', async () => {
+  const seen = Promise.withResolvers<unknown>()
+  answer = (response, { method, url, headers }) => {
+    seen.resolve({ method, url, a: headers.a })
+    response.end()
+  }
+  await open().next()
+  expect(await seen.promise).toEqual({ method: 'POST', url: '/chat?x=1', a: 'b' })
+})
+
+test('events are handed over as they come, all that has come at once', async () => {
+  const next = Promise.withResolvers<void>()
+  answer = async (response) => {
+    response.write('event: a\ndata: 1\n\n: comment\n\ndata: 2\n\ndata: thr')
+    await next.promise
+    response.end('ee\n\n')
+  }
+  const reply = open()
+  expect(await reply.next()).toEqual({
+    kind: 'events',
+    events: [
+      { event: 'a', data: '1' },
+      { event: undefined, data: '2' },
+    ],
+  })
+  next.resolve()
+  expect(await reply.next()).toEqual({ kind: 'events', events: [{ event: undefined, data: 'three' }] })
+  expect(await reply.next()).toEqual({ kind: 'end' })
+})
+
+test.each<[string, number, Record<string, string>, (string | Buffer)[], unknown]>([
+  ['JSON', 200, { 'content-type': 'application/json' }, ['{"a":1}'], { a: 1 }],
+  ['JSON that says it is a stream', 200, { 'content-type': 'text/event-stream' }, ['{"a":1}'], { a: 1 }],
+  ['JSON after white space', 200, {}, ['\n ', '\n [1]'], [1]],
+  ['JSON after a BOM', 200, {}, ['\ufeff{"a":1}'], { a: 1 }],
+  ['JSON after a BOM in pieces', 200, {}, [Buffer.from([0xef]), Buffer.from([0xbb, 0xbf]), '{}'], {}],
+  ['cut JSON', 200, {}, ['{"a":'], '{"a":'],
+  ['a page', 200, { 'content-type': 'text/html' }, ['<html>', '</html>'], '<html></html>'],
+  ['a page of an error', 502, {}, ['<html></html>'], '<html></html>'],
+  ['an error', 429, {}, ['{"error":"busy"}'], { error: 'busy' }],
+  ['a stream as an error', 500, { 'content-type': 'text/event-stream' }, ['data: x\n\n'], 'data: x\n\n'],
+  ['an error without a body', 503, {}, [], ''],
+])('%s is read as a body', async (_name, status, headers, pieces, body) => {
+  answer = async (response) => {
+    response.writeHead(status, { 'x-log-id': 'l1', ...headers })
+    for (const piece of pieces) {
+      response.write(piece)
+      // A piece of its own on the other side, too.
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    }
+    response.end()
+  }
+  const reply = open()
+  const part = await reply.next()
+  if (part.kind !== 'body') return expect.fail(`read as ${part.kind}`)
+  expect([part.status, part.body, part.header('x-log-id')]).toEqual([status, body, 'l1'])
+  expect(await reply.next()).toEqual({ kind: 'end' })
+})
+
+test.each([
+  ['of any content type', { 'content-type': 'application/json' }, 'data: 1\n\n'],
+  ['without a content type', {}, 'data: 1\n\n'],
+  ['after a BOM', {}, '\ufeffdata: 1\n\n'],
+  ['after blank lines', {}, '\n\n\ndata: 1\n\n'],
+  ['after a comment', {}, ': {\n\ndata: 1\n\n'],
+  ['with CRLF', {}, 'data: 1\r\n\r\n'],
+  ['without its last blank line', {}, 'data: 1'],
+])('a stream %s is read as events', async (_name, headers, body) => {
+  answer = (response) => response.writeHead(200, headers).end(body)
+  expect(await readAll(open())).toEqual({ events: [{ event: undefined, data: '1' }] })
+})
+
+test('a reply without a byte is an end', async () => {
+  answer = (response) => response.end()
+  expect(await open().next()).toEqual({ kind: 'end' })
+})
+
+test('a reader that does not read pauses the platform; when it reads on, everything comes, in order', async () => {
+  const filler = 'x'.repeat(8 * KIB)
+  const total = 4_000
+  let sent = 0
+  answer = async (response) => {
+    for (; sent < total; sent += 1) {
+      if (!response.write(`data: ${sent} ${filler}\n\n`)) await once(response, 'drain')
+    }
+    response.end()
+  }
+  const reply = open()
+  const first = await reply.next()
+  let before = -1
+  while (sent !== before) {
+    before = sent
+    await turns()
+  }
+  expect(sent).toBeLessThan(total)
+
+  const { events } = await readAll(reply)
+  const numbers = [...(first.kind === 'events' ? first.events : []), ...events].map(({ data }) =>
+    Number.parseInt(data, 10),
+  )
+  expect(numbers).toEqual(Array.from({ length: total }, (_, index) => index))
+})
+
+test.each([
+  ['a line', 'data: ', 'x'.repeat(64 * KIB)],
+  ['an event', '', `data: ${'x'.repeat(KIB)}\n`],
+  ['a JSON body', '{"a":"', 'x'.repeat(64 * KIB)],
+])('%s without end is cut off, after what came before it', async (_name, head, piece) => {
+  const closed = Promise.withResolvers<void>()
+  answer = async (response) => {
+    response.once('close', closed.resolve)
+    if (!head.startsWith('{')) response.write('data: 1\n\n')
+    response.write(head)
+    await flood(response, piece)
+  }
+  const { events, fault } = await readAll(open())
+  expect(fault).toBe('agent_malformed')
+  expect(events.map(({ data }) => data)).toEqual(head.startsWith('{') ? [] : ['1'])
+  await closed.promise
+})
+
+test('of an error no more than its beginning is read', async () => {
+  const closed = Promise.withResolvers<void>()
+  answer = async (response) => {
+    response.once('close', closed.resolve)
+    response.writeHead(500)
+    await flood(response, 'x'.repeat(16 * KIB))
+  }
+  const part = await open().next()
+  expect(part).toMatchObject({ kind: 'body', status: 500, body: expect.stringMatching(/^x{65536,}$/) })
+  await closed.promise
+})
+
+test.each([
+  ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
+  ['closed', (response: ServerResponse) => response.socket?.end()],
+])(
+  'a connection that is %s in the middle is a reply that broke off, after what came before it',
+  async (_name, cut) => {
+    const got = Promise.withResolvers<void>()
+    answer = async (response) => {
+      response.write('data: 1\n\n')
+      await got.promise
+      cut(response)
+    }
+    const reply = open()
+    expect(await reply.next()).toMatchObject({ events: [{ data: '1' }] })
+    got.resolve()
+    expect(await readAll(reply)).toEqual({ events: [], fault: 'agent_truncated' })
+  },
+)
+
+test('a reply that ends with its connection, before its own end, broke off as well', async () => {
+  answer = (response) => response.writeHead(200, { connection: 'close' }).write('data: 1\n\n')
+  const reply = open()
+  await reply.next()
+  sockets[0]?.end()
+  expect(await readAll(reply)).toEqual({ events: [], fault: 'agent_truncated' })
+})
+
+test('a connection that breaks before the first byte may have carried the request: it is no refusal to connect', async () => {
+  answer = (response) => response.socket?.resetAndDestroy()
+  expect(await readAll(open())).toEqual({ events: [], fault: 'agent_truncated' })
+})
+
+test('a refused connection is an unreachable platform', async () => {
+  const closed = createServer()
+  await once(closed.listen(0, '127.0.0.1'), 'listening')
+  const origin = originOf(closed)
+  closed.close()
+  await once(closed, 'close')
+  expect(await readAll(open(origin))).toEqual({ events: [], fault: 'agent_unreachable' })
+})
+
+test('bytes that are no HTTP are malformed', async () => {
+  const rogue = createTcpServer((socket) => socket.once('data', () => socket.end('no status line\r\n\r\n')))
+  await once(rogue.listen(0, '127.0.0.1'), 'listening')
+  expect(await readAll(open(originOf(rogue)))).toEqual({ events: [], fault: 'agent_malformed' })
+  rogue.close()
+})
+
+test('a connection serves further calls after a reply that was read to its end', async () => {
+  answer = (response) => response.end('data: 1\n\n')
+  for (let call = 0; call < 10; call += 1) await readAll(open())
+  // The next call may be there before the connection is free again.
+  expect(sockets.length).toBeLessThanOrEqual(2)
+})
+
+test('a cancelled reply closes its connection, and only that one', async () => {
+  const closed = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  answer = (response) => {
+    response.once('close', closed.resolve)
+    response.write('data: 1\n\n')
+  }
+  const reply = open()
+  await reply.next()
+  answer = async (response) => {
+    response.write('data: 2\n\n')
+    await held.promise
+    response.end()
+  }
+  const other = open()
+  await other.next()
+  const waiting = reply.next()
+  reply.cancel(gone)
+  await expect(waiting).rejects.toBe(gone)
+  await expect(reply.next()).rejects.toBe(gone)
+  await closed.promise
+  held.resolve()
+  expect(await other.next()).toEqual({ kind: 'end' })
+})
+
+test('a reply that is cancelled before it is connected is never sent', async () => {
+  let requests = 0
+  answer = (response) => {
+    requests += 1
+    response.end()
+  }
+  const reply = open()
+  reply.cancel(gone)
+  await expect(reply.next()).rejects.toBe(gone)
+  await turns(3)
+  expect(requests).toBe(0)
+})
+
+test('an interrupted reader is let go while the reply goes on', async () => {
+  const next = Promise.withResolvers<void>()
+  answer = async (response) => {
+    response.flushHeaders()
+    await next.promise
+    response.end('data: 1\n\n')
+  }
+  const reply = open()
+  const waiting = reply.next()
+  reply.interrupt(gone)
+  await expect(waiting).rejects.toBe(gone)
+  next.resolve()
+  expect(await reply.next()).toMatchObject({ events: [{ data: '1' }] })
+})
+
+test('a helper call reads the whole reply, whatever it looks like', async () => {
+  answer = (response) => response.writeHead(201, { 'x-log-id': 'l1' }).end('data: 1\n\n')
+  const call: HelperCall<unknown> = {
+    request: { method: 'POST', url: `${agent.baseUrl}/stop`, headers: {}, body: '{}' },
+    read: (status, body, header) => ({ ok: [status, body, header('x-log-id')] }),
+  }
+  expect(await upstream.help(agent, call, 1_000)).toEqual({ ok: [201, 'data: 1\n\n', 'l1'] })
+})
+
+test('a helper call that gets no answer in time fails and closes its connection', async () => {
+  const closed = Promise.withResolvers<void>()
+  answer = (response) => response.once('close', closed.resolve)
+  const call: HelperCall<never> = {
+    request: { method: 'GET', url: `${agent.baseUrl}/probe`, headers: {} },
+    read: () => expect.fail('nothing came'),
+  }
+  await expect(upstream.help(agent, call, 20)).rejects.toMatchObject({ reason: 'agent_timeout' })
+  await closed.promise
+})
+
+test('closing ends what is under way', async () => {
+  answer = (response) => response.write('data: 1\n\n')
+  const reply = open()
+  await reply.next()
+  const waiting = readAll(reply)
+  await upstream.close()
+  expect((await waiting).fault).toBe('agent_truncated')
+})

@@ -1,0 +1,108 @@
+import { v7 } from 'uuid'
+import type { Database } from '#core/database/database.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { createKeys, type Keys } from '#core/keys/keys.ts'
+import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.ts'
+import type { Permission, Principal, Role } from '#core/principal.ts'
+import { type Runtime, systemRuntime } from '#core/runtime.ts'
+import { createPasswords, type Passwords } from '#core/users/passwords.ts'
+import { createUsers, type Users } from '#core/users/users.ts'
+import { type Authentication, createAuthentication } from './authenticate.ts'
+import { createLogin, type Login } from './login.ts'
+import { createTokens, type Tokens } from './tokens.ts'
+
+/** Logins, users and keys on a database of their own, embedded where no server is given: what their tests share. */
+export interface Accounts {
+  readonly database: Database
+  readonly runtime: Runtime
+  readonly limits: Limits
+  readonly passwords: Passwords
+  readonly tokens: Tokens
+  readonly login: Login
+  readonly authentication: Authentication
+  readonly users: Users
+  readonly keys: Keys
+  readonly clock: { passSeconds(seconds: number): void }
+  /** A fresh user as a caller by token, with the password {@link PASSWORD}. */
+  join(role: Role, username?: string): Promise<Principal>
+  /** A key of this creator, and the caller who presents it. */
+  keyOf(creator: Principal, options?: KeyOptions): Promise<{ id: string; fullKey: string; caller: Principal }>
+  /** Forgets all users, keys and calls. */
+  clear(): Promise<void>
+}
+
+interface KeyOptions {
+  readonly permissions?: Permission[]
+  readonly ownerId?: string
+  readonly allowedAgents?: string[]
+}
+
+/** PGlite takes seconds to start on a busy machine. */
+export const OPENING_MS = 60_000
+export const PASSWORD = 'correct horse battery staple'
+export const TOKEN_CONFIG = { lifetimeSeconds: 3600, issuer: 'trunkline', audience: 'trunkline-api' }
+
+export async function openAccounts(serverUrl?: string): Promise<Accounts> {
+  const database = await openScratchDatabase(serverUrl)
+  await database.migrate()
+  const { prisma, sql } = database
+  let offsetMs = 0
+  const runtime = {
+    ...systemRuntime,
+    now: () => new Date(Date.now() + offsetMs),
+    elapsedMs: () => systemRuntime.elapsedMs() + offsetMs,
+  }
+  const limits = createLimits({
+    chat: perMinute(60),
+    upload: perMinute(10),
+    agents: perMinute(30),
+    login: perMinute(10),
+    loginAddress: perMinute(100),
+    refusedKeys: perMinute(60),
+  })
+  const passwords = createPasswords()
+  const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
+  const login = createLogin({ prisma, runtime, limits, passwords, tokens })
+  const authentication = createAuthentication({ sql, limits, tokens })
+  const users = createUsers({ prisma, runtime, limits, passwords, config: { maxApiCalls: 1_000_000 } })
+  const rules = {
+    agentIds: new Set(['fastgpt', 'dify']),
+    limits: { chat: perMinute(60), upload: perMinute(10) },
+  }
+  const keys = createKeys({ prisma, runtime, rules: { ...rules, maxLifetimeDays: 3650 } })
+  // Hashing costs 20 ms: one hash serves every user that a test needs only as a caller.
+  const passwordHash = await passwords.hash(PASSWORD)
+
+  return {
+    ...{ database, runtime, limits, passwords, tokens, login, authentication, users, keys },
+    clock: {
+      passSeconds(seconds) {
+        offsetMs += seconds * 1000
+      },
+    },
+    async join(role, username = `user-${v7()}`) {
+      const id = v7()
+      const at = runtime.now()
+      const columns = { username, usernameKey: username, passwordHash, maxApiCalls: 100 }
+      await prisma.user.create({ data: { id, role, ...columns, createdAt: at, updatedAt: at } })
+      return {
+        userId: id,
+        role,
+        via: { kind: 'token', tokenId: v7(), expiresAt: new Date(at.getTime() + 60_000) },
+      }
+    },
+    async keyOf(creator, { permissions = ['chat'], ownerId, allowedAgents }: KeyOptions = {}) {
+      const expiresAt = new Date(runtime.now().getTime() + 86_400_000).toISOString()
+      const input = { name: 'a key', description: '', expiresAt, permissions, ownerId, allowedAgents }
+      const { record, fullKey } = await keys.create(creator, input)
+      return { id: record.id, fullKey, caller: await authentication.authenticate(fullKey, '127.0.0.1') }
+    },
+    async clear() {
+      await sql.query('TRUNCATE users, api_keys, calls, revoked_tokens, signing_keys')
+    },
+  }
+}
+
+function perMinute(points: number): LimitRule {
+  return { points, windowSeconds: 60 }
+}

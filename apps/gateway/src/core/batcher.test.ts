@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { type CoalesceOptions, coalesce } from './batcher.ts'
+
+const lost = new Error('the connection is lost')
+
+/** Doubles numbers. */
+function doubling({
+  sizeMax = 100,
+  before = async () => undefined,
+  gather,
+}: Partial<Pick<CoalesceOptions, 'sizeMax' | 'gather'>> & {
+  before?: (batch: number) => Promise<void>
+} = {}) {
+  const batches: (readonly number[])[] = []
+  const double = coalesce<number, number>(
+    async (items) => {
+      await before(batches.push(items) - 1)
+      if (items.includes(13)) throw new Error('13 is refused')
+      if (items.includes(99)) throw lost
+      return items.map((item) => item * 2)
+    },
+    { sizeMax, isShared: (error) => error === lost, ...(gather !== undefined && { gather }) },
+  )
+  return { double, batches }
+}
+
+test('calls of one turn travel together, and what comes meanwhile goes into the next batch', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { double, batches } = doubling({ before: () => gate.promise })
+  const first = Promise.all([1, 2, 3].map(double))
+  await Promise.resolve()
+  const second = Promise.all([4, 5].map(double))
+  gate.resolve()
+  expect(await first).toEqual([2, 4, 6])
+  expect(await second).toEqual([8, 10])
+  expect(batches).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ])
+})
+
+test('a batch holds no more than its size', async () => {
+  const { double, batches } = doubling({ sizeMax: 2 })
+  expect(await Promise.all([1, 2, 3, 4, 5].map(double))).toEqual([2, 4, 6, 8, 10])
+  expect(batches).toEqual([[1, 2], [3, 4], [5]])
+})
+
+test('a bad item fails alone: its batch is halved until it stands by itself', async () => {
+  const { double, batches } = doubling()
+  const results = await Promise.allSettled([1, 2, 13, 4].map(double))
+  expect(results).toEqual([
+    { status: 'fulfilled', value: 2 },
+    { status: 'fulfilled', value: 4 },
+    { status: 'rejected', reason: new Error('13 is refused') },
+    { status: 'fulfilled', value: 8 },
+  ])
+  expect(batches).toEqual([[1, 2, 13, 4], [1, 2], [13, 4], [13], [4]])
+})
+
+test('a failure that concerns the whole batch fails it at once', async () => {
+  const { double, batches } = doubling()
+  const results = await Promise.allSettled([1, 99, 3].map(double))
+  expect(results).toEqual(Array(3).fill({ status: 'rejected', reason: lost }))
+  expect(batches).toEqual([[1, 99, 3]])
+})
+
+test('a batch that is too slow is run again in smaller ones, and those after it grow slowly', async () => {
+  const slow = new Error('too slow')
+  const sizes: number[] = []
+  const double = coalesce<number, number>(
+    async (items) => {
+      sizes.push(items.length)
+      if (items.length > 20) throw slow
+      return items.map((item) => item * 2)
+    },
+    { sizeMax: 64, isShared: () => false, isTooSlow: (error) => error === slow },
+  )
+  const numbers = Array.from({ length: 100 }, (_, index) => index)
+  expect(await Promise.all(numbers.map(double))).toEqual(numbers.map((each) => each * 2))
+  expect(sizes).toEqual([64, 32, 16, 18, 20, 22, 11, 13, 15, 7])
+})
+
+test('an item that is too slow by itself fails alone', async () => {
+  const slow = new Error('too slow')
+  const double = coalesce<number, number>(
+    async (items) => {
+      if (items.includes(13)) throw slow
+      return items.map((item) => item * 2)
+    },
+    { sizeMax: 64, isShared: () => false, isTooSlow: (error) => error === slow },
+  )
+  const results = await Promise.allSettled([1, 2, 13, 4].map(double))
+  expect(results).toEqual([
+    { status: 'fulfilled', value: 2 },
+    { status: 'fulfilled', value: 4 },
+    { status: 'rejected', reason: slow },
+    { status: 'fulfilled', value: 8 },
+  ])
+})
+
+test('a failure stops nothing: later calls are run', async () => {
+  const { double } = doubling()
+  await expect(double(13)).rejects.toThrow('13 is refused')
+  expect(await double(7)).toBe(14)
+})
+
+test('a run that answers another number of items fails its batch instead of mixing up the callers', async () => {
+  const answer = coalesce<number, number>(async () => [1], { sizeMax: 10, isShared: () => true })
+  const results = await Promise.allSettled([1, 2].map(answer))
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
+
+test('a batch goes when it is told to, with all that has come until then', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let gathered = 0
+  const { double, batches } = doubling({ gather: () => gates[gathered++]?.promise ?? Promise.resolve() })
+  const first = double(1)
+  await Promise.resolve()
+  const second = double(2)
+  expect(batches).toEqual([])
+  gates[0]?.resolve()
+  expect(await Promise.all([first, second])).toEqual([2, 4])
+  const third = double(3)
+  gates[1]?.resolve()
+  expect(await third).toBe(6)
+  expect(batches).toEqual([[1, 2], [3]])
+})
+
+test('who decides when a batch goes knows how large the last one was', async () => {
+  const sizes: number[] = []
+  const { double } = doubling({
+    gather: async (lastSize) => {
+      sizes.push(lastSize)
+    },
+  })
+  await Promise.all([1, 2, 3].map(double))
+  await double(4)
+  await double(5)
+  expect(sizes).toEqual([0, 3, 1])
+})

@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Roster } from './in-flight.ts'
+
+test('holds what was added and not taken off, in whatever order that happens', () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat())), (steps) => {
+      const roster = new Roster<number>()
+      const present: { item: number; leave: () => void }[] = []
+      for (const [item, step] of steps.entries()) {
+        // A number takes off one of those that are there; anything else adds.
+        if (step === null || present.length === 0) present.push({ item, leave: roster.add(item) })
+        else present.splice(step % present.length, 1)[0]?.leave()
+        expect(roster.size).toBe(present.length)
+        expect(new Set(roster.all())).toEqual(new Set(present.map((each) => each.item)))
+      }
+    }),
+  )
+})
+
+test('items may leave while they are gone through', () => {
+  const roster = new Roster<string>()
+  const leave = new Map(['a', 'b', 'c'].map((item) => [item, roster.add(item)]))
+  const seen: string[] = []
+  for (const item of roster.all()) {
+    seen.push(item)
+    leave.get(item)?.()
+  }
+  expect(seen).toEqual(['a', 'b', 'c'])
+  expect(roster.size).toBe(0)
+})

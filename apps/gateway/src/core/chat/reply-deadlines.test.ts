@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Timeouts } from '#core/agents/agent.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { startWatch, type Watch, type WatchEvent } from './reply-deadlines.ts'
+
+const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
+
+let told: WatchEvent[]
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  told = []
+})
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})
+
+function start(more: Partial<Timeouts> = {}): Watch {
+  return startWatch({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
+}
+
+/** When, from now on, something was told; undefined where nothing was within the time. */
+function toldAfterMs(withinMs = 5_000): number | undefined {
+  const before = told.length
+  for (let ms = 1; ms <= withinMs; ms += 1) {
+    vi.advanceTimersByTime(1)
+    if (told.length > before) return ms
+  }
+  return undefined
+}
+
+test('without a first byte the time ends once', () => {
+  start()
+  expect(toldAfterMs()).toBe(300)
+  expect(told).toEqual(['timeout'])
+  expect(toldAfterMs()).toBeUndefined()
+})
+
+test.each([
+  ['shorter', 300],
+  ['longer', 20],
+])('after the first byte the allowed silence counts, which is %s', (_name, firstByteMs) => {
+  const watch = start({ firstByteMs })
+  vi.advanceTimersByTime(10)
+  watch.begun()
+  expect(toldAfterMs()).toBe(100)
+  expect(told).toEqual(['timeout'])
+})
+
+test('life puts the end of the silence off; what is no life (a ping) does not', () => {
+  const watch = start()
+  watch.begun()
+  for (let beat = 0; beat < 5; beat += 1) {
+    vi.advanceTimersByTime(60)
+    watch.alive()
+  }
+  vi.advanceTimersByTime(60)
+  // A ping: a byte came, nothing else.
+  watch.begun()
+  expect(toldAfterMs()).toBe(40)
+})
+
+test('the whole reply takes no longer than allowed, however lively it is', () => {
+  const watch = start()
+  watch.begun()
+  for (let beat = 0; beat < 19; beat += 1) {
+    vi.advanceTimersByTime(50)
+    watch.alive()
+  }
+  expect(toldAfterMs()).toBe(50)
+  expect(told).toEqual(['timeout'])
+})
+
+test('while the client is served, silence does not count: the platform may be paused for its sake', () => {
+  const watch = start()
+  watch.begun()
+  watch.serving()
+  vi.advanceTimersByTime(750)
+  expect(told).toEqual([])
+  watch.waiting()
+  expect(toldAfterMs()).toBe(100)
+})
+
+test('a slow client still has to end within the total time', () => {
+  const watch = start()
+  watch.begun()
+  watch.serving()
+  expect(toldAfterMs()).toBe(1_000)
+  expect(told).toEqual(['timeout'])
+})
+
+test('a reported end has its grace, which begins with the first report and passes even in silence', () => {
+  const watch = start()
+  watch.begun()
+  watch.ending(80)
+  vi.advanceTimersByTime(50)
+  watch.alive()
+  watch.ending(80)
+  expect(toldAfterMs()).toBe(30)
+  expect(told).toEqual(['grace'])
+})
+
+test('after the reported end no deadline makes a failure of the reply', () => {
+  const watch = start()
+  watch.begun()
+  watch.ending(400)
+  expect(toldAfterMs()).toBe(100)
+  expect(told).toEqual(['grace'])
+})
+
+test('a stopped watch tells nothing', () => {
+  const watch = start()
+  watch.begun()
+  watch.ending(50)
+  watch.stop()
+  expect(toldAfterMs()).toBeUndefined()
+})

@@ -1,0 +1,57 @@
+import { v7 } from 'uuid'
+import { type Accounts, openAccounts } from '#core/auth/users.test-support.ts'
+import { hashKey } from '#core/keys/key-format.ts'
+import type { Principal } from '#core/principal.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { type Admission, createLedger, type Ledger } from './ledger.ts'
+
+/** A key as its caller presents it. */
+export interface TestKey {
+  readonly id: string
+  readonly ownerId: string
+  readonly hash: string
+  readonly caller: Principal
+}
+
+/** Accounts and their usage on an embedded database. */
+export interface UsageStage extends Accounts {
+  /** A process of its own on the same database. */
+  processOf(instanceId?: string): Ledger
+  ownKey(owner: Principal): Promise<TestKey>
+  /** Writes the row of a call that was admitted at that time and has not ended; counts nothing. */
+  admitAt(key: TestKey, instanceId: string, at: Date, more?: Partial<Admission>): Promise<string>
+}
+
+export async function openUsage(): Promise<UsageStage> {
+  const accounts = await openAccounts()
+  const { sql } = accounts.database
+  return {
+    ...accounts,
+    processOf: (instanceId = v7()) =>
+      createLedger({
+        sql,
+        runtime: systemRuntime,
+        instanceId,
+        observer: { batch: () => undefined, settleFailed: () => undefined },
+      }),
+    async ownKey(owner) {
+      const { id, fullKey, caller } = await accounts.keyOf(owner, { permissions: ['chat', 'upload'] })
+      return { id, ownerId: owner.userId, hash: hashKey(fullKey), caller }
+    },
+    async admitAt(key, instanceId, at, more = {}) {
+      const { callId, kind, face, agent, app, endUser } = admissionOf(key, more)
+      await sql.query(
+        `INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, instance, admitted_at)
+         VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [callId, key.id, key.ownerId, endUser, kind, face, agent, app, instanceId, at.toISOString()],
+      )
+      return callId
+    },
+  }
+}
+
+export function admissionOf({ hash }: Pick<TestKey, 'hash'>, more: Partial<Admission> = {}): Admission {
+  const named = { callId: v7(), requestId: 'request-1', keyHash: hash, permission: 'chat' } as const
+  const placed = { agent: 'dify', app: '', endUser: '', conversation: '' }
+  return { ...named, kind: 'chat', face: 'rest', ...placed, ...more }
+}

@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parseConfig } from '#config/load.ts'
+import type { Database } from '#core/database/database.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+import { createServer } from './server.ts'
+
+let database: Database
+let gateway: Gateway
+let app: FastifyInstance
+let key: string
+
+beforeAll(async () => {
+  database = await openScratchDatabase()
+  await database.migrate()
+  const agents = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }
+  const config = parseConfig({ agents }, {})
+  const log = createLogger('silent')
+  gateway = createGateway({ config, database, runtime: systemRuntime, log })
+  app = await createServer(config, gateway, log)
+  const { services } = gateway
+  await services.users.firstAdmin({ username: 'admin', password: 'correct horse' })
+  const admin = await database.prisma.user.findFirstOrThrow()
+  const made = await services.keys.create(
+    { userId: admin.id, role: admin.role, via: { kind: 'token', tokenId: '', expiresAt: new Date() } },
+    {
+      name: 'k',
+      description: '',
+      expiresAt: new Date(Date.now() + 60_000).toISOString(),
+      permissions: ['chat'],
+    },
+  )
+  key = made.fullKey
+}, 60_000)
+afterAll(async () => {
+  await gateway?.close(0)
+  await app?.close()
+  await database?.close()
+})
+
+const chat = {
+  app_id: '',
+  chat_id: '',
+  stream: false,
+  detail: false,
+  query: 'q',
+  conversation_id: '',
+  files: [],
+}
+const ask = (url: string, payload: object) =>
+  app.inject({ method: 'POST', url, payload, headers: { authorization: `Bearer ${key}`, agent: 'openai' } })
+
+test('no call is admitted or counted before the start is complete, on either face', async () => {
+  const both = () =>
+    Promise.all([
+      ask('/api/v1/chat', chat),
+      ask('/api/v1/chat/completions', { model: 'openai', messages: [{ role: 'user', content: 'q' }] }),
+    ])
+  const counted = async () => (await database.sql.query('SELECT FROM calls')).length
+  // Each part of the start for itself is not enough.
+  for (const part of [async () => undefined, () => gateway.prepare()]) {
+    await part()
+    const [rest, openAi] = await both()
+    for (const refused of [rest, openAi]) {
+      expect(refused.statusCode).toBe(503)
+      expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-should-retry': 'true' })
+    }
+    expect(rest.json()).toMatchObject({ reason: 'unavailable' })
+    expect(openAi.json()).toMatchObject({ error: { code: 'unavailable' } })
+    expect(await counted()).toBe(0)
+  }
+  gateway.open()
+  for (const answer of await both()) expect(answer.statusCode).toBe(502)
+  expect(await counted()).toBe(2)
+})
+
+test('/readyz asks the database once a second, however many ask it', async () => {
+  const asked = vi.spyOn(database, 'pendingMigrations')
+  const probes = await Promise.all(Array.from({ length: 20 }, () => app.inject('/readyz')))
+  expect(new Set(probes.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  expect(asked.mock.calls.length).toBeLessThanOrEqual(1)
+})

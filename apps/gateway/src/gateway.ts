@@ -1,0 +1,232 @@
+import type { Logger } from 'pino'
+import type { Config } from '#config/load.ts'
+import { PLATFORMS } from '#core/agents/agent.ts'
+import { createAgentDirectory } from '#core/agents/directory.ts'
+import { createUpstream } from '#core/agents/upstream/upstream.ts'
+import { createAuthentication } from '#core/auth/authenticate.ts'
+import { createLogin } from '#core/auth/login.ts'
+import { createTokens } from '#core/auth/tokens.ts'
+import { createConversations } from '#core/chat/conversations.ts'
+import { createIdentity } from '#core/chat/derived-ids.ts'
+import { createChatService } from '#core/chat/service.ts'
+import type { Database } from '#core/database/database.ts'
+import { createDatabaseClock } from '#core/database/database-clock.ts'
+import { withDeadline } from '#core/deadline.ts'
+import { createInstallationSecret } from '#core/installation-secret.ts'
+import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createKeys } from '#core/keys/keys.ts'
+import { connectRedis } from '#core/limits/connect-redis.ts'
+import { createLimits } from '#core/limits/limits.ts'
+import { remember } from '#core/remember.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { Services } from '#core/services/services.ts'
+import { createInstances } from '#core/usage/instances.ts'
+import { createLedger } from '#core/usage/ledger.ts'
+import { createUsage } from '#core/usage/usage.ts'
+import { createPasswords } from '#core/users/passwords.ts'
+import { createUsers } from '#core/users/users.ts'
+import { callLine } from '#ops/call-log.ts'
+import type { Health } from '#ops/health.ts'
+import { createUpkeep } from '#ops/maintenance.ts'
+import { createMetrics, type Metrics } from '#ops/metrics.ts'
+
+/** Everything that one process runs on. */
+export interface Gateway {
+  readonly services: Services
+  readonly metrics: Metrics
+  readonly health: Health
+  /** With the database's time from {@link Gateway.syncClock} on. */
+  readonly runtime: Runtime
+  /** Takes over the database's time: what the services write, and what expires for them, goes by it. */
+  syncClock(): Promise<void>
+  /** What must have happened once before calls are served; may be repeated until the database is there. */
+  prepare(): Promise<void>
+  /** The start is complete: from now on calls are served. */
+  open(): void
+  /** Ends every call within the time, writes every end, lets go of every platform. The database stays open. */
+  close(drainMs: number): Promise<void>
+}
+
+export interface GatewayDeps {
+  readonly config: Config
+  readonly database: Database
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** Config → Services: the composition root. */
+export function createGateway({ config, database, runtime: system, log }: GatewayDeps): Gateway {
+  const { sql, keptSql, prisma } = database
+  const clock = createDatabaseClock(sql, system)
+  const { runtime } = clock
+  const instanceId = runtime.newId()
+  const metrics = createMetrics()
+  const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
+
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
+  if (redis !== undefined) metrics.limitStore(true)
+  const limits = createLimits(config.limits, {
+    liveProcesses: () => instances.live,
+    observer: {
+      storeAnswers(answers, error) {
+        metrics.limitStore(answers)
+        if (answers) log.info('Redis answers: limits hold across processes')
+        else log.warn({ err: error }, 'Redis does not answer: each process enforces its part of the limits')
+      },
+    },
+    ...(redis !== undefined && { redis }),
+  })
+  const passwords = createPasswords()
+  const tokens = createTokens({
+    prisma,
+    runtime,
+    config: config.tokens,
+    ...(config.secretKey !== undefined && { secretKey: config.secretKey }),
+  })
+  const upstream = createUpstream({
+    replyBytesMax: config.chat.replyBytesMax,
+    unsentBytesMax: config.chat.unsentBytesMax / 4,
+  })
+  const ledger = createLedger({
+    sql,
+    admissionSql: keptSql,
+    runtime,
+    instanceId,
+    bounds: config.usage,
+    observer: {
+      batch: metrics.ledgerBatch,
+      settleFailed(error) {
+        metrics.settleFailed()
+        log.error({ err: error }, 'the end of a call could not be written')
+      },
+    },
+  })
+  const instances = createInstances({
+    sql,
+    runtime,
+    instanceId,
+    ...config.instance,
+    reap: () => ledger.settleDead(),
+    observer: {
+      reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
+      failed: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
+    },
+  })
+  const conversations = createConversations({ sql, runtime, bounds: config.conversations })
+  const secret = createInstallationSecret({ prisma, runtime })
+  const authentication = createAuthentication({ sql, limits, tokens })
+  const chat = createChatService({
+    agents,
+    authenticate: authentication.authenticate,
+    limits,
+    keyLimits: createKeyLimitsReader({ sql, runtime }),
+    ledger,
+    upstream,
+    identity: createIdentity(() => secret.value),
+    conversations,
+    keptCharactersMax: config.conversations.maxCharacters,
+    runtime,
+    bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
+    observer: {
+      started: metrics.callStarted,
+      ended(call, callId, end) {
+        metrics.callEnded(call.target.id, end)
+        if (end.failure !== undefined || end.cause !== undefined)
+          log.warn(callLine(call, callId, end), 'call failed')
+      },
+    },
+  })
+
+  const usage = createUsage({ database, config: config.usage })
+  const upkeep = createUpkeep({ usage, conversations, instances, metrics, log })
+
+  const services: Services = {
+    limits,
+    usage,
+    tokens,
+    chat,
+    agents: createAgentDirectory({ agents, upstream, runtime }),
+    login: createLogin({ prisma, runtime, limits, passwords, tokens }),
+    authentication,
+    users: createUsers({ prisma, runtime, limits, passwords, config: config.users }),
+    keys: createKeys({
+      prisma,
+      runtime,
+      rules: {
+        // A command's own process has no look-alikes; their ids are known all the same.
+        agentIds: new Set<string>(config.sandbox ? PLATFORMS : agents.keys()),
+        limits: config.limits,
+        maxLifetimeDays: config.apiKeys.maxLifetimeDays,
+      },
+    }),
+  }
+
+  let isDraining = false
+  let isPrepared = false
+  const databaseAnswer = remember(() => databaseState(database), { runtime, forMs: PROBE_REMEMBERED_MS })
+  return {
+    services,
+    metrics,
+    runtime,
+    health: {
+      isPrepared: () => isPrepared,
+      isDraining: () => isDraining,
+      dependencies: async () => ({
+        database: isPrepared
+          ? await databaseAnswer.get()
+          : { ok: false, detail: 'the start is not complete' },
+        ...(redis !== undefined && { redis: redisState(redis.status) }),
+      }),
+    },
+    syncClock: clock.sync,
+    async prepare() {
+      await clock.sync()
+      clock.start()
+      await tokens.prepare()
+      await secret.prepare()
+      await instances.join()
+      // Nobody else can own it: what is open ended with the process before.
+      if (database.kind === 'embedded') await ledger.settlePredecessors()
+      // The look-alikes of the process before took their conversations with them.
+      if (config.sandbox) await conversations.forget([...agents.keys()])
+    },
+    open() {
+      upkeep.start()
+      isPrepared = true
+    },
+    async close(drainMs) {
+      isDraining = true
+      await chat.drain(drainMs)
+      await ledger.close(5_000)
+      upkeep.stop()
+      clock.stop()
+      await instances
+        .leave()
+        .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))
+      redis?.disconnect()
+      await upstream.close()
+    },
+  }
+}
+
+/** Without Redis calls are served all the same: it is told, and does not make the process unready. */
+function redisState(status: string) {
+  return status === 'ready'
+    ? { ok: true }
+    : { ok: true, detail: 'does not answer; limits are kept in memory' }
+}
+
+/** Whoever probes gives up after a second or a few; a database that hangs is not ready. */
+const PROBE_WITHIN_MS = 1_000
+/** Anybody can probe: the database is asked no more often. */
+const PROBE_REMEMBERED_MS = 1_000
+
+async function databaseState(database: Database) {
+  try {
+    const pending = await withDeadline(PROBE_WITHIN_MS, database.pendingMigrations())
+    if (pending.length === 0) return { ok: true }
+    return { ok: false, detail: `migrations are missing: ${pending.join(', ')}; run trunkline migrate` }
+  } catch {
+    return { ok: false, detail: 'the database does not answer' }
+  }
+}

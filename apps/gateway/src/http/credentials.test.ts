@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { makeApiKey } from '#core/keys/key-format.ts'
+import { type AccountsApp, openAccountsApp } from '#rest/app.test-support.ts'
+import { optionalPrincipal, requireChatKey } from './credentials.ts'
+
+let at: AccountsApp
+
+beforeAll(async () => {
+  at = await openAccountsApp()
+  at.app.get('/optional', { onRequest: optionalPrincipal(at) }, async ({ principal }) => ({
+    via: principal?.via.kind ?? 'nobody',
+  }))
+  at.app.get('/chat-key', { onRequest: requireChatKey(at) }, async ({ apiKey }) => ({ apiKey }))
+  await at.app.listen({ host: '127.0.0.1', port: 0 })
+}, OPENING_MS)
+beforeEach(() => at.clear())
+afterAll(() => at.app.close())
+
+/** Over a socket: only there a header can come twice. */
+function getMe(authorization: string[]): Promise<{ status: number | undefined; body: string }> {
+  const { port } = at.app.server.address() as AddressInfo
+  return new Promise((resolve, reject) => {
+    const headers = ['Host', 'localhost', ...authorization.flatMap((value) => ['Authorization', value])]
+    request({ port, host: '127.0.0.1', path: '/api/v1/users/me', headers, agent: false }, (response) => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode, body }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+test('the one credential is read whatever the case of Bearer', async () => {
+  const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
+  for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
+    expect((await getMe([`${scheme} ${key.fullKey}`])).status).toBe(200)
+  }
+})
+
+test.each<[string, string[], string]>([
+  ['none', [], 'credential_missing'],
+  ['an empty one', [''], 'credential_malformed'],
+  ['another scheme', ['Basic YTpi'], 'credential_malformed'],
+  ['no scheme', ['tl_x'], 'credential_malformed'],
+  ['two tokens', ['Bearer a b'], 'credential_malformed'],
+  ['an endless one', [`Bearer ${'x'.repeat(4097)}`], 'credential_malformed'],
+  ['letters beyond ASCII', ['Bearer é'], 'credential_malformed'],
+])('%s is 401', async (_name, authorization, reason) => {
+  const { status, body } = await getMe(authorization)
+  expect(status).toBe(401)
+  expect(JSON.parse(body)).toMatchObject({ code: 401, reason })
+})
+
+test('a good credential that comes twice is 401', async () => {
+  const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
+  const { body } = await getMe([`Bearer ${key.fullKey}`, `Bearer ${key.fullKey}`])
+  expect(JSON.parse(body)).toMatchObject({
+    reason: 'credential_malformed',
+    detail: expect.stringContaining('once'),
+  })
+})
+
+test('a credential is judged before the body is read', async () => {
+  const response = await at.app.inject({
+    method: 'POST',
+    url: '/api/v1/users',
+    headers: { 'content-type': 'application/json' },
+    payload: '{not json',
+  })
+  expect(response.json()).toMatchObject({ code: 401, reason: 'credential_missing' })
+})
+
+test('management takes a token or a key with admin; another key is 403 there', async () => {
+  const admin = await at.join('admin')
+  const chat = await at.keyOf(admin, { permissions: ['chat', 'upload'] })
+  const acting = await at.keyOf(admin, { permissions: ['admin'] })
+  expect((await at.call(admin, 'GET', '/api/v1/users/me')).statusCode).toBe(200)
+  expect((await at.call(acting.fullKey, 'GET', '/api/v1/users/me')).statusCode).toBe(200)
+  for (const path of [
+    '/api/v1/users/me',
+    '/api/v1/users',
+    '/api/v1/api-keys',
+    `/api/v1/api-keys/${chat.id}`,
+  ]) {
+    const response = await at.call(chat.fullKey, 'GET', path)
+    expect(response.json(), path).toMatchObject({ code: 403, reason: 'permission_denied' })
+  }
+})
+
+test('where no credential is needed, one that is sent must still be good', async () => {
+  const key = await at.keyOf(await at.join('premium'))
+  expect((await at.call(undefined, 'GET', '/optional')).json()).toEqual({ via: 'nobody' })
+  expect((await at.call(key.fullKey, 'GET', '/optional')).json()).toEqual({ via: 'key' })
+  expect((await at.call(makeApiKey(randomBytes), 'GET', '/optional')).json()).toMatchObject({
+    reason: 'key_unknown',
+  })
+})
+
+test('chat takes what looks like an API key, and leaves the rest to the admission', async () => {
+  const apiKey = makeApiKey(randomBytes)
+  expect((await at.call(apiKey, 'GET', '/chat-key')).json()).toEqual({ apiKey })
+  expect((await at.call('tl_x', 'GET', '/chat-key')).json()).toMatchObject({ reason: 'credential_malformed' })
+  const token = await at.call(await at.join('user'), 'GET', '/chat-key')
+  expect(token.json()).toMatchObject({ code: 401, reason: 'api_key_required' })
+})

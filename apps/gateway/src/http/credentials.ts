@@ -1,0 +1,155 @@
+import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { type ErrorReason, fail } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Services } from '#core/services/services.ts'
+import { toProblem } from './problem.ts'
+
+/**
+ * Credentials are checked in `onRequest`, before a byte of the body is read.
+ * The reasons beside each hook are those that it can end with, for the route's schema.
+ */
+type CredentialHook = (request: FastifyRequest) => Promise<void>
+
+type Authenticating = Pick<Services, 'authentication'>
+
+const CREDENTIAL_PROBLEMS = [
+  'credential_missing',
+  'credential_malformed',
+  'key_unknown',
+  'key_expired',
+  'key_revoked',
+  'owner_suspended',
+  'token_invalid',
+  'token_expired',
+  'token_revoked',
+  'rate_limited',
+  'unavailable',
+] as const satisfies ErrorReason[]
+
+/** The caller that the route's hook found. A route without a hook refuses everybody. */
+export function callerOf(request: FastifyRequest): Principal {
+  return request.principal ?? fail('credential_missing')
+}
+
+/** An access token, or an API key with `admin`, which acts for its owner. */
+export function requireManager(services: Authenticating): CredentialHook {
+  return async (request) => {
+    const principal = await authenticate(services, request)
+    const { via } = principal
+    if (via.kind === 'key' && !via.permissions.includes('admin')) {
+      fail('permission_denied', 'This needs an API key with the permission admin, or an access token.')
+    }
+    request.principal = principal
+  }
+}
+
+export const MANAGER_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'permission_denied'] as const satisfies ErrorReason[]
+
+export function requireToken(services: Authenticating): CredentialHook {
+  return async (request) => {
+    const principal = await authenticate(services, request)
+    if (principal.via.kind !== 'token') fail('access_token_required')
+    request.principal = principal
+  }
+}
+
+export const TOKEN_PROBLEMS = [
+  ...CREDENTIAL_PROBLEMS,
+  'access_token_required',
+] as const satisfies ErrorReason[]
+
+/** Any valid API key, whatever it may do. */
+export function requireKey(services: Authenticating): CredentialHook {
+  return async (request) => {
+    const principal = await authenticate(services, request)
+    if (principal.via.kind !== 'key') fail('api_key_required')
+    request.principal = principal
+  }
+}
+
+export const KEY_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'api_key_required'] as const satisfies ErrorReason[]
+
+/** Whoever can be known, whatever a key may do: the service decides how much of its own it sees. */
+export function requireAny(services: Pick<Services, 'authentication'>): CredentialHook {
+  return async (request) => {
+    request.principal = await authenticate(services, request)
+  }
+}
+
+export const ANY_PROBLEMS = CREDENTIAL_PROBLEMS
+
+/** Anonymous callers are allowed, but a credential that is sent must be valid. */
+export function optionalPrincipal(services: Authenticating): CredentialHook {
+  return async (request) => {
+    if (request.headers.authorization !== undefined) request.principal = await authenticate(services, request)
+  }
+}
+
+/** The form of an API key alone: the admission of the call judges the rest, in the statement that counts it. */
+export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
+  return (request, _reply, done) => {
+    request.apiKey = bearerOf(request)
+    const refusing = handled(authentication.requireKeyForm(request.apiKey, request.ip))
+    if (refusing === undefined) done()
+    else refusing.catch(done)
+  }
+}
+
+/**
+ * For routes behind {@link requireChatKey}, whose key is looked up by the call itself: before an answer that says what is
+ * wrong with the request, the key is looked up, so that only a valid one learns anything. A good call pays nothing for it.
+ */
+export function judgeKeyFirst({
+  authentication,
+}: Authenticating): (error: FastifyError, request: FastifyRequest) => Promise<never> {
+  return async (error, request) => {
+    const isAboutRequest = ABOUT_THE_REQUEST.has(toProblem(error).status)
+    if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
+      await authentication.authenticate(request.apiKey, request.ip)
+    }
+    // On to the handler of all routes.
+    throw error
+  }
+}
+
+const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
+
+function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
+  return authentication.authenticate(bearerOf(request), request.ip)
+}
+
+const BEARER = /^bearer +([\x21-\x7e]{1,4096})$/i
+
+/** The one credential of a request. */
+export function bearerOf({ raw }: FastifyRequest): string {
+  const { authorization } = raw.headers
+  if (authorization === undefined)
+    fail('credential_missing', 'authorization: expected Bearer and a credential.')
+  // Node keeps the first of several silently, and a proxy before us may have judged another.
+  if (countAuthorizations(raw.rawHeaders) > 1) {
+    fail('credential_malformed', 'authorization: was sent more than once.')
+  }
+  const credential = BEARER.exec(authorization)?.[1]
+  return credential ?? fail('credential_malformed', 'authorization: expected Bearer and a credential.')
+}
+
+function countAuthorizations(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1
+  }
+  return count
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the credential hook of a management route. */
+    principal: Principal | undefined
+    /** Set by {@link requireChatKey}. */
+    apiKey: string
+    /** From now on the chat service answers for the key. */
+    isKeyJudgedByCall: boolean
+  }
+}

@@ -1,0 +1,125 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import { ERRORS, Problem } from '#core/errors.ts'
+import { openAiError } from './openai-error.ts'
+import { otherApiHint } from './other-api-paths.ts'
+import { watchRoutes } from './unknown-routes.ts'
+import { validationProblem } from './validation.ts'
+
+/** The error body of every route but the OpenAI-compatible ones. */
+export interface ErrorBody {
+  readonly code: number
+  readonly msg: string
+  readonly detail: string
+  readonly reason: string
+  readonly request_id: string
+}
+
+export function errorBody(problem: Problem, requestId: string): ErrorBody {
+  return {
+    code: problem.status,
+    msg: problem.message,
+    detail: problem.detail,
+    reason: problem.reason,
+    request_id: requestId,
+  }
+}
+
+/** To be called before the routes are added. */
+export function installProblems(app: FastifyInstance): void {
+  const problemOfUnknown = watchRoutes(app)
+  // Before the body is read: its type or size matters to nobody where there is no route.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) throw problemOfUnknown(request, reply)
+    done()
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const problem = toProblem(error)
+    // Fastify closes where it refuses a body, and the reset can overtake the answer while the client still writes.
+    // Left open, the rest is read away, for as long as the server's request timeout allows.
+    if (problem.reason !== 'draining') reply.removeHeader('connection')
+    return sendProblem(problem, request, reply)
+  })
+  app.setNotFoundHandler((request, reply) => sendProblem(problemOfUnknown(request, reply), request, reply))
+}
+
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics, those by
+  // which the gateway protects itself as well: they have no cause.
+  if (
+    problem.reason === 'internal_error' ||
+    (problem.reason === 'unavailable' && problem.cause !== undefined)
+  ) {
+    request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
+  }
+  request.problem = problem
+  const isOpenAi = request.routeOptions.config?.errors === 'openai'
+  const headers = problemHeaders(problem)
+  if (isOpenAi && Number(headers['retry-after']) > WAITED_FOR_SECONDS_MAX) {
+    headers['retry-after'] = String(WAITED_FOR_SECONDS_MAX)
+  }
+  reply.status(problem.status).headers(headers)
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(isOpenAi ? openAiError(problem) : bodyAnywhere(problem, request))
+}
+
+/** Who asks for a path of the API that does not exist may be a client of either kind, so the body has both shapes. */
+function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
+  const body = errorBody(problem, request.id)
+  const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
+  return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
+}
+
+/** openai 4 and 5 and the AI SDK wait for `Retry-After` only where it is below 60 s; otherwise they come back within two. */
+const WAITED_FOR_SECONDS_MAX = 59
+
+/** A window of a minute that has just begun lasts 60 s when rounded up: a second less is waited for. */
+function retryAfter(seconds: number): string {
+  return String(seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds)
+}
+
+export function problemHeaders(problem: Problem): Record<string, string> {
+  const headers: Record<string, string> = {
+    'cache-control': 'no-store',
+    // OpenAI's clients go by it; without it they repeat every 409, 429 and 5xx.
+    'x-should-retry': String(ERRORS[problem.reason].retryable),
+  }
+  if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
+  if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = retryAfter(problem.retryAfterSeconds)
+  else if (problem.status === 503) headers['retry-after'] = '1'
+  return headers
+}
+
+/** Every thrown value becomes a reason of the one table; what is unknown becomes a bare 500. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, validation } = error as Partial<FastifyError>
+  if (validation !== undefined) return validationProblem(error as FastifyError)
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('body_too_large', { detail: 'body: is too large.' })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem('unsupported_media_type', { detail: 'content-type: expected application/json.' })
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Problem('invalid_request', { detail: 'content-length: does not match the body.' })
+    case 'FST_ERR_BAD_URL':
+      return new Problem('invalid_request', { detail: 'path: is not a valid URL path.' })
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('route_not_found')
+    default:
+      return new Problem(isConnectionError(error) ? 'unavailable' : 'internal_error', { cause: error })
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The shape of this route's errors; left out: {@link ErrorBody}. */
+    errors?: 'openai'
+  }
+
+  interface FastifyRequest {
+    /** The problem that this request was answered with, for the log line and the metrics. */
+    problem: Problem | undefined
+  }
+}

@@ -1,0 +1,66 @@
+import type { ChatEvent, Usage } from '#core/agents/events.ts'
+import { ReplyText } from '#core/chat/reply-text.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
+import { openAiError } from '#http/openai-error.ts'
+import { tokenUsage } from '#http/token-usage.ts'
+
+export interface CompletionOptions {
+  /** Whether reasoning goes as `reasoning_content`. */
+  readonly reasoning: boolean
+  readonly includeUsage: boolean
+}
+
+/** `chatcmpl-<call id>`: clients key on it, so it is never the conversation's. */
+export function completionId({ callId }: Chat): string {
+  return `chatcmpl-${callId}`
+}
+
+/** The chunks of an OpenAI-compatible stream. Only a chunk's delta is serialised anew; what stands around it is made once. */
+export function createCompletionEncoder(
+  chat: Chat,
+  { reasoning, includeUsage }: CompletionOptions,
+): ChunkEncoder {
+  const replyText = new ReplyText()
+  let usage: Usage | undefined
+  let head = chunkHead(completionId(chat), chat, chat.model)
+  let role = '"role":"assistant",'
+
+  const chunk = (field: string, value: string | readonly unknown[]) => {
+    const text = `${head}{"index":0,"delta":{${role}"${field}":${JSON.stringify(value)}},"finish_reason":null}]}\n\n`
+    role = ''
+    return text
+  }
+  const last = (reason: string) => {
+    const delta = role.slice(0, -1)
+    const tokens = JSON.stringify(usage === undefined ? null : tokenUsage(usage))
+    const usageChunk = includeUsage ? `${head}],"usage":${tokens}}\n\n` : ''
+    return `${head}{"index":0,"delta":{${delta}},"finish_reason":"${reason}"}]}\n\n${usageChunk}data: [DONE]\n\n`
+  }
+
+  return {
+    encode(event: ChatEvent) {
+      switch (event.type) {
+        case 'text':
+        case 'interaction':
+        case 'replace':
+          return chunk('content', replyText.add(event))
+        case 'reasoning':
+          return reasoning ? chunk('reasoning_content', event.text) : ''
+        case 'tool_calls':
+          return chunk('tool_calls', event.delta)
+        case 'model':
+          head = chunkHead(completionId(chat), chat, event.model)
+          return ''
+        case 'usage':
+          usage = event.usage
+          return ''
+        case 'end':
+          return last(event.reason)
+        default:
+          return ''
+      }
+    },
+    fail: (problem) => `data: ${JSON.stringify(openAiError(problem))}\n\n`,
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { unhonouredParameters } from './request.ts'
+import type { CompletionRequest } from './schemas.ts'
+
+const unhonoured = (more: object) =>
+  unhonouredParameters({
+    model: 'dify',
+    messages: [{ role: 'user', content: 'Hello' }],
+    ...more,
+  } as CompletionRequest)
+
+const tools = [{ type: 'function', function: { name: 'f' } }]
+const functions = [{ name: 'f' }]
+
+test.each([
+  [{ tools: [] }],
+  [{ tools: null, response_format: null }],
+  [{ tools, tool_choice: 'none' }],
+  [{ functions, function_call: 'none' }],
+  [{ response_format: { type: 'text' } }],
+  [{ modalities: ['text'] }],
+  [{ logprobs: false }],
+])('%j asks for nothing', (more) => {
+  expect(unhonoured(more)).toEqual([])
+})
+
+test.each([
+  [{ tools }, ['tools']],
+  [{ tools, tool_choice: 'auto' }, ['tools']],
+  [{ tools, function_call: 'none' }, ['tools']],
+  [{ functions, tool_choice: 'none' }, ['functions']],
+  [{ functions, function_call: 'auto' }, ['functions', 'function_call']],
+  [{ response_format: { type: 'json_object' } }, ['response_format']],
+])('%j asks for what cannot be had', (more, names) => {
+  expect(unhonoured(more)).toEqual(names)
+})

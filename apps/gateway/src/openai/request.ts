@@ -1,0 +1,96 @@
+import type { CallMessage } from '#core/agents/adapter.ts'
+import { fail } from '#core/errors.ts'
+import type { CompletionRequest } from './schemas.ts'
+
+/**
+ * OpenAI's parameters, and what becomes of them. `openai` agents get all but `served`; for the others `refused` ones are
+ * 400, because to ignore them would break what the client builds on the answer, and `ignored` ones only shape it.
+ */
+export const PARAMETERS = {
+  served: ['model', 'messages', 'stream', 'stream_options', 'user', 'metadata', 'store'],
+  refused: [
+    'tools',
+    'functions',
+    'function_call',
+    'response_format',
+    'logprobs',
+    'top_logprobs',
+    'audio',
+    'modalities',
+    'web_search_options',
+  ],
+  ignored: [
+    'temperature',
+    'top_p',
+    'top_k',
+    'min_p',
+    'max_tokens',
+    'max_completion_tokens',
+    'presence_penalty',
+    'frequency_penalty',
+    'repetition_penalty',
+    'logit_bias',
+    'seed',
+    'stop',
+    'n',
+    'tool_choice',
+    'parallel_tool_calls',
+    'reasoning_effort',
+    'verbosity',
+    'service_tier',
+    'prediction',
+    'safety_identifier',
+    'prompt_cache_key',
+  ],
+} as const
+
+const REFUSED: ReadonlySet<string> = new Set(PARAMETERS.refused)
+const PASSED: ReadonlySet<string> = new Set([...PARAMETERS.refused, ...PARAMETERS.ignored])
+
+/** The parameters that an `openai` agent gets, unknown ones left out. */
+export function passedParameters(body: CompletionRequest): Record<string, unknown> {
+  requireOneChoice(body)
+  const passed: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body))
+    if (PASSED.has(name) && value !== undefined && value !== null) passed[name] = value
+  return passed
+}
+
+/** The given parameters that agents without OpenAI's interface cannot honour. */
+export function unhonouredParameters(body: CompletionRequest): string[] {
+  const given = body as Record<string, unknown>
+  return Object.keys(given).filter(
+    (name) => REFUSED.has(name) && isUsed(name, given[name]) && given[CHOICE_OF[name] ?? ''] !== 'none',
+  )
+}
+
+/** A choice of `none` takes back what the list beside it offers. */
+const CHOICE_OF: Readonly<Record<string, string>> = { tools: 'tool_choice', functions: 'function_call' }
+
+function isUsed(name: string, value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return false
+  if (Array.isArray(value))
+    return name === 'modalities' ? value.some((item) => item !== 'text') : value.length > 0
+  if (name === 'response_format') return (value as { type?: unknown }).type !== 'text'
+  return name !== 'function_call' || value !== 'none'
+}
+
+function requireOneChoice(body: CompletionRequest): void {
+  const { n } = body as { n?: unknown }
+  if (n !== undefined && n !== null && n !== 1) fail('invalid_request', 'body.n: expected 1.')
+}
+
+/** The messages as the seam has them: what only OpenAI's servers understand travels beside. */
+export function callMessages(body: CompletionRequest): readonly CallMessage[] {
+  return body.messages.map(({ role, content, ...extra }) => {
+    const message = { role, content: content ?? null }
+    return Object.keys(extra).length > 0 ? { ...message, extra } : message
+  })
+}
+
+/** `<agent>/<app>`; a header that names the agent leaves only what follows the slash. */
+export function splitModel(model: string, agentHeader: string | undefined): { agent: string; app: string } {
+  const slash = model.indexOf('/')
+  const app = slash < 0 ? '' : model.slice(slash + 1)
+  return { agent: agentHeader ?? (slash < 0 ? model : model.slice(0, slash)), app }
+}

@@ -1,0 +1,201 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import { Problem } from '#core/errors.ts'
+import type { Services } from '#core/services/services.ts'
+import {
+  abortedWith,
+  CHAT_PROBLEMS,
+  type ChatRouteOptions,
+  callHeaders,
+  endUserOf,
+  idOfHeader,
+} from '#http/chat-exchange.ts'
+import { callerOf, judgeKeyFirst, KEY_PROBLEMS, requireChatKey, requireKey } from '#http/credentials.ts'
+import { sendEventStream } from '#http/event-stream.ts'
+import { limitHeaders } from '#http/limit-headers.ts'
+import { problemsAs, ref } from '#http/schemas.ts'
+import { createCompletionEncoder } from './chunks.ts'
+import { foldCompletion } from './reply.ts'
+import { callMessages, passedParameters, splitModel, unhonouredParameters } from './request.ts'
+import {
+  CompletionChunkSchema,
+  type CompletionRequest,
+  CompletionRequestSchema,
+  CompletionSchema,
+  ModelListSchema,
+  ModelSchema,
+  OpenAiErrorSchema,
+} from './schemas.ts'
+
+const HEADER = 'x-conversation-id'
+
+interface CompletionHeaders {
+  agent?: string
+  [HEADER]?: string
+}
+
+/** For tools that know only OpenAI: `baseURL` is `…/api/v1`, the key an API key, `model` an agent. */
+export function openAiRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
+  for (const schema of [
+    CompletionRequestSchema,
+    CompletionSchema,
+    CompletionChunkSchema,
+    ModelSchema,
+    ModelListSchema,
+    OpenAiErrorSchema,
+  ]) {
+    app.addSchema(schema)
+  }
+  const config = { errors: 'openai' } as const
+
+  app.post<{ Body: CompletionRequest; Headers: CompletionHeaders }>(
+    '/api/v1/chat/completions',
+    {
+      config,
+      schema: completionSchema,
+      onRequest: requireChatKey(services),
+      errorHandler: judgeKeyFirst(services),
+    },
+    async (request, reply) => {
+      const { body } = request
+      const call = chatCall(request, options)
+      request.isKeyJudgedByCall = true
+      const chat = await services.chat.start(call, abortedWith(reply), (verdict) =>
+        limitHeaders(reply, verdict),
+      )
+      callHeaders(request, reply, chat)
+      const { reasoning } = chat
+      if (body.stream !== true) {
+        return foldCompletion(chat, { reasoning, replyBytesMax: options.replyBytesMax })
+      }
+      const includeUsage = body.stream_options?.include_usage === true
+      await sendEventStream(reply, chat, createCompletionEncoder(chat, { reasoning, includeUsage }), options)
+      return reply
+    },
+  )
+
+  app.get(
+    '/api/v1/models',
+    { config, schema: modelsSchema, onRequest: requireKey(services) },
+    async (request) => ({
+      object: 'list' as const,
+      data: services.agents.models(callerOf(request)).map(modelRecord),
+    }),
+  )
+
+  // A wildcard: the id of an app's model has a slash, and some clients do not escape it.
+  app.get<{ Params: { '*': string } }>(
+    '/api/v1/models/*',
+    { config, schema: modelSchema, onRequest: requireKey(services) },
+    async (request) => modelOf(services, request, request.params['*']),
+  )
+}
+
+function chatCall(
+  request: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>,
+  options: ChatRouteOptions,
+): ChatCall {
+  const { body, headers } = request
+  const { agent, app } = splitModel(body.model, headers.agent)
+  const { endUser, field } = endUserOf(request, options, body.user)
+  const { conversation, place } = conversationOf(request)
+  return {
+    requestId: request.id,
+    face: 'openai',
+    credential: request.apiKey,
+    address: request.ip,
+    agent,
+    appId: app,
+    model: body.model,
+    chatId: conversation,
+    conversationId: conversation,
+    stream: body.stream === true,
+    query: '',
+    files: [],
+    endUser,
+    variables: {},
+    messages: callMessages(body),
+    parameters: passedParameters(body),
+    unhonoured: unhonouredParameters(body),
+    fields: {
+      agent: headers.agent === undefined ? 'body.model' : 'headers.agent',
+      app: 'body.model',
+      chatId: place,
+      conversation: place,
+      endUser: field,
+      files: 'body.messages',
+    },
+  }
+}
+
+/** The header takes precedence; tools that fill in a template send an empty one where there is nothing to fill in. */
+function conversationOf({
+  headers: { [HEADER]: header = '' },
+  body: { metadata },
+}: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>) {
+  return header === ''
+    ? { conversation: metadata?.conversation_id ?? '', place: 'body.metadata.conversation_id' }
+    : { conversation: idOfHeader(HEADER, header), place: `headers.${HEADER}` }
+}
+
+function modelRecord({ id, platform }: { id: string; platform: string }) {
+  return { id, object: 'model' as const, created: 0, owned_by: platform }
+}
+
+function modelOf(services: Services, request: FastifyRequest, id: string) {
+  const model = services.agents.models(callerOf(request)).find((each) => each.id === id)
+  if (model === undefined) throw new Problem('model_not_found')
+  return modelRecord(model)
+}
+
+const AGENT_HEADER = Type.Optional(
+  Type.String({ description: 'Names the agent; `model` then gives only what follows a slash.' }),
+)
+
+const completionSchema = {
+  tags: ['openai'],
+  operationId: 'createCompletion',
+  summary: 'Ask an agent, as OpenAI is asked',
+  description:
+    'With a conversation (the header `X-Conversation-Id` or `metadata.conversation_id`) platforms that keep its context get the last user message; without one the whole array is carried.',
+  security: [{ apiKey: [] }],
+  headers: Type.Object({
+    agent: AGENT_HEADER,
+    [HEADER]: Type.Optional(
+      Type.String({ description: 'The conversation; percent-encoded where it is not printable ASCII.' }),
+    ),
+  }),
+  body: ref(CompletionRequestSchema),
+  response: {
+    200: {
+      description: 'The completion.',
+      content: {
+        'application/json': { schema: ref(CompletionSchema) },
+        'text/event-stream': { schema: Type.Union([ref(CompletionChunkSchema), ref(OpenAiErrorSchema)]) },
+      },
+    },
+    ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found']),
+  },
+}
+
+const modelsSchema = {
+  tags: ['openai'],
+  operationId: 'listModels',
+  summary: 'List what can be named as a model',
+  description: 'Each agent, and each of its apps, that the key may use.',
+  security: [{ apiKey: [] }],
+  response: { 200: ref(ModelListSchema), ...problemsAs(OpenAiErrorSchema, KEY_PROBLEMS) },
+}
+
+const modelSchema = {
+  tags: ['openai'],
+  operationId: 'readModel',
+  summary: 'Read one model',
+  security: [{ apiKey: [] }],
+  params: Type.Object({ '*': Type.String({ description: 'The id, with or without its slash escaped.' }) }),
+  response: {
+    200: ref(ModelSchema),
+    ...problemsAs(OpenAiErrorSchema, [...KEY_PROBLEMS, 'model_not_found']),
+  },
+}

@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { Counter, Histogram, Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { Distribution, Tally } from './fast-metrics.ts'
+
+const LABELS = fc.constantFrom('a', 'b', 'with "quotes"', 'two words')
+
+test('a tally is told as prom-client tells its counter', async () => {
+  const ofLabels = fc.tuple(LABELS, LABELS)
+  await fc.assert(
+    fc.asyncProperty(fc.array(ofLabels), async (counted) => {
+      const [ours, theirs] = [new Registry(), new Registry()]
+      const config = { name: 'things_total', help: 'Things.', labelNames: ['kind', 'colour'] }
+      const tally = new Tally({ ...config, registers: [ours] })
+      const counter = new Counter({ ...config, registers: [theirs] })
+      for (const [kind, colour] of counted) {
+        tally.add(kind, colour)
+        counter.inc({ kind, colour })
+      }
+      expect(await ours.metrics()).toBe(await theirs.metrics())
+      // A second scrape counts nothing twice.
+      expect(await ours.getMetricsAsJSON()).toEqual(await theirs.getMetricsAsJSON())
+    }),
+  )
+})
+
+test('a distribution is told as prom-client tells its histogram', async () => {
+  const seen = fc.tuple(LABELS, fc.constantFrom(0, 0.5, 1, 1.5, 2, 1000))
+  await fc.assert(
+    fc.asyncProperty(fc.array(seen), async (observed) => {
+      const [ours, theirs] = [new Registry(), new Registry()]
+      const config = { name: 'seconds', help: 'Seconds.', buckets: [0.5, 1, 2] }
+      const distribution = new Distribution({ ...config, label: 'kind', registers: [ours] })
+      const histogram = new Histogram({ ...config, labelNames: ['kind'], registers: [theirs] })
+      for (const [kind, value] of observed) {
+        distribution.add(kind, value)
+        histogram.observe({ kind }, value)
+      }
+      expect(await ours.metrics()).toBe(await theirs.metrics())
+      expect(valuesOf(await ours.getMetricsAsJSON())).toEqual(valuesOf(await theirs.getMetricsAsJSON()))
+    }),
+  )
+})
+
+/** Workers report these to their primary, which adds them by name and labels. */
+function valuesOf(metrics: readonly object[]): unknown {
+  return metrics.map((metric) => {
+    const { values } = metric as { values: { metricName?: string; labels: object; value: number }[] }
+    return values.map(({ metricName, labels, value }) => ({ metricName, labels, value }))
+  })
+}

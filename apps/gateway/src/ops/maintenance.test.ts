@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Drift } from '#core/usage/verify.ts'
+import { createLogger } from './logger.ts'
+import { createUpkeep, type Upkeep } from './maintenance.ts'
+import { createMetrics } from './metrics.ts'
+
+const EVERY_MS = 600_000
+const drift: Drift = { equation: 'ledger = rollups', subject: '2026-11-20 done', expected: 2, found: 1 }
+
+const verify = vi.fn(async (): Promise<Drift[]> => [])
+const prune = vi.fn(async () => 0)
+const pruneNames = vi.fn(async () => 0)
+const sweepConversations = vi.fn(async () => 0)
+const sweepInstances = vi.fn(async () => 0)
+const metrics = createMetrics()
+let upkeep: Upkeep
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.clearAllMocks()
+  upkeep = createUpkeep({
+    usage: { verify, prune, pruneNames },
+    conversations: { sweep: sweepConversations },
+    instances: { sweep: sweepInstances },
+    metrics,
+    log: createLogger('silent'),
+  })
+  upkeep.start()
+})
+afterEach(() => {
+  upkeep.stop()
+  vi.useRealTimers()
+})
+
+test('the number of equations that do not hold is a metric, which falls again once they do', async () => {
+  verify.mockResolvedValueOnce([drift, drift])
+  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(await metrics.text()).toContain('trunkline_usage_drift 2\n')
+  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(await metrics.text()).toContain('trunkline_usage_drift 0\n')
+})
+
+test('what is past its retention is deleted in bounded pieces, until none is left', async () => {
+  for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances])
+    deletion.mockResolvedValueOnce(5_000).mockResolvedValueOnce(12)
+  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(prune).toHaveBeenCalledTimes(3)
+  expect(pruneNames).toHaveBeenCalledTimes(3)
+  expect(sweepConversations).toHaveBeenCalledTimes(3)
+  expect(sweepInstances).toHaveBeenCalledTimes(3)
+})
+
+test('a part that fails stops neither the others nor the next round', async () => {
+  prune.mockRejectedValueOnce(new Error('no database'))
+  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(verify).toHaveBeenCalledTimes(1)
+  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(prune).toHaveBeenCalledTimes(2)
+})
+
+test('stopped, it does nothing more, also amid its work', async () => {
+  prune.mockImplementation(async () => {
+    upkeep.stop()
+    return 5_000
+  })
+  await vi.advanceTimersByTimeAsync(3 * EVERY_MS)
+  expect(prune).toHaveBeenCalledTimes(1)
+})

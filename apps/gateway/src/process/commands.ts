@@ -1,0 +1,116 @@
+import type { Database } from '#core/database/database.ts'
+import { exportDatabase } from '#core/database/export.ts'
+import type { ExportEnd } from '#core/database/export-format.ts'
+import { fail } from '#core/errors.ts'
+import type { NewKey } from '#core/keys/key-input.ts'
+import { OperatorError } from '#core/operator-error.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Services } from '#core/services/services.ts'
+import type { Drift } from '#core/usage/verify.ts'
+import type { NewUser, UserChange } from '#core/users/users.ts'
+import { createdKeyRecord, keyRecord } from '#rest/key-record.ts'
+import { fullUserRecord } from '#rest/user-record.ts'
+
+/** What the command line can do, in the process that owns the database or in one of its own. Arguments travel as JSON. */
+export interface CommandArguments {
+  'users create': NewUser
+  'users list': Record<string, never>
+  'users set-password': { username: string; password: string }
+  'users update': { username: string } & UserChange
+  'keys create': { owner: string } & Omit<NewKey, 'ownerId'>
+  'keys list': Record<string, never>
+  'keys show': { id: string }
+  'keys revoke': { id: string }
+  'usage verify': Record<string, never>
+  /** The path is absolute: the process that writes may have been started elsewhere. */
+  'db export': { file: string }
+}
+
+/** The records are those of REST, made by the same functions. */
+export interface CommandResults {
+  'users create': UserRecord
+  'users list': UserRecord[]
+  'users set-password': UserRecord
+  'users update': UserRecord
+  'keys create': CreatedKey
+  /** With the name of each owner by id, which a person reads more easily. */
+  'keys list': { keys: Key[]; owners: Readonly<Record<string, string>> }
+  'keys show': Key
+  'keys revoke': Key
+  'usage verify': Drift[]
+  'db export': ExportEnd['end']
+}
+
+export type UserRecord = ReturnType<typeof fullUserRecord>
+export type Key = ReturnType<typeof keyRecord>
+export type CreatedKey = ReturnType<typeof createdKeyRecord>
+
+export type Command = keyof CommandArguments
+
+type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<CommandResults[Name]> }
+
+/** Whoever can reach the socket or the database is an administrator; what they make belongs to the user they name. */
+export function createCommands({
+  users,
+  keys,
+  usage,
+  database,
+}: Pick<Services, 'users' | 'keys' | 'usage'> & { database: Database }): (
+  name: string,
+  args: unknown,
+) => Promise<unknown> {
+  const allUsers = () => all((cursor) => users.list(operator(), { limit: 100, cursor }))
+
+  const commands: Commands = {
+    'users create': async (args) => fullUserRecord(await users.create(operator(), args)),
+    'users list': async () => (await allUsers()).map(fullUserRecord),
+    'users set-password': async ({ username, password }) => {
+      const { id } = await users.find(operator(), username)
+      return fullUserRecord(await users.setPassword(operator(), id, password))
+    },
+    'users update': async ({ username, ...change }) => {
+      const { id } = await users.find(operator(), username)
+      return fullUserRecord(await users.update(operator(), id, change))
+    },
+    'keys create': async ({ owner, ...key }) => {
+      const { id, status } = await users.find(operator(), owner)
+      // The service checks this of an owner other than its caller, and here the owner is the caller.
+      if (status !== 'active') fail('invalid_request', 'body.owner: expected an active user.')
+      return createdKeyRecord(await keys.create(operator(id), key))
+    },
+    'keys list': async () => {
+      const records = await all((cursor) => keys.list(operator(), { limit: 100, cursor }))
+      const names = (await allUsers()).map(({ id, username }) => [id, username])
+      return { keys: records.map(keyRecord), owners: Object.fromEntries(names) }
+    },
+    'keys show': async ({ id }) => keyRecord(await keys.get(operator(), id)),
+    'keys revoke': async ({ id }) => keyRecord(await keys.revoke(operator(), id)),
+    'usage verify': () => usage.verify('all'),
+    'db export': ({ file }) => exportDatabase(database, file),
+  }
+  return async (name, args) => {
+    if (!Object.hasOwn(commands, name)) {
+      throw new OperatorError(`The running gateway does not know "${name}": it is of another version.`)
+    }
+    return commands[name as Command](args as never)
+  }
+}
+
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+
+function operator(userId = NOBODY): Principal {
+  return { userId, role: 'admin', via: { kind: 'token', tokenId: NOBODY, expiresAt: new Date(0) } }
+}
+
+async function all<Item>(
+  read: (cursor: string | undefined) => Promise<{ items: readonly Item[]; nextCursor: string | null }>,
+): Promise<Item[]> {
+  const items: Item[] = []
+  let cursor: string | undefined
+  do {
+    const page = await read(cursor)
+    items.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return items
+}

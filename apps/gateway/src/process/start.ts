@@ -1,0 +1,280 @@
+import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '#config/load.ts'
+import { isConnectionError } from '#core/database/connection-error.ts'
+import { lockDataDir } from '#core/database/data-dir-lock.ts'
+import type { Database } from '#core/database/database.ts'
+import { openDatabase } from '#core/database/open.ts'
+import { firstContact } from '#core/database/unusable-database.ts'
+import { handled } from '#core/handled.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { serveCommands } from '#ops/command-socket.ts'
+import { LogOutput } from '#ops/log-output.ts'
+import { createLogger } from '#ops/logger.ts'
+import { surviveStrayRejections } from '#ops/stray-rejections.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+import { createOpsServer, createServer } from '../server.ts'
+import { createCommands } from './commands.ts'
+import { refusalLine } from './refusal-line.ts'
+import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
+import { StartError } from './start-error.ts'
+import { createWaiting } from './waiting.ts'
+import { type FirstAdmin, welcome } from './welcome.ts'
+
+/** How long after the drain a connection may still take the last bytes of its response. */
+const FLUSH_MS = 2_000
+const RECONNECT_MS = 1_000
+
+type Say = (line: string) => void
+
+/**
+ * Runs the gateway until SIGTERM or SIGINT, then ends it in order: no new connections, the running calls until the
+ * deadline, every end written, the database closed, its directory given free.
+ */
+export async function start(settings: Config): Promise<void> {
+  const output = new LogOutput()
+  // What a person should read goes the way of the log lines, since a terminal can be stopped as well (Ctrl-S).
+  const print: Say = (line) => output.write(`${line}\n`)
+  const say: Say = speaks() ? print : () => undefined
+  const log = createLogger(settings.logLevel, output)
+  const { stopped, markStarted } = watchSignals()
+  const closers: (() => Promise<unknown>)[] = []
+  try {
+    const database = await openOwned(settings, closers, say)
+    const config = await withAgents(settings, closers, say)
+    const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+    surviveStrayRejections({ metrics: gateway.metrics, log })
+    gateway.metrics.watchLog(output)
+    const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
+    const preparation = { config, gateway, database, say }
+    const prepared = await prepareIfReachable(preparation, waiting)
+    const app = await openDoors({ config, gateway, database, log }, closers)
+    const address = reachedAt(config, app)
+    const announce = ({ admin }: Prepared) => {
+      if (admin !== undefined || speaks()) welcome({ ...config, publicUrl: address }, admin, print)
+    }
+    if (prepared !== undefined) announce(prepared)
+    log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
+    markStarted()
+    if (prepared === undefined) handled(retryPreparation(preparation, { log, stopped, waiting, announce }))
+
+    const signal = await stopped
+    log.info({ signal, inFlight: gateway.services.chat.inFlight }, 'draining')
+    app.server.close()
+    await gateway.close(config.drainMs)
+  } finally {
+    for (const close of closers.reverse()) {
+      await close().catch((error: unknown) => log.warn({ err: error }, 'a part did not close'))
+    }
+  }
+  log.info('stopped')
+  await output.close()
+}
+
+/** An embedded database has one owner: the directory is locked before anything in it is touched. */
+async function openOwned(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Database> {
+  if (config.databaseUrl !== undefined) {
+    say('connecting to PostgreSQL')
+    const database = await openDatabase({ kind: 'server', url: config.databaseUrl })
+    closers.push(() => database.close())
+    return database
+  }
+  say(`opening the embedded database in ${config.dataDir}`)
+  const lock = await lockDataDir(config.dataDir)
+  closers.push(() => lock.release())
+  const database = await openDatabase({ kind: 'embedded', dataDir: config.dataDir })
+  closers.push(() => database.close())
+  return database
+}
+
+/** In sandbox mode the look-alikes are the agents: of this process, or of the primary whose worker it is. */
+async function withAgents(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Config> {
+  if (!config.sandbox) return config
+  if (config.sandboxAgents !== undefined) return withSandboxAgents(config, config.sandboxAgents)
+  say('starting the sandbox agents')
+  const { entries, close } = await startSandboxAgents()
+  closers.push(close)
+  return withSandboxAgents(config, entries)
+}
+
+/** Of several workers one speaks to the terminal; beside it only the one that made the administrator. */
+function speaks(): boolean {
+  return (cluster.worker?.id ?? 1) === 1
+}
+
+interface Preparation {
+  readonly config: Config
+  readonly gateway: Gateway
+  readonly database: Database
+  readonly say: Say
+}
+
+interface Prepared {
+  /** Where this start made one. */
+  readonly admin: FirstAdmin | undefined
+}
+
+/** A database server that is down delays readiness, not the start: the process lives, is not ready, and recovers. */
+async function prepareIfReachable(
+  parts: Preparation,
+  waiting: (error: unknown) => void,
+): Promise<Prepared | undefined> {
+  try {
+    return await prepare(parts)
+  } catch (error) {
+    if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
+    waiting(error)
+    return undefined
+  }
+}
+
+interface Retrying {
+  readonly log: Logger
+  readonly stopped: Promise<string>
+  waiting(error: unknown): void
+  announce(prepared: Prepared): void
+}
+
+/** Never rejects: whatever is wrong may be mended while the process waits. */
+async function retryPreparation(
+  parts: Preparation,
+  { log, stopped, waiting, announce }: Retrying,
+): Promise<void> {
+  let isStopping = false
+  handled(
+    stopped.then(() => {
+      isStopping = true
+    }),
+  )
+  while (!isStopping) {
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref())
+    try {
+      announce(await prepare(parts))
+      log.info('the start is complete')
+      return
+    } catch (error) {
+      if (!isStopping) waiting(error)
+    }
+  }
+}
+
+/** In production an operator migrates; elsewhere the gateway does. */
+async function prepare({ config, gateway, database, say }: Preparation): Promise<Prepared> {
+  const pending = await firstContact(database)
+  if (pending.length > 0 && config.production) {
+    throw new StartError(
+      `The database lacks ${pending.length} ${pending.length === 1 ? 'migration' : 'migrations'}: run "trunkline migrate" first (${pending.join(', ')}).`,
+    )
+  }
+  if (pending.length > 0) {
+    say(`applying ${pending.length === 1 ? 'a migration' : `${pending.length} migrations`}`)
+    await database.migrate()
+  }
+  await gateway.prepare()
+  const admin = await createFirstAdmin(config, gateway)
+  gateway.open()
+  return { admin }
+}
+
+async function createFirstAdmin(config: Config, { services }: Gateway): Promise<FirstAdmin | undefined> {
+  const { adminUsername: username, adminPassword, production } = config
+  if (await services.users.exist()) return undefined
+  if (production && adminPassword === undefined) {
+    throw new StartError(
+      'ADMIN_PASSWORD: is required in production while there is no user; expected 8 to 256 characters.',
+    )
+  }
+  const password = adminPassword ?? randomBytes(15).toString('base64url')
+  const created = await services.users.firstAdmin({ username, password })
+  if (created === undefined) return undefined
+  return adminPassword === undefined ? { username, password } : { username }
+}
+
+async function openDoors(
+  { config, gateway, database, log }: Pick<Preparation, 'config' | 'gateway' | 'database'> & { log: Logger },
+  closers: (() => Promise<unknown>)[],
+): Promise<FastifyInstance> {
+  if (config.opsPort !== undefined) {
+    const ops = await createOpsServer(config, gateway, log)
+    await listen(ops, config.host, config.opsPort, 'OPS_PORT')
+    // Before everything else in the list: it tells of the drain until the end.
+    closers.unshift(() => closeServer(ops))
+  }
+  const app = await createServer(config, gateway, log)
+  await listen(app, config.host, config.port, 'PORT')
+  closers.push(() => closeServer(app))
+  if (config.databaseUrl === undefined) {
+    const run = createCommands({ ...gateway.services, database })
+    const commands = await serveCommands(config.dataDir, run, (error) => {
+      const line = refusalLine(error)
+      if (line === undefined) log.error({ err: error }, 'a command failed')
+      return line ?? 'The gateway failed to carry out the command; its log says why.'
+    })
+    closers.push(() => commands.close())
+  }
+  return app
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, name: string): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? `port ${port} is in use; set ${name} to a free one` : message
+    throw new StartError(`Cannot listen on ${host}:${port}: ${why}.`, { cause })
+  }
+}
+
+/** With `PORT=0` the system chose the port. */
+function reachedAt({ port, publicUrl }: Config, app: FastifyInstance): string {
+  const { port: chosen } = app.server.address() as AddressInfo
+  return port === 0 ? publicUrl.replace(/:0$/, `:${chosen}`) : publicUrl
+}
+
+/** Lets responses out that are still on their way, then cuts what is left. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const server: Server = app.server
+  const cut = setTimeout(() => server.closeAllConnections(), FLUSH_MS)
+  server.closeIdleConnections()
+  await app.close()
+  clearTimeout(cut)
+}
+
+/**
+ * While the gateway starts, a signal ends the process at once: whatever the start waits for may never come, and a process
+ * that is killed loses nothing. Afterwards the first signal asks for an orderly end, the second insists. A worker may get
+ * both from a terminal and from its primary, which insists in its own way.
+ */
+function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
+  const { promise: stopped, resolve } = Promise.withResolvers<string>()
+  let isStarted = false
+  let isAsked = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!isStarted) endBy(signal, onSignal)
+    if (isAsked && !cluster.isWorker) process.exit(1)
+    isAsked = true
+    resolve(signal)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return {
+    stopped,
+    markStarted() {
+      isStarted = true
+    },
+  }
+}
+
+/**
+ * Without a handler the kernel ends the process; `process.exit` would wait for a file operation that hangs. Only the first
+ * process of a container, which the kernel spares, gets past it.
+ */
+function endBy(signal: NodeJS.Signals, handler: (signal: NodeJS.Signals) => void): never {
+  process.off(signal, handler)
+  process.kill(process.pid, signal)
+  process.exit(1)
+}

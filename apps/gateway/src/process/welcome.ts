@@ -1,0 +1,50 @@
+import type { Config } from '#config/load.ts'
+
+/** The administrator that this start made; the password only where the gateway chose it. */
+export interface FirstAdmin {
+  readonly username: string
+  readonly password?: string
+}
+
+/** What a person needs after a start, on the terminal and never in the log: address, account, lines to paste. */
+export function welcome(config: Config, admin: FirstAdmin | undefined, say: (line: string) => void): void {
+  const lines = [
+    '',
+    `Trunkline is ready:  ${config.publicUrl}   (API reference: ${config.publicUrl}/docs)`,
+    `Agents:              ${config.agents.map(({ id }) => id).join(', ')}${config.sandbox ? '   (sandbox: look-alikes on this machine)' : ''}`,
+  ]
+  if (admin !== undefined) lines.push(...account(admin))
+  if (!config.production) lines.push('', ...firstChat(config, admin))
+  for (const line of lines) say(line)
+}
+
+function account({ username, password }: FirstAdmin): string[] {
+  const shown = password === undefined ? 'as in ADMIN_PASSWORD' : `${password}   (shown only now)`
+  return [`Administrator:       ${username}`, `Password:            ${shown}`]
+}
+
+function firstChat(config: Config, admin: FirstAdmin | undefined): string[] {
+  const agent = config.agents[0]
+  if (agent === undefined) return []
+  const url = config.publicUrl
+  const json = "-H 'content-type: application/json'"
+  const password = admin?.password ?? '<the password>'
+  const expires = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10)
+  const body = {
+    app_id: agent.apps.find((app) => app.default)?.id ?? agent.apps[0]?.id ?? 'demo',
+    chat_id: 'first-chat',
+    stream: true,
+    detail: false,
+    query: 'Hello! Who are you?',
+    conversation_id: 'first-chat',
+    files: [],
+  }
+  return [
+    'Log in, create a key and stream a chat, by pasting:',
+    '',
+    `  TOKEN=$(curl -s ${url}/api/v1/login ${json} -d '${JSON.stringify({ username: admin?.username ?? config.adminUsername, password })}' | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')`,
+    `  KEY=$(curl -s ${url}/api/v1/api-keys -H "authorization: Bearer $TOKEN" ${json} -d '${JSON.stringify({ name: 'first key', description: 'made by hand', expires_at: `${expires}T00:00:00Z`, permissions: ['chat'] })}' | sed -E 's/.*"full_key":"([^"]+)".*/\\1/')`,
+    `  curl -N ${url}/api/v1/chat -H "authorization: Bearer $KEY" -H 'agent: ${agent.id}' ${json} -d '${JSON.stringify(body)}'`,
+    '',
+  ]
+}

@@ -1,0 +1,22 @@
+import type { ChatEvent } from '#core/agents/events.ts'
+import type { Chat } from '#core/chat/service.ts'
+
+/** For tests: an admitted call whose batches of events are given. */
+export function chatOf(
+  batches: Iterable<readonly ChatEvent[]> | AsyncIterable<readonly ChatEvent[]>,
+  more: Partial<Chat> = {},
+): Chat {
+  return {
+    callId: '01890a5d-ac96-774b-bcce-b302099a8057',
+    conversationId: 'chat-1',
+    model: 'dify',
+    reasoning: false,
+    created: 1_700_000_000,
+    events: {
+      async read(take) {
+        for await (const batch of batches) await take(batch)
+      },
+    },
+    ...more,
+  }
+}

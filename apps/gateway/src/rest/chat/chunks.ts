@@ -1,0 +1,52 @@
+import type { Usage } from '#core/agents/events.ts'
+import { ReplyText } from '#core/chat/reply-text.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
+import { openAiError } from '#http/openai-error.ts'
+import { tokenUsage } from '#http/token-usage.ts'
+
+/** The chunks of `POST /api/v1/chat`. Only the text of a chunk is serialised anew; what stands around it is made once. */
+export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }): ChunkEncoder {
+  const replyText = new ReplyText()
+  let usage: Usage | undefined
+  let head = headOf(chat, chat.model)
+
+  const content = (text: string) => `${head}${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
+  const progress = (event: unknown) =>
+    detail ? `${head}""},"finish_reason":null}],"detail":${JSON.stringify(event)}}\n\n` : ''
+
+  return {
+    encode(event) {
+      switch (event.type) {
+        case 'text':
+        case 'interaction':
+          return content(replyText.add(event))
+        case 'replace':
+          return content(replyText.add(event)) + progress({ type: 'replaced', data: { text: event.text } })
+        case 'detail':
+          return progress(event.detail)
+        case 'reasoning':
+          return progress({ type: 'reasoning', data: { text: event.text } })
+        case 'tool_calls':
+          return progress({ type: 'tool_call', data: event.delta })
+        case 'model':
+          head = headOf(chat, event.model)
+          return ''
+        case 'usage':
+          usage = event.usage
+          return ''
+        case 'end': {
+          const tokens = usage === undefined ? '' : `,"usage":${JSON.stringify(tokenUsage(usage))}`
+          return `${head}null},"finish_reason":"${event.reason}"}]${tokens}}\n\ndata: [DONE]\n\n`
+        }
+        case 'error':
+          return ''
+      }
+    },
+    fail: (problem) => `data: ${JSON.stringify(openAiError(problem))}\n\n`,
+  }
+}
+
+function headOf(chat: Chat, model: string): string {
+  return `${chunkHead(chat.conversationId, chat, model)}{"index":0,"delta":{"role":"assistant","content":`
+}

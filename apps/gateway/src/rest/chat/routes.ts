@@ -1,0 +1,103 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { Services } from '#core/services/services.ts'
+import {
+  abortedWith,
+  CHAT_PROBLEMS,
+  type ChatRouteOptions,
+  callHeaders,
+  endUserOf,
+} from '#http/chat-exchange.ts'
+import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
+import { sendEventStream } from '#http/event-stream.ts'
+import { limitHeaders } from '#http/limit-headers.ts'
+import { problems, ref } from '#http/schemas.ts'
+import { TokenUsageSchema } from '#http/token-usage.ts'
+import { createChunkEncoder } from './chunks.ts'
+import { foldReply } from './reply.ts'
+import {
+  ChatChunkSchema,
+  ChatReplySchema,
+  type ChatRequest,
+  ChatRequestSchema,
+  DetailEventSchema,
+  StreamErrorSchema,
+} from './schemas.ts'
+
+export function chatRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
+  for (const schema of [
+    TokenUsageSchema,
+    DetailEventSchema,
+    ChatRequestSchema,
+    ChatReplySchema,
+    ChatChunkSchema,
+    StreamErrorSchema,
+  ]) {
+    app.addSchema(schema)
+  }
+
+  app.post<{ Body: ChatRequest; Headers: { agent?: string } }>(
+    '/api/v1/chat',
+    { schema: chatSchema, onRequest: requireChatKey(services), errorHandler: judgeKeyFirst(services) },
+    async (request, reply) => {
+      const { body } = request
+      const { endUser, field } = endUserOf(request, options, body.user)
+      request.isKeyJudgedByCall = true
+      const chat = await services.chat.start(
+        {
+          requestId: request.id,
+          face: 'rest',
+          credential: request.apiKey,
+          address: request.ip,
+          agent: request.headers.agent,
+          appId: body.app_id,
+          chatId: body.chat_id,
+          conversationId: body.conversation_id,
+          stream: body.stream,
+          query: body.query,
+          files: body.files,
+          endUser,
+          variables: (body.variables ?? {}) as Record<string, unknown>,
+          fields: { ...FIELDS, endUser: field },
+        },
+        abortedWith(reply),
+        (verdict) => limitHeaders(reply, verdict),
+      )
+      callHeaders(request, reply, chat)
+      if (!body.stream) return foldReply(chat, { detail: body.detail, replyBytesMax: options.replyBytesMax })
+      await sendEventStream(reply, chat, createChunkEncoder(chat, body), options)
+      return reply
+    },
+  )
+}
+
+const FIELDS = {
+  agent: 'headers.agent',
+  app: 'body.app_id',
+  chatId: 'body.chat_id',
+  conversation: 'body.conversation_id',
+  files: 'body.files',
+}
+
+const chatSchema = {
+  tags: ['chat'],
+  operationId: 'chat',
+  summary: 'Ask an agent',
+  description:
+    'Answers with one JSON object or, where `stream` is true, with server-sent events: ChatChunk lines, then `[DONE]`; after a failure one StreamError line and no `[DONE]`.',
+  security: [{ apiKey: [] }],
+  headers: Type.Object({
+    agent: Type.Optional(Type.String({ description: 'Which agent answers.', examples: ['fastgpt'] })),
+  }),
+  body: ref(ChatRequestSchema),
+  response: {
+    200: {
+      description: 'The reply.',
+      content: {
+        'application/json': { schema: ref(ChatReplySchema) },
+        'text/event-stream': { schema: Type.Union([ref(ChatChunkSchema), ref(StreamErrorSchema)]) },
+      },
+    },
+    ...problems(...CHAT_PROBLEMS, 'conversation_id_required'),
+  },
+}
