@@ -1,3 +1,4 @@
+import { handled } from './handled.ts'
 import type { Runtime } from './runtime.ts'
 
 /** An answer that many ask for, which is looked up once for all of them. */
@@ -19,7 +20,7 @@ export function remember<Answer>(
   let untilMs = Number.POSITIVE_INFINITY
 
   function askAnew(): Promise<Answer> {
-    const asking = ask()
+    const asking = handled(ask())
     answer = asking
     untilMs = Number.POSITIVE_INFINITY
     const settled = () => {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { handled } from '#core/handled.ts'
 import { type LogSink, stdoutSink } from './log-sink.ts'
 
 /** Writing every line by itself cost a fifth of a whole call. A killed process loses the lines of this time. */
@@ -100,7 +101,7 @@ export class LogOutput {
   }
 
   #pumpUnlessWaiting(): void {
-    if (this.#retry === undefined && (this.#lines.length > 0 || this.#isDropping)) void this.#pump()
+    if (this.#retry === undefined && (this.#lines.length > 0 || this.#isDropping)) handled(this.#pump())
   }
 
   /** Writes until nothing waits any more or nothing is taken. Never rejects. */
@@ -113,14 +114,14 @@ export class LogOutput {
       for (;;) {
         this.#chunk ??= this.#nextChunk()
         if (this.#chunk === undefined) break
-        const taken = this.#sink.write(this.#chunk)
+        const taken = handled(this.#sink.write(this.#chunk))
         this.#took(this.#chunk, typeof taken === 'number' ? taken : await taken)
       }
     } catch (error) {
       this.#failure = codeOf(error)
       const retryMs = this.#failure === 'EAGAIN' ? this.#retryMs : RETRY_FAILED_MS
       this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX)
-      this.#retry = setTimeout(() => void this.#pump(), retryMs).unref()
+      this.#retry = setTimeout(() => handled(this.#pump()), retryMs).unref()
     } finally {
       this.#isWriting = false
     }

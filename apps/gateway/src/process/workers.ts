@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import { handled } from '#core/handled.ts'
 import { answerClusterMetrics } from '#ops/cluster-metrics.ts'
 import { LogOutput } from '#ops/log-output.ts'
 
@@ -34,7 +35,7 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
   cluster.setupPrimary({ stdio: ['inherit', 'pipe', 'inherit', 'ipc'] })
   cluster.on('fork', ({ process: { stdout } }) => {
     if (stdout === null || stdout === undefined) return
-    const forwarded = forwardLines(stdout, output).finally(() => forwarding.delete(forwarded))
+    const forwarded = handled(forwardLines(stdout, output).finally(() => forwarding.delete(forwarded)))
     forwarding.add(forwarded)
   })
   cluster.on('listening', (worker) => listening.add(worker.id))
