@@ -53,9 +53,11 @@ const flood = async () => {
   })
 }
 
+/** The last line may still be on its way. */
 const parse = (output: string) =>
   output
     .split('\n')
+    .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
 
