@@ -1,10 +1,12 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type GatewayOptions, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
 /** More than a line of a request: each of them makes one this long. */
 const REQUEST_ID = 'x'.repeat(128)
-const AT_ONCE = 50
+const AT_ONCE = 250
 
 /** More processes than one need a database server. */
 const workers = process.env.E2E_DATABASE_URL === undefined ? [1] : [1, 2]
@@ -21,15 +23,23 @@ const open = async (options: GatewayOptions, count: number) => {
   if (count > 1) await until('all listen', () => gateway.output.match(/"msg":"listening"/g)?.length === count)
 }
 
-const request = async () => {
-  const response = await fetch(`${gateway.url}/healthz`, { headers: { 'x-request-id': REQUEST_ID } })
-  await response.text()
-  expect(response.status).toBe(200)
+/** Requests sent all at once on one connection, which costs this process next to nothing. */
+const request = async (count = 1) => {
+  const { hostname, port } = new URL(gateway.url)
+  const socket = connect(Number(port), hostname)
+  const head = ['GET /healthz HTTP/1.1', 'host: a', `x-request-id: ${REQUEST_ID}`]
+  socket.write(
+    [...Array(count - 1).fill(head), [...head, 'connection: close']]
+      .map((lines) => `${lines.join('\r\n')}\r\n\r\n`)
+      .join(''),
+  )
+  const answers = await text(socket)
+  expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(count)
 }
 
 const droppedLines = async () => {
-  const text = await fetch(`${gateway.url}/metrics`).then((response) => response.text())
-  return Number(/^trunkline_log_lines_dropped_total (\d+)$/m.exec(text)?.[1])
+  const metrics = await fetch(`${gateway.url}/metrics`).then((response) => response.text())
+  return Number(/^trunkline_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1])
 }
 
 const REPORT = 'log lines were dropped while nobody took them'
@@ -38,14 +48,16 @@ const REPORT = 'log lines were dropped while nobody took them'
 const flood = async () => {
   const before = await droppedLines()
   await until('lines are dropped', async () => {
-    for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: AT_ONCE }, request))
+    await Promise.all([request(AT_ONCE), request(AT_ONCE)])
     return (await droppedLines()) > before
   })
 }
 
+/** The last line may still be on its way. */
 const parse = (output: string) =>
   output
     .split('\n')
+    .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
 
@@ -72,13 +84,13 @@ describe.each(workers)('with WORKERS=%i', (count) => {
 
     test('the last lines are there, and none is torn', async () => {
       await open({ isPiped }, count)
-      for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: AT_ONCE }, request))
+      await Promise.all([request(AT_ONCE), request(AT_ONCE)])
       expect(await gateway.stop()).toBe(0)
       const lines = await until('the last line is read', () => {
         const messages = parse(gateway.output).map(({ msg }) => msg)
         return messages.filter((msg) => msg === 'stopped').length === count && messages
       })
-      expect(lines.filter((msg) => msg === 'request')).toHaveLength(5 * AT_ONCE)
+      expect(lines.filter((msg) => msg === 'request')).toHaveLength(2 * AT_ONCE)
     })
   })
 })
