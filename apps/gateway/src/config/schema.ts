@@ -140,7 +140,7 @@ export const ConfigFile = section({
   }),
   connectionsMax: count(20_000),
   drainMs: timerMs(30_000),
-  instance: section({ leaseMs: timerMs(15_000), retentionDays: count(30) }),
+  instance: section({ leaseMs: timerMs(15_000), retentionDays: days(30) }),
 })
 
 /** The variables that are read besides `NODE_ENV` and `GATEWAY_CONFIG`. */
