@@ -4,7 +4,7 @@ import type { ChatCompletionMessageParam } from 'openai/resources'
 import { startScene } from './support/scene.ts'
 
 /*
- * Starts the five look-alikes and a gateway, and holds a conversation of two turns with each platform: through the REST
+ * Starts the five emulators and a gateway, and holds a conversation of two turns with each platform: through the REST
  * interface and through the `openai` package, without files and with. Exits with 1 where one forgot the first turn.
  */
 

@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts'
 import type { Stage } from './stage.ts'
 import type { Subject } from './subjects.ts'
 
-/** Where a guarantee is tried: a client of one subject, and what its look-alike sees. */
+/** Where a guarantee is tried: a client of one subject, and what its emulator sees. */
 export interface At extends Client {
   readonly subject: Subject
   readonly stage: Stage
@@ -13,7 +13,7 @@ export interface At extends Client {
   everyWay(query: string): Promise<readonly Reply[]>
   /** The reply to a question that several guarantees look at. */
   askOnce(question: Question): Promise<Reply>
-  /** What the look-alike was asked with this text in it, oldest first. */
+  /** What the emulator was asked with this text in it, oldest first. */
   requestsWith(text: string): readonly SeenRequest[]
   /** Ends a check that does not concern the subject. */
   exempt(why: string): never

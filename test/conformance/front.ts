@@ -3,7 +3,7 @@ import { createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 
-/** A proxy before the look-alikes: a platform behind it can move, and answer one path with another one. */
+/** A proxy before the emulators: a platform behind it can move, and answer one path with another one. */
 export interface Front {
   /** The address at which the gateway reaches what is at `baseUrl`. */
   put(name: string, baseUrl: string, rewrite?: readonly [from: string, to: string]): string

@@ -2,12 +2,12 @@ import type { Platform } from '@trunkline/gateway/src/core/agents/agent.ts'
 import type { ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import type { ErrorKind, SeenRequest } from '@trunkline/sandbox'
 
-/** One dialect of a platform as its look-alike speaks it: how the gateway reaches it, and what it can and cannot do. */
+/** One dialect of a platform as its emulator speaks it: how the gateway reaches it, and what it can and cannot do. */
 export interface Subject {
   /** Also the id of its agent. */
   readonly name: string
   readonly platform: Platform
-  /** Which of the look-alike's keys opens the dialect. */
+  /** Which of the emulator's keys opens the dialect. */
   readonly key: string
   /** What its entry of the configuration has beside address and key. */
   readonly entry: Readonly<Record<string, unknown>>
@@ -26,7 +26,7 @@ export interface Subject {
   readonly reportsUsage: boolean
   /** How it tells that its answer was cut. */
   readonly cut: 'length' | 'stop'
-  /** The progress that an ordinary reply of the look-alike comes with. */
+  /** The progress that an ordinary reply of the emulator comes with. */
   readonly details: readonly string[]
   readonly reasons: boolean
   /** Its runs are made of nodes, of which one may fail. */
@@ -37,7 +37,7 @@ export interface Subject {
   readonly breaks: Readonly<Record<string, ErrorReason>>
   /** The recorded replies that are its own. */
   readonly transcripts: RegExp | undefined
-  /** Another path at the look-alike than the one the gateway asks for. */
+  /** Another path at the emulator than the one the gateway asks for. */
   readonly rewrite?: readonly [from: string, to: string]
 }
 
@@ -139,7 +139,7 @@ const OPENAI = {
   breaks: { 'json truncate': 'agent_malformed' },
 } as const satisfies Partial<Subject>
 
-/** Every platform of the registry, in every dialect that its look-alike has. */
+/** Every platform of the registry, in every dialect that its emulator has. */
 export const SET_UPS: Readonly<Record<Platform, readonly Subject[]>> = {
   fastgpt: [
     { ...FASTGPT, name: 'fastgpt', transcripts: /^(?:fastgpt\/(?!.*(?:2026|-v2))|generic\/)/ },

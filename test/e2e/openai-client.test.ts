@@ -42,7 +42,7 @@ test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
   '%s: the openai package reads the stream to the same text as the JSON reply',
   async (agent) => {
     for (const [index, query] of ['Hello', '你好，你是谁？', `sandbox:echo ${HOSTILE}`].entries()) {
-      // Conversations of their own: a look-alike remembers what was asked before.
+      // Conversations of their own: an emulator remembers what was asked before.
       const ask = (stream: boolean) => {
         const id = `${agent}-${index}-${stream}`
         const more = { stream, query, chat_id: id, conversation_id: id }

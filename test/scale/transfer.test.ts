@@ -67,7 +67,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
   test('row by row, exported while it does not run; passwords and keys hold', {
     timeout: 90_000,
   }, async () => {
-    // A restart in between took the look-alikes' conversations with it.
+    // A restart in between took the emulators' conversations with it.
     await chat(gateway, fullKey, 'dify', QUESTION)
     await gateway.stop()
     const file = join(home, 'stopped.ndjson.gz')

@@ -2,7 +2,7 @@ import { type Sandbox, startSandbox } from '@trunkline/sandbox'
 import { type Api, apiOf } from './api.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from './gateway.ts'
 
-/** Look-alikes in this process, a gateway before them, and an administrator with a key. */
+/** Emulators in this process, a gateway before them, and an administrator with a key. */
 export interface Scene {
   readonly sandbox: Sandbox
   readonly gateway: TestGateway
@@ -13,11 +13,11 @@ export interface Scene {
 }
 
 interface SceneOptions {
-  /** The configuration file, beside the look-alikes' entries. */
+  /** The configuration file, beside the emulators' entries. */
   readonly settings?: Readonly<Record<string, unknown>>
   /** What all of their entries have. */
   readonly entry?: Readonly<Record<string, unknown>>
-  /** Further agents, made of the look-alikes' own. */
+  /** Further agents, made of the emulators' own. */
   readonly agents?: (entries: Readonly<Record<string, object>>) => Record<string, object>
   readonly env?: GatewayOptions['env']
 }
@@ -44,7 +44,7 @@ export async function startScene({ settings, entry, agents, env = {} }: SceneOpt
   }
 }
 
-/** Entries for all look-alikes of a sandbox, as a configuration file has them. */
+/** Entries for all emulators of a sandbox, as a configuration file has them. */
 function agentsOf(sandbox: Sandbox, more: Record<string, unknown> = {}): Record<string, object> {
   return Object.fromEntries(
     Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, appId }]) => [

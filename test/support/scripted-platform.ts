@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** A platform that answers as the test writes it, for replies that no look-alike gives. */
+/** A platform that answers as the test writes it, for replies that no emulator gives. */
 export interface ScriptedPlatform {
   readonly origin: string
   close(): Promise<void>

@@ -77,7 +77,7 @@ test('reasoning is told apart from the text', async () => {
   const generated = await generateText({ model: modelOf('thinker'), prompt: 'Hello' })
   const streamed = streamText({ model: modelOf('thinker'), prompt: 'Hello' })
   for (const told of [generated.reasoningText, await streamed.reasoningText]) expect(told).toBe(THOUGHTS)
-  expect(generated.text).toMatch(/^Hello from the HiAgent look-alike/)
+  expect(generated.text).toMatch(/^Hello from the HiAgent emulator/)
 })
 
 test('a failure amid the stream is an error part, and no finish', async () => {

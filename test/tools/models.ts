@@ -21,7 +21,7 @@ export function startModels(): Promise<Scene> {
 
 export const THOUGHTS = '先想一想，再回答。'
 
-/** What the look-alike calls with a sample of what its parameters want. */
+/** What the emulator calls with a sample of what its parameters want. */
 export const WEATHER = {
   name: 'weather',
   description: 'The weather of a city',

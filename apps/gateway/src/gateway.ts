@@ -7,7 +7,7 @@ import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
 import { createTokens } from '#core/auth/tokens.ts'
 import { createConversations } from '#core/chat/conversations.ts'
-import { createIdentity } from '#core/chat/derived-ids.ts'
+import { createDerivedIds } from '#core/chat/derived-ids.ts'
 import { createChatService } from '#core/chat/service.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
@@ -27,7 +27,7 @@ import { createPasswords } from '#core/users/passwords.ts'
 import { createUsers } from '#core/users/users.ts'
 import { callLine } from '#ops/call-log.ts'
 import type { Health } from '#ops/health.ts'
-import { createUpkeep } from '#ops/maintenance.ts'
+import { createMaintenance } from '#ops/maintenance.ts'
 import { createMetrics, type Metrics } from '#ops/metrics.ts'
 
 /** Everything that one process runs on. */
@@ -122,7 +122,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     keyLimits: createKeyLimitsReader({ sql, runtime }),
     ledger,
     upstream,
-    identity: createIdentity(() => secret.value),
+    derivedIds: createDerivedIds(() => secret.value),
     conversations,
     keptCharactersMax: config.conversations.maxCharacters,
     runtime,
@@ -138,7 +138,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   })
 
   const usage = createUsage({ database, config: config.usage })
-  const upkeep = createUpkeep({ usage, conversations, instances, metrics, log })
+  const maintenance = createMaintenance({ usage, conversations, instances, metrics, log })
 
   const services: Services = {
     limits,
@@ -153,7 +153,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       prisma,
       runtime,
       rules: {
-        // A command's own process has no look-alikes; their ids are known all the same.
+        // A command's own process has no emulators; their ids are known all the same.
         agentIds: new Set<string>(config.sandbox ? PLATFORMS : agents.keys()),
         limits: config.limits,
         maxLifetimeDays: config.apiKeys.maxLifetimeDays,
@@ -187,18 +187,18 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       await instances.join()
       // Nobody else can own it: what is open ended with the process before.
       if (database.kind === 'embedded') await ledger.settlePredecessors()
-      // The look-alikes of the process before took their conversations with them.
+      // The emulators of the process before took their conversations with them.
       if (config.sandbox) await conversations.forget([...agents.keys()])
     },
     open() {
-      upkeep.start()
+      maintenance.start()
       isPrepared = true
     },
     async close(drainMs) {
       isDraining = true
       await chat.drain(drainMs)
       await ledger.close(5_000)
-      upkeep.stop()
+      maintenance.stop()
       clock.stop()
       await instances
         .leave()

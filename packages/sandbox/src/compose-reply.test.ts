@@ -23,7 +23,7 @@ test('the same question gets the same reply, in its own language', () => {
 
 test('the reply names the platform and how to reach the real one', () => {
   const text = textOf('How do I point Trunkline at the real platform?')
-  expect(text).toContain('Hello from the Dify look-alike')
+  expect(text).toContain('Hello from the Dify emulator')
   expect(text).toContain('baseUrl: https://dify.example/v1')
   expect(text).toMatch(/apiKey: \$\{DIFY_API_KEY\}/)
 })

@@ -128,7 +128,7 @@ interface Words {
 
 const EN: Words = {
   language: 'en',
-  hello: (platform) => `Hello from the ${platform} look-alike 👋`,
+  hello: (platform) => `Hello from the ${platform} emulator 👋`,
   asked: (question) => `You asked: “${question}”`,
   noTopic:
     'I have no opinion on that: I am a stand-in which speaks the platform’s real protocol, so that you can try the gateway without an account anywhere. Ask me what a gateway is, how streaming works, which faults I can show, or how to point Trunkline at the real platform. ✨',

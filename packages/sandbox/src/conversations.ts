@@ -10,7 +10,7 @@ export interface Conversation {
 
 const KEPT = 10_000
 
-/** The conversations of one look-alike; the oldest go once there are 10,000. */
+/** The conversations of one emulator; the oldest go once there are 10,000. */
 export class Conversations {
   readonly #kept = new Map<string, Conversation>()
 

@@ -4,9 +4,9 @@ import { composeReply } from './compose-reply.ts'
 import { type Conversation, Conversations } from './conversations.ts'
 import { type CozeDialect, cozeData, cozeErrors, cozeRefusal } from './coze-errors.ts'
 import { type CozeChat, cozeChatData, cozeMessages, cozeScript } from './coze-script.ts'
+import type { Emulator, Stage } from './emulator.ts'
 import { type ErrorKind, type Faults, parseFaults } from './faults.ts'
 import type { Exchange } from './http-server.ts'
-import type { LookAlike, Stage } from './look-alike.ts'
 import { asList, asRecord, asText } from './narrow.ts'
 import { generate, play } from './player.ts'
 
@@ -19,7 +19,7 @@ const REAL = { name: 'Coze', platform: 'coze', baseUrl: 'https://api.coze.cn' }
 const CHATS_KEPT = 1_000
 
 /** Coze: chats, conversations, files; coze.com and the self-hosted coze-studio. */
-export function coze(stage: Stage): LookAlike {
+export function coze(stage: Stage): Emulator {
   const conversations = new Conversations()
   const uploads = new Map<string, string>()
   const chats = new Map<string, CozeChat>()

@@ -6,9 +6,9 @@ import { difyError, difyErrors, difyJson, missingField } from './dify-errors.ts'
 import { DifyFiles } from './dify-files.ts'
 import { type DifyRun, difyScript } from './dify-script.ts'
 import { difyChatflowScript, difyWorkflowScript } from './dify-workflow-script.ts'
+import type { Emulator, Stage } from './emulator.ts'
 import { type Faults, parseFaults } from './faults.ts'
 import type { Exchange } from './http-server.ts'
-import type { LookAlike, Stage } from './look-alike.ts'
 import { asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play, type Script } from './player.ts'
 
@@ -39,7 +39,7 @@ const MODES: Readonly<Record<Kind, string>> = {
 const REAL = { name: 'Dify', platform: 'dify', baseUrl: 'https://api.dify.ai/v1' }
 
 /** Dify's service API: one app of each kind, chosen by the key. */
-export function dify(stage: Stage): LookAlike {
+export function dify(stage: Stage): Emulator {
   const conversations = new Conversations()
   const files = new DifyFiles()
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Answer, htmlPage, json, Refusal } from './answer.ts'
 import { composeReply } from './compose-reply.ts'
 import { type Conversation, Conversations, newConversation } from './conversations.ts'
+import type { Emulator, Stage } from './emulator.ts'
 import { type FastGptError, fastGptErrors, jsonError, known, sseError } from './fastgpt-errors.ts'
 import { type FastGptRun, fastGptScript, OPTIONS } from './fastgpt-script.ts'
 import { type Faults, parseFaults } from './faults.ts'
 import type { Exchange } from './http-server.ts'
-import type { LookAlike, Stage } from './look-alike.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play } from './player.ts'
 
@@ -17,7 +17,7 @@ const APP_ID = '66e0a1b2c3d4e5f607182930'
 const REAL = { name: 'FastGPT', platform: 'fastgpt', baseUrl: 'https://api.fastgpt.in/api' }
 
 /** FastGPT: `/api/v1/chat/completions`, its v2 twin, stop and probe. */
-export function fastgpt(stage: Stage): LookAlike {
+export function fastgpt(stage: Stage): Emulator {
   const chats = new Conversations()
 
   function complete({ headers, body, response }: Exchange, version: 'v1' | 'v2'): Promise<void> {

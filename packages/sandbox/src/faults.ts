@@ -1,4 +1,4 @@
-/** Words in a query that make a look-alike misbehave, the same on every platform. */
+/** Words in a query that make an emulator misbehave, the same on every platform. */
 export const FAULTS = {
   'sandbox:slow-first': 'The first byte comes after 3 s; `=N` after N ms.',
   'sandbox:slow': '100 ms between two fragments; `=N`: N ms.',

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { type Answer, json, Refusal } from './answer.ts'
 import { composeReply, countTokens } from './compose-reply.ts'
 import { type Conversation, Conversations } from './conversations.ts'
+import type { Emulator, Stage } from './emulator.ts'
 import { type ErrorKind, parseFaults } from './faults.ts'
 import type { Exchange } from './http-server.ts'
-import type { LookAlike, Stage } from './look-alike.ts'
 import { asList, asRecord, asText } from './narrow.ts'
 import { play, type Script } from './player.ts'
 import { tightFrame } from './sse.ts'
@@ -14,7 +14,7 @@ const BASE = '/api/proxy/api/v1'
 const REAL = { name: 'HiAgent', platform: 'hiagent', baseUrl: 'https://hiagent.example.com' }
 
 /** HiAgent's AppKey API: a conversation first, then questions in it. */
-export function hiagent(stage: Stage): LookAlike {
+export function hiagent(stage: Stage): Emulator {
   const conversations = new Conversations()
 
   function createConversation(exchange: Exchange): Answer {

@@ -38,7 +38,7 @@ export interface HttpServerOptions {
 // Larger than any file the gateway takes by default.
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 
-/** One look-alike's listener. Its `close` does not wait for open streams. */
+/** One emulator's listener. Its `close` does not wait for open streams. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { host, port, notFound, seen } = options
   const find = router(options.routes)

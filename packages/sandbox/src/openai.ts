@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { json, Refusal } from './answer.ts'
 import { composeReply } from './compose-reply.ts'
+import type { Emulator, Stage } from './emulator.ts'
 import { parseFaults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
 import type { Exchange } from './http-server.ts'
-import type { LookAlike, Stage } from './look-alike.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import {
   invalidRequest,
@@ -27,7 +27,7 @@ const MODELS: Readonly<Record<string, OpenAiFlavour>> = {
 }
 
 /** An OpenAI-compatible server; it keeps no context but what the request carries. */
-export function openai(stage: Stage): LookAlike {
+export function openai(stage: Stage): Emulator {
   function complete({ headers, body, response }: Exchange): Promise<void> {
     checkKey(headers.authorization)
     const model = asText(body.model)

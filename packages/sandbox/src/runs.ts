@@ -68,7 +68,7 @@ export class Run implements SeenRun {
   }
 }
 
-/** The runs of one look-alike that are going on. */
+/** The runs of one emulator that are going on. */
 export class Runs {
   readonly #seen: SeenLog
   readonly #running = new Map<string, Run>()

@@ -1,21 +1,21 @@
 import { coze } from './coze.ts'
 import { dify } from './dify.ts'
+import type { Emulator, Stage } from './emulator.ts'
 import { fastgpt } from './fastgpt.ts'
 import { hiagent } from './hiagent.ts'
 import { startHttpServer } from './http-server.ts'
-import type { LookAlike, Stage } from './look-alike.ts'
 import { openai } from './openai.ts'
 import { Runs } from './runs.ts'
 import { type Seen, SeenLog } from './seen.ts'
 
 const LOOK_ALIKES = { fastgpt, hiagent, dify, coze, openai } as const satisfies Record<
   string,
-  (stage: Stage) => LookAlike
+  (stage: Stage) => Emulator
 >
 
 export type SandboxPlatform = keyof typeof LOOK_ALIKES
 
-/** Look-alikes of all platforms, on loopback ports, in their real wire protocols. */
+/** Emulators of all platforms, on loopback ports, in their real wire protocols. */
 export interface Sandbox {
   readonly agents: Readonly<Record<SandboxPlatform, SandboxAgent>>
   /** Ends at once, open streams included. */
@@ -74,8 +74,8 @@ async function startAgent(
 ): Promise<Running> {
   const seen = new SeenLog()
   const runs = new Runs(seen)
-  const lookAlike = LOOK_ALIKES[platform]({ seen, runs, delayMs })
-  const { basePath, apiKey, keys, appId, routes, notFound } = lookAlike
+  const emulator = LOOK_ALIKES[platform]({ seen, runs, delayMs })
+  const { basePath, apiKey, keys, appId, routes, notFound } = emulator
   const server = await startHttpServer({ host, port, routes, notFound, seen })
   return {
     platform,

@@ -27,7 +27,7 @@ export interface SeenStop {
   readonly body: JsonRecord
 }
 
-/** What a look-alike saw, oldest first; the last 1,000 of each. */
+/** What an emulator saw, oldest first; the last 1,000 of each. */
 export interface Seen {
   readonly requests: readonly SeenRequest[]
   readonly runs: readonly SeenRun[]
@@ -36,7 +36,7 @@ export interface Seen {
   waitFor<T>(find: (seen: Seen) => T): Promise<Exclude<T, false | undefined | null>>
 }
 
-// Load runs share the look-alikes: an unbounded log would be their leak.
+// Load runs share the emulators: an unbounded log would be their leak.
 const KEPT = 1_000
 
 export class SeenLog implements Seen {

@@ -8,7 +8,7 @@ import { fresh } from '../stage.ts'
 const ENDLESS = 'sandbox:slow=10 sandbox:long=100000'
 const WITHIN_MS = 100
 
-/** Tried while nothing else is asked, so that the newest run at the look-alike is the check's own. */
+/** Tried while nothing else is asked, so that the newest run at the emulator is the check's own. */
 export const DEPARTURES = {
   async 'GONE-01'(at) {
     await bestOfThree(WITHIN_MS, async () => {

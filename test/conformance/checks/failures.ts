@@ -98,7 +98,7 @@ export const FAILURES = {
   },
 
   async 'FAIL-07'(at) {
-    if (!at.subject.hasNodes) at.exempt('its look-alike has no nodes that fail')
+    if (!at.subject.hasNodes) at.exempt('its emulator has no nodes that fail')
     for (const { status, reason } of await at.everyWay('sandbox:node-failed Hello')) {
       expect([status, reason]).toEqual([502, 'agent_error'])
     }

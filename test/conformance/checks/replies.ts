@@ -87,7 +87,7 @@ export const REPLIES = {
   },
 
   async 'REPLY-08'(at) {
-    if (at.subject.platform !== 'coze') at.exempt('its look-alike gives one answer a run')
+    if (at.subject.platform !== 'coze') at.exempt('its emulator gives one answer a run')
     const answer = 'one two three four'
     for (const { text } of await at.everyWay(`sandbox:multi sandbox:echo ${answer}`)) {
       expect(text).toBe('one two\n\n three four')
@@ -167,7 +167,7 @@ export const REPLIES = {
   },
 
   async 'PAUSE-01'(at) {
-    if (at.subject.platform !== 'fastgpt') at.exempt('its look-alike does not pause')
+    if (at.subject.platform !== 'fastgpt') at.exempt('its emulator does not pause')
     for (const stream of [false, true]) {
       const chat = fresh()
       const pause = await at.ask({ query: 'sandbox:interactive', chat, stream, detail: true })

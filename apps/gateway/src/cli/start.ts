@@ -30,7 +30,7 @@ export function addGatewayCommands(program: Command): void {
     })
 }
 
-/** The look-alikes live in the primary: workers that each had their own would forget each other's conversations. */
+/** The emulators live in the primary: workers that each had their own would forget each other's conversations. */
 async function startWorkers({ workers, sandbox }: Config): Promise<number> {
   const { runWorkers } = await import('#process/workers.ts')
   if (!sandbox) return runWorkers(workers, {})

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { type Agent, PLATFORMS, type Platform } from '#core/agents/agent.ts'
-import { isMapping, type Mistake, pathOf } from './issues.ts'
+import { type ConfigIssue, isMapping, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
 type Entry = Static<typeof AgentEntry>
@@ -18,9 +18,9 @@ const PLATFORM_NAMES: Record<Platform, string> = {
 const ONLY_ON = { model: 'openai', botId: 'coze', mode: 'dify', nodeData: 'fastgpt' } as const
 
 /** The agents whose entries the schema accepts, and what the schema cannot say about them. */
-export function resolveAgents(entries: unknown): { agents: Agent[]; mistakes: Mistake[] } {
+export function resolveAgents(entries: unknown): { agents: Agent[]; mistakes: ConfigIssue[] } {
   const agents: Agent[] = []
-  const mistakes: Mistake[] = []
+  const mistakes: ConfigIssue[] = []
   if (!isMapping(entries)) return { agents, mistakes }
   if (Object.keys(entries).length === 0) mistakes.push({ path: 'agents', problem: 'expected one at least' })
   for (const [id, entry] of Object.entries(entries)) {
@@ -56,7 +56,7 @@ function toAgent(id: string, platform: Platform, entry: Entry): Agent {
   }
 }
 
-function findContradictions(platform: Platform, entry: Entry, path: string): Mistake[] {
+function findContradictions(platform: Platform, entry: Entry, path: string): ConfigIssue[] {
   const apps = Object.entries(entry.apps)
   const everyAppHas = (name: 'apiKey' | 'model') =>
     apps.length > 0 && apps.every(([, app]) => app[name] !== undefined)
@@ -77,7 +77,7 @@ function findContradictions(platform: Platform, entry: Entry, path: string): Mis
   return mistakes
 }
 
-function findMisplaced(platform: Platform, properties: object, path: string): Mistake[] {
+function findMisplaced(platform: Platform, properties: object, path: string): ConfigIssue[] {
   return Object.entries(ONLY_ON)
     .filter(([name, only]) => name in properties && only !== platform)
     .map(([name, only]) => ({ path: `${path}.${name}`, problem: `only for agents of the platform ${only}` }))

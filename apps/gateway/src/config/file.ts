@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ErrorCode, LineCounter, parseDocument, type Scalar, visit, type YAMLParseError } from 'yaml'
-import { ConfigError, isMapping, type Mistake, pathOf } from './issues.ts'
+import { ConfigError, type ConfigIssue, isMapping, pathOf } from './issues.ts'
 
 /**
  * The content of a YAML file, or undefined where there is no such file.
@@ -16,8 +16,8 @@ export function readConfigFile(source: string): unknown {
 export function expandVariables(
   value: unknown,
   env: NodeJS.ProcessEnv,
-): { value: unknown; mistakes: Mistake[] } {
-  const mistakes: Mistake[] = []
+): { value: unknown; mistakes: ConfigIssue[] } {
+  const mistakes: ConfigIssue[] = []
 
   const expand = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') return expandText(value, path)

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 
 const SHOWN_CHARACTERS_MAX = 80
 
-export interface Mistake {
+export interface ConfigIssue {
   /** As one would write it: `agents.support.apps["a.b"]`. */
   readonly path: string
   readonly problem: string
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
 }
 
 /** Each value that the schema refuses: where it is, what was expected, what was found. */
-export function findMistakes(schema: TSchema, value: unknown, path: string): Mistake[] {
+export function findMistakes(schema: TSchema, value: unknown, path: string): ConfigIssue[] {
   if (value === undefined) return [{ path, problem: `missing, expected ${annotation(schema, 'expected')}` }]
   const inside = findInside(schema, value, path)
   if (inside.length > 0 || Value.Check(schema, value)) return inside
@@ -37,7 +37,7 @@ export function pathOf(parent: string, key: string): string {
   return parent === '' ? key : `${parent}.${key}`
 }
 
-function findInside(schema: TSchema, value: unknown, path: string): Mistake[] {
+function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[] {
   if (Type.IsArray(schema) && Array.isArray(value)) {
     return value.flatMap((item, index) => findMistakes(schema.items, item, `${path}[${index}]`))
   }

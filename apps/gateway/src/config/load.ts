@@ -5,7 +5,7 @@ import type { Agent } from '#core/agents/agent.ts'
 import { normalizeUsername } from '#core/users/rules.ts'
 import { resolveAgents } from './agents.ts'
 import { expandVariables, readConfigFile } from './file.ts'
-import { ConfigError, findMistakes, isMapping, type Mistake } from './issues.ts'
+import { ConfigError, type ConfigIssue, findMistakes, isMapping } from './issues.ts'
 import { ConfigFile, Environment } from './schema.ts'
 
 export { ConfigError }
@@ -19,7 +19,7 @@ type Variables = Static<typeof Environment>
 /** The settings of the file and of the environment, checked, with every default filled in. */
 export interface Config extends FileSettings {
   readonly production: boolean
-  /** There is no configuration file: `agents` is empty, look-alikes of the platforms are to fill it. */
+  /** There is no configuration file: `agents` is empty, emulators of the platforms are to fill it. */
   readonly sandbox: boolean
   /** The path of the configuration file. */
   readonly source?: string
@@ -35,7 +35,7 @@ export interface Config extends FileSettings {
   readonly databaseUrl?: string
   /** Absent: limits are kept in memory. */
   readonly redisUrl?: string
-  /** In a worker of a sandbox: the entries of the look-alikes that its primary runs. */
+  /** In a worker of a sandbox: the entries of the emulators that its primary runs. */
   readonly sandboxAgents?: Readonly<Record<string, unknown>>
   readonly secretKey?: string
   readonly adminUsername: string
@@ -170,14 +170,14 @@ function localUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-function findMissingFile(production: boolean): Mistake[] {
+function findMissingFile(production: boolean): ConfigIssue[] {
   return production
     ? [{ path: 'GATEWAY_CONFIG', problem: `missing, and there is no ${DEFAULT_FILE}: production needs one` }]
     : []
 }
 
-function findContradictions(variables: Record<string, unknown>): Mistake[] {
-  const mistakes: Mistake[] = []
+function findContradictions(variables: Record<string, unknown>): ConfigIssue[] {
+  const mistakes: ConfigIssue[] = []
   if (Number(variables.WORKERS) > 1 && variables.DATABASE_URL === undefined) {
     mistakes.push({
       path: 'WORKERS',
@@ -196,7 +196,7 @@ function findContradictions(variables: Record<string, unknown>): Mistake[] {
 }
 
 /** The first mistake of a path explains the others: a variable that is not set is no URL either. */
-function inLines(mistakes: readonly Mistake[]): string[] {
+function inLines(mistakes: readonly ConfigIssue[]): string[] {
   const firsts = new Map<string, string>()
   for (const { path, problem } of mistakes) {
     if (!firsts.has(path)) firsts.set(path, problem)

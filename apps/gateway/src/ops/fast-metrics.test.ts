@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Counter, Histogram, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { Distribution, Tally } from './fast-metrics.ts'
+import { FastCounter, FastHistogram } from './fast-metrics.ts'
 
 const LABELS = fc.constantFrom('a', 'b', 'with "quotes"', 'two words')
 
@@ -11,7 +11,7 @@ test('a tally is told as prom-client tells its counter', async () => {
     fc.asyncProperty(fc.array(ofLabels), async (counted) => {
       const [ours, theirs] = [new Registry(), new Registry()]
       const config = { name: 'things_total', help: 'Things.', labelNames: ['kind', 'colour'] }
-      const tally = new Tally({ ...config, registers: [ours] })
+      const tally = new FastCounter({ ...config, registers: [ours] })
       const counter = new Counter({ ...config, registers: [theirs] })
       for (const [kind, colour] of counted) {
         tally.add(kind, colour)
@@ -30,7 +30,7 @@ test('a distribution is told as prom-client tells its histogram', async () => {
     fc.asyncProperty(fc.array(seen), async (observed) => {
       const [ours, theirs] = [new Registry(), new Registry()]
       const config = { name: 'seconds', help: 'Seconds.', buckets: [0.5, 1, 2] }
-      const distribution = new Distribution({ ...config, label: 'kind', registers: [ours] })
+      const distribution = new FastHistogram({ ...config, label: 'kind', registers: [ours] })
       const histogram = new Histogram({ ...config, labelNames: ['kind'], registers: [theirs] })
       for (const [kind, value] of observed) {
         distribution.add(kind, value)

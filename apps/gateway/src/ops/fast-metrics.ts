@@ -5,7 +5,7 @@ import { handled } from '#core/handled.ts'
  * Metrics on the path of a call. prom-client checks, sorts and hashes the labels at every count, which costs a call more
  * than its limit does; here a count is one look-up, and prom-client gets the sums at the scrape.
  */
-export class Tally {
+export class FastCounter {
   readonly #labelNames: readonly string[]
   readonly #counts = new Map<string, { readonly labels: Record<string, string>; value: number }>()
 
@@ -41,7 +41,7 @@ interface Series {
 }
 
 /** A histogram by one label. */
-export class Distribution {
+export class FastHistogram {
   readonly #label: string
   readonly #bounds: readonly number[]
   readonly #name: string

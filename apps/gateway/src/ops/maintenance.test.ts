@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Drift } from '#core/usage/verify.ts'
 import { createLogger } from './logger.ts'
-import { createUpkeep, type Upkeep } from './maintenance.ts'
+import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { createMetrics } from './metrics.ts'
 
 const EVERY_MS = 600_000
@@ -13,22 +13,22 @@ const pruneNames = vi.fn(async () => 0)
 const sweepConversations = vi.fn(async () => 0)
 const sweepInstances = vi.fn(async () => 0)
 const metrics = createMetrics()
-let upkeep: Upkeep
+let maintenance: Maintenance
 
 beforeEach(() => {
   vi.useFakeTimers()
   vi.clearAllMocks()
-  upkeep = createUpkeep({
+  maintenance = createMaintenance({
     usage: { verify, prune, pruneNames },
     conversations: { sweep: sweepConversations },
     instances: { sweep: sweepInstances },
     metrics,
     log: createLogger('silent'),
   })
-  upkeep.start()
+  maintenance.start()
 })
 afterEach(() => {
-  upkeep.stop()
+  maintenance.stop()
   vi.useRealTimers()
 })
 
@@ -60,7 +60,7 @@ test('a part that fails stops neither the others nor the next round', async () =
 
 test('stopped, it does nothing more, also amid its work', async () => {
   prune.mockImplementation(async () => {
-    upkeep.stop()
+    maintenance.stop()
     return 5_000
   })
   await vi.advanceTimersByTimeAsync(3 * EVERY_MS)

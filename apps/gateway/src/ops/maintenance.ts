@@ -5,14 +5,14 @@ import type { Usage } from '#core/usage/usage.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Work that no request waits for: deleting what is past its retention, and checking that the counts agree. */
-export interface Upkeep {
+export interface Maintenance {
   start(): void
   stop(): void
 }
 
 const EVERY_MS = 600_000
 
-export function createUpkeep({
+export function createMaintenance({
   usage,
   conversations,
   instances,
@@ -24,14 +24,14 @@ export function createUpkeep({
   instances: Pick<Instances, 'sweep'>
   metrics: Pick<Metrics, 'usageDrift'>
   log: Logger
-}): Upkeep {
+}): Maintenance {
   let timer: NodeJS.Timeout | undefined
 
   /** Each part stands alone: a check that takes too long must not keep old rows alive. */
   async function round(): Promise<void> {
     const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep]
     for (const part of [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]) {
-      await part().catch((error: unknown) => log.warn({ err: error }, 'the upkeep failed'))
+      await part().catch((error: unknown) => log.warn({ err: error }, 'the maintenance failed'))
     }
   }
 

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { RunEnd } from '#core/chat/run.ts'
 import { askClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
-import { Distribution, Tally } from './fast-metrics.ts'
+import { FastCounter, FastHistogram } from './fast-metrics.ts'
 
 /** What an operator watches. Labels are bounded: routes and agents come from the configuration, reasons from the one table. */
 export interface Metrics {
@@ -31,39 +31,39 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, prefix: 'trunkline_' })
   const registers = [registry]
 
-  const requests = new Tally({
+  const requests = new FastCounter({
     name: 'trunkline_http_requests_total',
     help: 'Requests by route, method and status.',
     labelNames: ['route', 'method', 'status'],
     registers,
   })
-  const requestSeconds = new Distribution({
+  const requestSeconds = new FastHistogram({
     name: 'trunkline_http_request_duration_seconds',
     help: 'Time from the request to the end of the response.',
     label: 'route',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   })
-  const refusals = new Tally({
+  const refusals = new FastCounter({
     name: 'trunkline_refusals_total',
     help: 'Requests answered with an error, by reason.',
     labelNames: ['reason'],
     registers,
   })
-  const calls = new Tally({
+  const calls = new FastCounter({
     name: 'trunkline_calls_total',
     help: 'Admitted calls by agent, outcome and reason.',
     labelNames: ['agent', 'outcome', 'reason'],
     registers,
   })
-  const callSeconds = new Distribution({
+  const callSeconds = new FastHistogram({
     name: 'trunkline_call_duration_seconds',
     help: "Time from a call's dispatch to its end.",
     label: 'agent',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200],
     registers,
   })
-  const firstChunkSeconds = new Distribution({
+  const firstChunkSeconds = new FastHistogram({
     name: 'trunkline_call_first_chunk_seconds',
     help: "Time from a call's dispatch to the first text.",
     label: 'agent',
@@ -79,14 +79,14 @@ export function createMetrics(): Metrics {
       this.set(inFlight)
     },
   })
-  const batchSize = new Distribution({
+  const batchSize = new FastHistogram({
     name: 'trunkline_ledger_batch_size',
     help: 'Calls that one statement of the ledger carried.',
     label: 'statement',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     registers,
   })
-  const batchSeconds = new Distribution({
+  const batchSeconds = new FastHistogram({
     name: 'trunkline_ledger_batch_duration_seconds',
     help: 'Time of one statement of the ledger.',
     label: 'statement',

@@ -2,12 +2,12 @@ import { type Config, parseConfig } from '#config/load.ts'
 import { type Agent, PLATFORMS, type Platform } from '#core/agents/agent.ts'
 
 export interface SandboxAgents {
-  /** Entries of a configuration file that point at the look-alikes. */
+  /** Entries of a configuration file that point at the emulators. */
   readonly entries: Readonly<Record<string, unknown>>
   close(): Promise<void>
 }
 
-/** Starts the platforms' look-alikes, which stand in for the agents of an installation that has none. */
+/** Starts the platforms' emulators, which stand in for the agents of an installation that has none. */
 export async function startSandboxAgents(): Promise<SandboxAgents> {
   // Loaded only here: an installation with agents of its own carries none of it.
   const { startSandbox } = await import('@trunkline/sandbox')

@@ -91,7 +91,7 @@ async function openOwned(config: Config, closers: (() => Promise<unknown>)[], sa
   return database
 }
 
-/** In sandbox mode the look-alikes are the agents: of this process, or of the primary whose worker it is. */
+/** In sandbox mode the emulators are the agents: of this process, or of the primary whose worker it is. */
 async function withAgents(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Config> {
   if (!config.sandbox) return config
   if (config.sandboxAgents !== undefined) return withSandboxAgents(config, config.sandboxAgents)

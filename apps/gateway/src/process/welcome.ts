@@ -11,7 +11,7 @@ export function welcome(config: Config, admin: FirstAdmin | undefined, say: (lin
   const lines = [
     '',
     `Trunkline is ready:  ${config.publicUrl}   (API reference: ${config.publicUrl}/docs)`,
-    `Agents:              ${config.agents.map(({ id }) => id).join(', ')}${config.sandbox ? '   (sandbox: look-alikes on this machine)' : ''}`,
+    `Agents:              ${config.agents.map(({ id }) => id).join(', ')}${config.sandbox ? '   (sandbox: emulators on this machine)' : ''}`,
   ]
   if (admin !== undefined) lines.push(...account(admin))
   if (!config.production) lines.push('', ...firstChat(config, admin))

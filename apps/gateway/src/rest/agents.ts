@@ -62,7 +62,7 @@ const AgentSchema = Type.Object(
       stop: Type.Boolean(),
     }),
     apps: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
-    sandbox: Type.Boolean({ description: 'true: a look-alike that comes with the gateway.' }),
+    sandbox: Type.Boolean({ description: 'true: an emulator that comes with the gateway.' }),
   },
   {
     $id: 'Agent',

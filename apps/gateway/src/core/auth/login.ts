@@ -1,9 +1,9 @@
+import pLimit from 'p-limit'
 import { fail } from '#core/errors.ts'
 import type { Limiter, Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { createTurnstile } from '#core/semaphore.ts'
 import type { Passwords } from '#core/users/passwords.ts'
 import { normalizeUsername, usernameKey } from '#core/users/rules.ts'
 import { type Account, toAccount } from '#core/users/user.ts'
@@ -36,7 +36,7 @@ export interface Login {
 const ATTEMPTS_AT_ONCE = 2
 
 export function createLogin({ prisma, runtime, limits, passwords, tokens }: LoginDeps): Login {
-  const inTurn = createTurnstile(ATTEMPTS_AT_ONCE)
+  const inTurn = pLimit(ATTEMPTS_AT_ONCE)
 
   async function attempt({ username, password }: LoginInput, address: string): Promise<User> {
     const normal = normalizeUsername(username)

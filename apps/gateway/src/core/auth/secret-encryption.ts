@@ -4,25 +4,28 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /** Seals short secrets for storage: AES-256-GCM under a key derived from the installation's `SECRET_KEY`. */
-export interface Sealer {
+export interface SecretEncryption {
   /** `context` must be the same to open it again: a sealed value cannot be moved to another row. */
-  seal(text: string, context: string): string
+  encrypt(text: string, context: string): string
   /** Throws where the secret key or the context is another, or the text was changed. */
-  open(sealed: string, context: string): string
+  decrypt(sealed: string, context: string): string
 }
 
-export function createSealer(secretKey: string, randomBytes: (size: number) => Buffer): Sealer {
+export function createSecretEncryption(
+  secretKey: string,
+  randomBytes: (size: number) => Buffer,
+): SecretEncryption {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'trunkline stored secrets', 32))
   const options = { authTagLength: TAG_BYTES }
 
   return {
-    seal(text, context) {
+    encrypt(text, context) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, iv, options).setAAD(Buffer.from(context))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url')
     },
-    open(sealed, context) {
+    decrypt(sealed, context) {
       const bytes = Buffer.from(sealed, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), options)
         .setAAD(Buffer.from(context))

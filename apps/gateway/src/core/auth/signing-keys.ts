@@ -3,7 +3,7 @@ import { OperatorError } from '#core/operator-error.ts'
 import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
-import { createSealer } from './secret-encryption.ts'
+import { createSecretEncryption } from './secret-encryption.ts'
 
 export const SIGNING_ALGORITHM = 'EdDSA'
 
@@ -28,7 +28,8 @@ export interface SigningKeys {
 const REMEMBERED_MS = 1_000
 
 export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDeps): SigningKeys {
-  const sealer = secretKey === undefined ? undefined : createSealer(secretKey, runtime.randomBytes)
+  const encryption =
+    secretKey === undefined ? undefined : createSecretEncryption(secretKey, runtime.randomBytes)
   let opened: { id: string; jwk: JWK } | undefined
   const accepted = remember(
     () => prisma.signingKey.findMany({ where: { retiredAt: null }, orderBy: { id: 'desc' } }),
@@ -51,31 +52,31 @@ export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDep
       data: {
         id,
         publicJwk: { ...(await exportJWK(publicKey)), ...named },
-        sealed: sealer !== undefined,
-        secret: sealer?.seal(text, id) ?? text,
+        sealed: encryption !== undefined,
+        secret: encryption?.encrypt(text, id) ?? text,
         createdAt: runtime.now(),
       },
     })
   }
 
   async function open({ id, sealed, secret }: SigningKey): Promise<JWK> {
-    if (sealed) return JSON.parse(unseal(secret, id))
+    if (sealed) return JSON.parse(decrypted(secret, id))
     // SECRET_KEY was set after the key was made: from now on the key is sealed as well.
-    if (sealer !== undefined) {
-      const data = { sealed: true, secret: sealer.seal(secret, id) }
+    if (encryption !== undefined) {
+      const data = { sealed: true, secret: encryption.encrypt(secret, id) }
       await prisma.signingKey.updateMany({ where: { id, sealed: false }, data })
     }
     return JSON.parse(secret)
   }
 
-  function unseal(secret: string, id: string): string {
-    if (sealer === undefined) {
+  function decrypted(secret: string, id: string): string {
+    if (encryption === undefined) {
       throw new OperatorError(
         'SECRET_KEY is not set, but the signing key in the database is encrypted with one.',
       )
     }
     try {
-      return sealer.open(secret, id)
+      return encryption.decrypt(secret, id)
     } catch (cause) {
       throw new OperatorError(
         'SECRET_KEY is not the one that the signing key in the database was encrypted with.',

@@ -7,7 +7,7 @@ import { handled } from '#core/handled.ts'
 import type { Admitted } from '#core/usage/ledger.ts'
 import type { ResolvedCall } from './chat-call.ts'
 import type { Conversations, Mapping } from './conversations.ts'
-import type { Identity } from './derived-ids.ts'
+import type { DerivedIds } from './derived-ids.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 /** One call's part in its conversation: what the platform is asked with, and what is kept of the answer. */
@@ -24,7 +24,7 @@ export interface Session {
 
 export interface SessionDeps {
   readonly conversations: Conversations
-  readonly identity: Identity
+  readonly derivedIds: DerivedIds
   readonly upstream: Upstream
   /** A turn of more characters is never sent again, so no more of an answer than that is gathered. */
   readonly keptCharactersMax: number
@@ -52,11 +52,11 @@ export class OpeningFailed extends Error {
 
 export function openSession(deps: SessionDeps, request: SessionRequest): Session | Promise<Session> {
   const { call, admitted, conversationId } = request
-  const { identity } = deps
-  const asked = agentCall(call, identity.endUserId(admitted.ownerId, call.endUser))
+  const { derivedIds } = deps
+  const asked = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
   switch (call.adapter.context(call.target)) {
     case 'client': {
-      const derived = conversationKey(identity, call, admitted, conversationId)
+      const derived = conversationKey(derivedIds, call, admitted, conversationId)
       return plainSession({ ...asked, conversationId: derived })
     }
     case 'platform':
@@ -97,11 +97,11 @@ function plainSession(call: AgentCall): Session {
 
 /** For agents without a context: the kept turns go before the query, and the completed one is kept. */
 async function keptSession(
-  { conversations, identity, keptCharactersMax }: SessionDeps,
+  { conversations, derivedIds, keptCharactersMax }: SessionDeps,
   { call, callId, admitted, conversationId }: SessionRequest,
   asked: AgentCall,
 ): Promise<Session> {
-  const key = conversationKey(identity, call, admitted, conversationId)
+  const key = conversationKey(derivedIds, call, admitted, conversationId)
   // A conversation that starts with this call has no turns to look for.
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
   const answer = new KeptAnswer(keptCharactersMax)
@@ -120,9 +120,9 @@ async function mappedSession(
   { call, callId, admitted, conversationId, isOver }: SessionRequest,
   asked: AgentCall,
 ): Promise<Session> {
-  const { conversations, identity, upstream } = deps
+  const { conversations, derivedIds, upstream } = deps
   const mapping = await conversations.enter({
-    key: conversationKey(identity, call, admitted, conversationId),
+    key: conversationKey(derivedIds, call, admitted, conversationId),
     ownerId: admitted.ownerId,
     agent: call.target.id,
     callId,
@@ -181,10 +181,10 @@ async function createConversation(
 
 /** One end user's conversation with one app: nobody else's ids lead to it. */
 function conversationKey(
-  identity: Identity,
+  derivedIds: DerivedIds,
   call: ResolvedCall,
   { ownerId }: Admitted,
   conversationId: string,
 ): string {
-  return identity.conversationKey([ownerId, call.endUser, call.target.id, call.ledgerApp, conversationId])
+  return derivedIds.conversationKey([ownerId, call.endUser, call.target.id, call.ledgerApp, conversationId])
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Roster } from './in-flight.ts'
+import { InFlight } from './in-flight.ts'
 
 test('holds what was added and not taken off, in whatever order that happens', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat())), (steps) => {
-      const roster = new Roster<number>()
+      const roster = new InFlight<number>()
       const present: { item: number; leave: () => void }[] = []
       for (const [item, step] of steps.entries()) {
         // A number takes off one of those that are there; anything else adds.
@@ -19,7 +19,7 @@ test('holds what was added and not taken off, in whatever order that happens', (
 })
 
 test('items may leave while they are gone through', () => {
-  const roster = new Roster<string>()
+  const roster = new InFlight<string>()
   const leave = new Map(['a', 'b', 'c'].map((item) => [item, roster.add(item)]))
   const seen: string[] = []
   for (const item of roster.all()) {

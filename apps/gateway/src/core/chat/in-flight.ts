@@ -3,7 +3,7 @@
  * table refers to the next: once one is old, all that follow grow old with the calls they held. That was a tenth of all
  * memory allocated, and young collections took five times as long.
  */
-export class Roster<Item> {
+export class InFlight<Item> {
   readonly #entries: { readonly item: Item; place: number }[] = []
 
   /** Gives what takes the item off again, once. */

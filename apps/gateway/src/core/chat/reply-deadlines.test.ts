@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Timeouts } from '#core/agents/agent.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { startWatch, type Watch, type WatchEvent } from './reply-deadlines.ts'
+import { type ReplyDeadlines, startWatch, type WatchEvent } from './reply-deadlines.ts'
 
 const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
 
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function start(more: Partial<Timeouts> = {}): Watch {
+function start(more: Partial<Timeouts> = {}): ReplyDeadlines {
   return startWatch({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
 }
 

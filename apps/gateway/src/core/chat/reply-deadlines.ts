@@ -4,7 +4,7 @@ import type { Runtime } from '#core/runtime.ts'
 export type WatchEvent = 'timeout' | 'grace'
 
 /** All deadlines of one reply behind one timer: events only move a number, the timer looks at it when it fires. */
-export interface Watch {
+export interface ReplyDeadlines {
   /** Something that counts as life came. */
   alive(): void
   /** The first byte came: from here on silence counts. */
@@ -22,7 +22,7 @@ export function startWatch(
   timeouts: Timeouts,
   runtime: Runtime,
   onEvent: (event: WatchEvent) => void,
-): Watch {
+): ReplyDeadlines {
   const startedMs = runtime.elapsedMs()
   let hasBegun = false
   let isServing = false

@@ -5,7 +5,7 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { adapterOf } from '#core/agents/registry.ts'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { UpstreamFault } from '#core/agents/upstream/upstream-error.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
@@ -287,7 +287,7 @@ describe('a failure', () => {
     [
       'a broken connection',
       'openai',
-      (p) => p.cancel(new UpstreamFault('agent_truncated')),
+      (p) => p.cancel(new UpstreamError('agent_truncated')),
       'upstream_error',
       'agent_truncated',
       {},

@@ -3,7 +3,7 @@ import type { Agent } from '#core/agents/agent.ts'
 import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { UpstreamFault } from '#core/agents/upstream/upstream-error.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, Problem } from '#core/errors.ts'
@@ -11,7 +11,7 @@ import { handled } from '#core/handled.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
 import { OpeningFailed, type Session } from './conversation-turn.ts'
-import { startWatch, type Watch } from './reply-deadlines.ts'
+import { type ReplyDeadlines, startWatch } from './reply-deadlines.ts'
 
 /** How a reply ended, told exactly once. */
 export interface RunEnd {
@@ -42,7 +42,7 @@ interface Exchange {
   readonly session: Session
   readonly state: ReplyState
   readonly reply: UpstreamReply
-  readonly watch: Watch
+  readonly watch: ReplyDeadlines
 }
 
 /** How long the id that a stop call needs is waited for when the client has left before it came. */
@@ -117,14 +117,14 @@ export class Run implements ChatEvents {
     const reply = upstream.open(agent, adapter.buildRequest(call))
     const watch = startWatch(agent.timeouts, runtime, (event) => {
       if (event === 'grace') reply.finish()
-      else reply.cancel(new UpstreamFault('agent_timeout'))
+      else reply.cancel(new UpstreamError('agent_timeout'))
     })
     this.#exchange = { session, state: adapter.start(call), reply, watch }
     return this.#exchange
   }
 
   /** A slow reader's time is not the platform's silence. */
-  async #served(taking: Promise<void>, watch: Watch): Promise<void> {
+  async #served(taking: Promise<void>, watch: ReplyDeadlines): Promise<void> {
     watch.serving()
     await taking
     watch.waiting()
@@ -232,7 +232,7 @@ export class Run implements ChatEvents {
   }
 
   #problemOf(error: unknown): Problem {
-    if (error instanceof UpstreamFault) return this.#fail(error.failure)
+    if (error instanceof UpstreamError) return this.#fail(error.failure)
     if (error instanceof OpeningFailed) return this.#fail(error.failure)
     if (error instanceof Problem) {
       this.#problem ??= error
@@ -269,7 +269,7 @@ export class Run implements ChatEvents {
   /** The platform's own stop call where it has one, then the end of the connection. */
   async #stopAtPlatform({ session: { call }, state, reply }: Exchange): Promise<void> {
     const { adapter, upstream, agent } = this.#options
-    const gone = new UpstreamFault('agent_truncated')
+    const gone = new UpstreamError('agent_truncated')
     const timer = setTimeout(() => reply.cancel(gone), STOP_WITHIN_MS)
     let stopping: Promise<unknown> | undefined
     try {

@@ -11,7 +11,7 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Admission, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
 import { openSession, type SessionDeps } from './conversation-turn.ts'
-import { Roster } from './in-flight.ts'
+import { InFlight } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
 import { Run, type RunEnd, type RunOptions } from './run.ts'
 
@@ -67,7 +67,7 @@ export interface ChatBounds {
 
 export function createChatService(deps: ChatDeps): ChatService {
   const { agents, limits, keyLimits, ledger, runtime, observer, bounds } = deps
-  const running = new Roster<Run>()
+  const running = new InFlight<Run>()
   const openStreams = new OpenStreams(bounds.streamsPerKey)
   const stopping = new Set<Promise<void>>()
   let starting = 0

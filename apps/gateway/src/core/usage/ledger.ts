@@ -149,7 +149,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
   )
 
-  // Counted, not kept in a Set: see Roster for what that costs.
+  // Counted, not kept in a Set: see InFlight for what that costs.
   let unwritten = 0
   let whenWritten: (() => void) | undefined
 

@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
+import pLimit from 'p-limit'
 import { handled } from '#core/handled.ts'
-import { createTurnstile } from '#core/semaphore.ts'
 
 /** Argon2id (the library's default) with the parameters that OWASP recommends first. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -15,7 +15,7 @@ export interface Passwords {
 }
 
 export function createPasswords(): Passwords {
-  const inTurn = createTurnstile(AT_ONCE)
+  const inTurn = pLimit(AT_ONCE)
   const nobody = handled(hash('no password matches this hash', PARAMETERS))
 
   return {

@@ -20,7 +20,7 @@ test.each([
   '',
 ])('the username %j is refused', (name) => expect(normalizeUsername(name)).toBeUndefined())
 
-test('a username is counted and stored after NFKC, so look-alikes of width and composition are one name', () => {
+test('a username is counted and stored after NFKC, so emulators of width and composition are one name', () => {
   expect(normalizeUsername('ａｄａ１')).toBe('ada1')
   expect(normalizeUsername('zoe\u0308')).toBe('zo\u00eb')
   expect(normalizeUsername('a\u0308b')).toBeUndefined()

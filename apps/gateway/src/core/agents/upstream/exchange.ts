@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import { EventReader } from './event-reader.ts'
-import { UpstreamFault } from './upstream-error.ts'
+import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
 export interface ExchangeLimits {
@@ -64,7 +64,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#mode = 'events'
     this.#hasEnded = true
-    this.#controller?.abort(new UpstreamFault('agent_truncated'))
+    this.#controller?.abort(new UpstreamError('agent_truncated'))
     this.#wake()
   }
 
@@ -102,7 +102,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#hasEnded) return
-    this.#failure ??= UpstreamFault.of(error, this.#controller !== undefined)
+    this.#failure ??= UpstreamError.of(error, this.#controller !== undefined)
     this.#wake()
   }
 
@@ -112,7 +112,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
       this.#heldCharacters += event.data.length
     })
     if (!this.#reader.feed(chunk)) {
-      this.cancel(new UpstreamFault('agent_malformed'))
+      this.cancel(new UpstreamError('agent_malformed'))
       return
     }
     if (this.#heldCharacters > this.#limits.unsentBytesMax && !this.#isPaused) {
@@ -128,9 +128,9 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#status >= 400 && this.#bodyBytes > ERROR_BODY_BYTES) {
       // The rest is not read: what matters of a refusal stands at its beginning.
       this.onResponseEnd()
-      this.#controller?.abort(new UpstreamFault('agent_error'))
+      this.#controller?.abort(new UpstreamError('agent_error'))
     } else if (this.#bodyBytes > this.#limits.replyBytesMax) {
-      this.cancel(new UpstreamFault('agent_malformed'))
+      this.cancel(new UpstreamError('agent_malformed'))
     }
   }
 

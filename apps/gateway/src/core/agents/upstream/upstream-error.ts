@@ -1,6 +1,6 @@
 import type { Failure } from '#core/agents/events.ts'
 
-type FaultReason =
+type UpstreamErrorReason =
   | 'agent_unreachable'
   | 'agent_timeout'
   | 'agent_malformed'
@@ -8,20 +8,20 @@ type FaultReason =
   | 'agent_error'
 
 /** The exchange with a platform failed below its protocol: no connection, no bytes, too many bytes. */
-export class UpstreamFault extends Error {
-  readonly reason: FaultReason
+export class UpstreamError extends Error {
+  readonly reason: UpstreamErrorReason
 
-  constructor(reason: FaultReason, options?: { cause?: unknown }) {
+  constructor(reason: UpstreamErrorReason, options?: { cause?: unknown }) {
     super(reason, options)
-    this.name = 'UpstreamFault'
+    this.name = 'UpstreamError'
     this.reason = reason
   }
 
   /** Unreachable is only what cannot have got the request: a caller may then send it again. */
-  static of(error: unknown, wasSent: boolean): UpstreamFault {
-    if (error instanceof UpstreamFault) return error
-    if (!wasSent) return new UpstreamFault('agent_unreachable', { cause: error })
-    return new UpstreamFault(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
+  static of(error: unknown, wasSent: boolean): UpstreamError {
+    if (error instanceof UpstreamError) return error
+    if (!wasSent) return new UpstreamError('agent_unreachable', { cause: error })
+    return new UpstreamError(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
   }
 
   get failure(): Failure {

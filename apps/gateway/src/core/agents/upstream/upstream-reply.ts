@@ -3,7 +3,7 @@ import type { HeaderReader, UpstreamEvent } from '#core/agents/adapter.ts'
 export interface UpstreamReply {
   /**
    * What came since the last call: events as soon as there are any, a whole body where the reply is no event stream,
-   * or the end of the bytes. Rejects with an {@link UpstreamFault}, or with what {@link cancel} was given.
+   * or the end of the bytes. Rejects with an {@link UpstreamError}, or with what {@link cancel} was given.
    */
   next(): Promise<UpstreamPart>
   /** A waiting {@link next} rejects with `cause`; the exchange goes on. */

@@ -2,14 +2,14 @@ import { Agent as HttpAgent } from 'undici'
 import type { HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { Agent } from '#core/agents/agent.ts'
 import { Exchange, type ExchangeLimits } from './exchange.ts'
-import { UpstreamFault } from './upstream-error.ts'
+import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
 /** The only outbound HTTP: one connection pool an agent. */
 export interface Upstream {
   /** Sends a chat call; everything that comes back is read through {@link UpstreamReply.next}. */
   open(agent: Agent, request: UpstreamRequest): UpstreamReply
-  /** Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamFault}. */
+  /** Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamError}. */
   help<Result>(
     agent: Agent,
     call: HelperCall<Result>,
@@ -35,10 +35,10 @@ export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Ups
     open: (agent, request) => new Exchange(poolOf(agent), request, { ...limits, isWholeBody: false }),
     async help(agent, call, timeoutMs) {
       const reply = new Exchange(poolOf(agent), call.request, { ...limits, isWholeBody: true })
-      const timer = setTimeout(() => reply.cancel(new UpstreamFault('agent_timeout')), timeoutMs)
+      const timer = setTimeout(() => reply.cancel(new UpstreamError('agent_timeout')), timeoutMs)
       try {
         const part = await reply.next()
-        if (part.kind !== 'body') throw new UpstreamFault('agent_truncated')
+        if (part.kind !== 'body') throw new UpstreamError('agent_truncated')
         return call.read(part.status, part.body, part.header)
       } finally {
         clearTimeout(timer)

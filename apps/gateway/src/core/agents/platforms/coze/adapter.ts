@@ -25,7 +25,7 @@ import {
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
-import { spoken } from '#core/agents/translate/text-event.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { cozeCode, cozeFailure } from './failures.ts'
 
@@ -169,7 +169,7 @@ function translateFrame(
       return errorEvents(refusal(frame, state))
     // Workflow endpoints.
     case 'Message':
-      return spoken('text', frame.content)
+      return textEvent('text', frame.content)
     case 'Error':
       return errorEvents(refusal({ code: frame.error_code, msg: frame.error_message }, state))
     case 'Done':
@@ -236,8 +236,8 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
 }
 
 function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[] {
-  const text = spoken('text', plainText(message))
-  const reasoning = spoken('reasoning', message.reasoning_content)
+  const text = textEvent('text', plainText(message))
+  const reasoning = textEvent('reasoning', message.reasoning_content)
   if (text.length === 0) return reasoning
   const id = textOf(message.id) ?? ''
   if (!isPlatformId(id)) return MALFORMED

@@ -18,7 +18,7 @@ import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { defined } from '#core/agents/translate/omit-undefined.ts'
-import { spoken } from '#core/agents/translate/text-event.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { difyFailure } from './failures.ts'
 
@@ -209,7 +209,7 @@ function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
     case 'message_file':
       return [detail('other', { id: frame.id, name: event, data: { type: frame.type, url: frame.url } })]
     case 'reasoning_chunk':
-      return spoken('reasoning', data.reasoning)
+      return textEvent('reasoning', data.reasoning)
     case 'human_input_required':
       return [
         { type: 'interaction', question: textOf(data.form_content) ?? '', options: [] },
@@ -242,7 +242,7 @@ function thought({ id, tool, tool_input, observation, thought }: JsonObject): Ch
 }
 
 function text(value: unknown, state: DifyState): readonly ChatEvent[] {
-  const events = spoken('text', value)
+  const events = textEvent('text', value)
   state.hasText ||= events.length > 0
   return events
 }

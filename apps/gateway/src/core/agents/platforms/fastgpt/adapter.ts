@@ -12,7 +12,7 @@ import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { defined } from '#core/agents/translate/omit-undefined.ts'
-import { spoken } from '#core/agents/translate/text-event.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { fastgptFailure } from './failures.ts'
 import { countTokens, type FastGptTokens, hasFailed, visibleNode } from './nodes.ts'
@@ -175,7 +175,7 @@ function answer(frame: JsonObject, state: FastGptState): readonly ChatEvent[] {
   const delta = objectOf(choice.delta)
   const reason = textOf(choice.finish_reason)
   return [
-    ...spoken('reasoning', delta.reasoning_content),
+    ...textEvent('reasoning', delta.reasoning_content),
     ...text(delta.content, state),
     ...(reason === undefined ? [] : end(reason, state)),
   ]
@@ -190,7 +190,7 @@ function message({ content, reasoning_content }: JsonObject, state: FastGptState
     const words = objectOf(part.text).content
     const isNext = state.answered && textOf(words) !== undefined
     return [
-      ...spoken('reasoning', objectOf(part.reasoning).content),
+      ...textEvent('reasoning', objectOf(part.reasoning).content),
       ...listOf(part.tools).map((tool) => toolDetail('toolResponse', objectOf(tool))),
       ...(isNext ? text('\n\n', state) : []),
       ...text(words, state),
@@ -200,7 +200,7 @@ function message({ content, reasoning_content }: JsonObject, state: FastGptState
 }
 
 function text(value: unknown, state: FastGptState): readonly ChatEvent[] {
-  const events = spoken('text', value)
+  const events = textEvent('text', value)
   state.answered ||= events.length > 0
   return events
 }

@@ -32,7 +32,7 @@ import {
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { defined } from '#core/agents/translate/omit-undefined.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
-import { spoken } from '#core/agents/translate/text-event.ts'
+import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import type { ErrorReason } from '#core/errors.ts'
 
@@ -90,7 +90,7 @@ export const hiagent: Adapter<HiAgentState> = {
     if (!isObject(reply)) return unreadableBody(reply)
     learnIds(reply, state)
     if (typeof reply.answer !== 'string') return errorEvents(bodyFailure(reply))
-    const thoughts = listOf(reply.think_messages).flatMap((thought) => spoken('reasoning', thought))
+    const thoughts = listOf(reply.think_messages).flatMap((thought) => textEvent('reasoning', thought))
     return [...thoughts, ...text(reply.answer, state), ...end(state)]
   },
 
@@ -169,7 +169,7 @@ function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEv
       state.isNextAnswer = state.hasText
       return []
     case 'think_message':
-      return spoken('reasoning', frame.answer)
+      return textEvent('reasoning', frame.answer)
     case 'message_cost':
       return usage(frame.input_tokens, frame.output_tokens)
     case 'message_end':
@@ -189,7 +189,7 @@ function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEv
 }
 
 function text(value: unknown, state: HiAgentState): readonly ChatEvent[] {
-  const events = spoken('text', value)
+  const events = textEvent('text', value)
   if (events.length === 0) return events
   const separator: readonly ChatEvent[] = state.isNextAnswer ? [{ type: 'text', text: '\n\n' }] : []
   state.isNextAnswer = false

@@ -3,7 +3,7 @@ import type { Routes } from './http-server.ts'
 import type { Runs } from './runs.ts'
 import type { SeenLog } from './seen.ts'
 
-/** What a look-alike is given. */
+/** What an emulator is given. */
 export interface Stage {
   readonly seen: SeenLog
   readonly runs: Runs
@@ -12,7 +12,7 @@ export interface Stage {
 }
 
 /** One platform: its routes, and what a client needs to reach them. */
-export interface LookAlike {
+export interface Emulator {
   /** Between the origin and what clients append. */
   readonly basePath: string
   readonly apiKey: string
