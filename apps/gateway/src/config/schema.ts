@@ -217,8 +217,9 @@ function wholeNumber({
   maximum = Number.MAX_SAFE_INTEGER,
   ...options
 }: Annotations & { minimum?: number; maximum?: number } = {}) {
-  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`
-  return Type.Integer({ minimum, maximum, expected: `a whole number, ${range}`, ...options })
+  // Both ends are always named: a number that is too large is also "1 or more".
+  const expected = `a whole number, ${minimum} to ${maximum}`
+  return Type.Integer({ minimum, maximum, expected, ...options })
 }
 
 function days(standard: number) {
