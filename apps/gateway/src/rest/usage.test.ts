@@ -17,8 +17,12 @@ let foreign: { id: string; fullKey: string }
 
 beforeAll(async () => {
   stage = await openAccountsApp()
-  const usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
-  usageRoutes(stage.app, { usage, authentication: stage.authentication }, stage.runtime)
+  const usage = createUsage({
+    database: stage.database,
+    config: { retentionDays: 400 },
+    agentIds: new Set(['dify', 'fastgpt']),
+  })
+  usageRoutes(stage.app, { ...stage, usage }, stage.runtime)
   admin = await stage.join('admin')
   owner = await stage.join('premium')
   key = await stage.keyOf(owner)

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { fail } from '#core/errors.ts'
+import { parseInstant } from '#core/keys/instant.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services.ts'
 import type { CallRecord } from '#core/usage/calls.ts'
@@ -9,17 +10,18 @@ import type { Quantiles } from '#core/usage/histogram.ts'
 import { GROUPS, type Group, type Report } from '#core/usage/reports.ts'
 import type { Metrics } from '#core/usage/sums.ts'
 import type { Page } from '#core/users/page.ts'
-import { ANY_PROBLEMS, callerOf, requireAny } from './credentials.ts'
+import { ANY_PROBLEMS, callerOf, credentialId, requireAny } from './credentials.ts'
 import { type Cell, sendCsv } from './csv.ts'
+import { enforceLimit } from './limit-headers.ts'
 import { envelope, oneOf, PageQuery, page, problems, ref, success } from './schemas.ts'
 import { CallSchema, OUTCOMES, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'usage' | 'authentication'>,
+  services: Pick<Services, 'usage' | 'limits' | 'authentication'>,
   runtime: Pick<Runtime, 'now'>,
 ): void {
-  const { usage } = services
+  const { usage, limits } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = requireAny(services)
   app.addSchema(UsageReportSchema)
@@ -38,8 +40,11 @@ export function usageRoutes(
       format,
     } = request.query
     const groupBy = groupsOf(group_by)
-    const report = await usage.report(callerOf(request), {
-      ...rangeOf(from, to, granularity, runtime.now()),
+    const range = rangeOf(from, to, granularity, runtime.now())
+    const caller = callerOf(request)
+    enforceLimit(reply, await limits.reports.take(credentialId(caller)))
+    const report = await usage.report(caller, {
+      ...range,
       timezone,
       granularity,
       groupBy,
@@ -74,6 +79,7 @@ export function usageRoutes(
       from: from === undefined ? undefined : instantOf('from', from),
       to: to === undefined ? undefined : instantOf('to', to),
     }
+    enforceLimit(reply, await limits.calls.take(credentialId(caller)))
     if (format === 'csv') {
       // Read before the first byte goes out: a refusal is an ordinary error.
       const first = await usage.calls(caller, query, { limit: CSV_PAGE })
@@ -103,13 +109,11 @@ function rangeOf(
   return { from: start, to: end }
 }
 
-/** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2}))?$/
-
 function instantOf(field: string, text: string): Date {
-  const instant = new Date(text)
-  if (INSTANT.test(text) && !Number.isNaN(instant.getTime())) return instant
-  return fail('invalid_request', `query.${field}: expected an ISO 8601 time with a zone, or a date.`)
+  const expected = 'an ISO 8601 time with a zone, or a date, from 1970 on'
+  return (
+    parseInstant(text, { dates: true }) ?? fail('invalid_request', `query.${field}: expected ${expected}.`)
+  )
 }
 
 function groupsOf(text: string | undefined): readonly Group[] {
@@ -235,7 +239,9 @@ async function* callRows(
 const Filters = {
   key_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of one API key.' })),
   user_id: Type.Optional(Type.String({ maxLength: 64, description: "Of one user's keys." })),
-  agent: Type.Optional(Type.String({ maxLength: 32, description: 'Of one agent.' })),
+  agent: Type.Optional(
+    Type.String({ maxLength: 32, description: 'Of one agent, configured or called before.' }),
+  ),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 with a zone, or a date (UTC).' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Not included.' })),
   format: Type.Optional(oneOf(['json', 'csv'])),
@@ -254,14 +260,19 @@ const usageSchema = {
   summary: 'Report usage',
   description:
     'Settled calls, by the hour, day or month of their admission, without gaps. A user reads its own, an admin all, an API key without `admin` its own.',
-  querystring: Type.Object({
-    ...Filters,
-    timezone: Type.Optional(
-      Type.String({ maxLength: 64, default: 'UTC', description: 'IANA name with a whole-hour offset.' }),
-    ),
-    granularity: Type.Optional(oneOf(['hour', 'day', 'month'])),
-    group_by: Type.Optional(Type.String({ maxLength: 100, description: `A list of ${GROUPS.join(', ')}.` })),
-  }),
+  querystring: Type.Object(
+    {
+      ...Filters,
+      timezone: Type.Optional(
+        Type.String({ maxLength: 64, default: 'UTC', description: 'IANA name with a whole-hour offset.' }),
+      ),
+      granularity: Type.Optional(oneOf(['hour', 'day', 'month'])),
+      group_by: Type.Optional(
+        Type.String({ maxLength: 100, description: `A list of ${GROUPS.join(', ')}.` }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   response: { 200: csvOr(envelope(ref(UsageReportSchema))), ...problems(...REASONS) },
 }
 
@@ -270,12 +281,15 @@ const callsSchema = {
   operationId: 'listCalls',
   summary: 'List calls',
   description: 'The ledger, newest first. What the platform said of itself is shown to admins.',
-  querystring: Type.Object({
-    ...PageQuery,
-    ...Filters,
-    outcome: Type.Optional(oneOf([...OUTCOMES, 'running'])),
-    request_id: Type.Optional(Type.String({ maxLength: 128 })),
-  }),
+  querystring: Type.Object(
+    {
+      ...PageQuery,
+      ...Filters,
+      outcome: Type.Optional(oneOf([...OUTCOMES, 'running'])),
+      request_id: Type.Optional(Type.String({ maxLength: 128 })),
+    },
+    { additionalProperties: false },
+  ),
   response: { 200: csvOr(envelope(page(ref(CallSchema)))), ...problems(...REASONS) },
 }
 

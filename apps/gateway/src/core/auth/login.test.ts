@@ -116,7 +116,15 @@ test('guesses in parallel are no more than guesses in turn, and soon cost no mor
 
 test('an address has a count of its own over all names', async () => {
   const rule = { points: 100, windowSeconds: 60 }
-  const rules = { chat: rule, upload: rule, agents: rule, refusedKeys: rule, login: rule }
+  const rules = {
+    chat: rule,
+    upload: rule,
+    agents: rule,
+    reports: rule,
+    calls: rule,
+    refusedKeys: rule,
+    login: rule,
+  }
   const limits = createLimits({ ...rules, loginAddress: { points: 2, windowSeconds: 60 } })
   const login = createLogin({ ...accounts, prisma: accounts.database.prisma, limits })
   const fail = (username: string) => login.login({ username, password: 'wrong' }, address)

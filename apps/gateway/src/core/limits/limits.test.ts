@@ -9,7 +9,15 @@ let limits: Limits
 beforeEach(() => {
   vi.useFakeTimers()
   limits = createLimits({
-    ...{ chat: rule, upload: rule, agents: rule, login: rule, loginAddress: rule },
+    ...{
+      chat: rule,
+      upload: rule,
+      agents: rule,
+      reports: rule,
+      calls: rule,
+      login: rule,
+      loginAddress: rule,
+    },
     refusedKeys: { points: 1, windowSeconds: 10 },
   })
 })

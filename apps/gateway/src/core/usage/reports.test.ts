@@ -50,7 +50,7 @@ const past: Arbitrary<Past> = record({
 
 beforeAll(async () => {
   stage = await openUsage()
-  usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
+  usage = createUsage({ database: stage.database, config: { retentionDays: 400 }, agentIds: new Set() })
   admin = await stage.join('admin')
   owners = [await stage.join('premium'), await stage.join('premium')]
   keys = [await stage.ownKey(owners[0]), await stage.ownKey(owners[0]), await stage.ownKey(owners[1])]
@@ -203,7 +203,11 @@ test('calls past their retention leave the ledger, and the reports keep them', a
   const [row] = await stage.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
-  const pruning = createUsage({ database: stage.database, config: { retentionDays: row?.days ?? 0 } })
+  const pruning = createUsage({
+    database: stage.database,
+    config: { retentionDays: row?.days ?? 0 },
+    agentIds: new Set(),
+  })
   // The ids of these calls say today; a row is looked for by the time in its id.
   await stage.database.sql.query(
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
