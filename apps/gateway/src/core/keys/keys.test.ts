@@ -281,3 +281,16 @@ test('permissions are a set', async () => {
   const permissions: Permission[] = ['chat', 'upload', 'chat']
   expect((await keys.create(premium, input({ permissions }))).record.permissions).toEqual(['chat', 'upload'])
 })
+
+test('a list may hold only keys that are active, or only those that are not', async () => {
+  const ids = async (active?: boolean) =>
+    (await keys.list(premium, { limit: 100 }, { active })).items.map(({ id }) => id)
+  const [live, revoked] = [await keys.create(premium, input()), await keys.create(premium, input())]
+  const expired = await keys.create(premium, input({ expiresAt: inDays(1) }))
+  await keys.revoke(premium, revoked.record.id)
+  accounts.clock.passSeconds(2 * 86_400)
+  const [liveId, revokedId, expiredId] = [live.record.id, revoked.record.id, expired.record.id]
+  expect(await ids()).toEqual([expiredId, revokedId, liveId])
+  expect(await ids(true)).toEqual([liveId])
+  expect(await ids(false)).toEqual([expiredId, revokedId])
+})

@@ -199,8 +199,13 @@ function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: reado
     .map((own) => sumSeries(own, range.starts, groupBy, totals))
     // A group of hours that were added and taken off alone is none.
     .filter((one) => groupBy.length === 0 || one.totals.calls > 0)
-    .sort((one, other) => other.totals.calls - one.totals.calls)
+    .sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
   return { from: range.from, to: range.to, totals: totals.metrics(), series }
+}
+
+/** Groups of as many calls stand in the order of their names, so that a report reads the same each time. */
+function inOrder(one: Series['group'], other: Series['group']): number {
+  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
 }
 
 const NOTHING = new Sums().metrics()
