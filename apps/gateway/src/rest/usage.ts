@@ -1,13 +1,15 @@
+import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { fail } from '#core/errors.ts'
 import { parseInstant } from '#core/keys/instant.ts'
+import { createPauses } from '#core/pauses.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services.ts'
 import type { CallRecord } from '#core/usage/calls.ts'
 import type { Quantiles } from '#core/usage/histogram.ts'
-import { GROUPS, type Group, type Report } from '#core/usage/reports.ts'
+import { GROUPS, type Group, type Report, type Series } from '#core/usage/reports.ts'
 import type { Metrics } from '#core/usage/sums.ts'
 import type { Page } from '#core/users/page.ts'
 import { ANY_PROBLEMS, callerOf, credentialId, requireAny } from './credentials.ts'
@@ -53,7 +55,8 @@ export function usageRoutes(
       agent,
     })
     if (format === 'csv') return sendCsv(reply, 'usage', reportHeader(groupBy), reportRows(report, groupBy))
-    return success({ timezone, granularity, group_by: groupBy, ...reportRecord(report) })
+    reply.type('application/json; charset=utf-8')
+    return reply.send(Readable.from(reportPieces({ timezone, granularity, group_by: groupBy }, report)))
   })
 
   routes.get('/api/v1/calls', { schema: callsSchema, onRequest }, async (request, reply) => {
@@ -127,18 +130,26 @@ function groupsOf(text: string | undefined): readonly Group[] {
   return [...new Set(names as Group[])]
 }
 
-function reportRecord({ from, to, totals, series }: Report) {
+/** The JSON of a report, series by series: a large one has 10 MB, and written at once it would hold up every call. */
+async function* reportPieces(asked: object, { from, to, totals, series }: Report): AsyncGenerator<string> {
+  const pause = createPauses()
+  const data = { ...asked, from: from.toISOString(), to: to.toISOString(), totals: metricsRecord(totals) }
+  const [before, after] = JSON.stringify(success({ ...data, series: [] })).split('"series":[]')
+  yield `${before}"series":[`
+  for (const [index, one] of series.entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(seriesRecord(one))}`
+    await pause()
+  }
+  yield `]${after}`
+}
+
+function seriesRecord({ group, totals, points }: Series) {
   return {
-    from: from.toISOString(),
-    to: to.toISOString(),
+    group,
     totals: metricsRecord(totals),
-    series: series.map(({ group, totals: own, points }) => ({
-      group,
-      totals: metricsRecord(own),
-      points: points.map(({ start, ...metrics }) => ({
-        start: start.toISOString(),
-        ...metricsRecord(metrics),
-      })),
+    points: points.map(({ start, ...metrics }) => ({
+      start: start.toISOString(),
+      ...metricsRecord(metrics),
     })),
   }
 }

@@ -1,5 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
+import { createPauses } from '#core/pauses.ts'
 import type { Principal } from '#core/principal.ts'
 import type { RequireKnownAgent } from './known-agents.ts'
 import type { Reads, Slices } from './reads.ts'
@@ -184,8 +185,23 @@ function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]):
     string_agg(r.duration::text, '') AS duration`
 }
 
-function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: readonly Group[]): Report {
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(groupBy.map((group) => row[group])))
+/** A large report is half a second of work, in which the event loop goes on turning. */
+async function toReport(
+  rows: readonly ReportRow[],
+  range: ReportRange,
+  groupBy: readonly Group[],
+): Promise<Report> {
+  const pause = createPauses()
+  const groups = new Map<string, ReportRow[]>()
+  for (const row of rows) {
+    const name = JSON.stringify(groupBy.map((group) => row[group]))
+    const own = groups.get(name)
+    if (own === undefined) groups.set(name, [row])
+    else own.push(row)
+    // An `await` for each of many rows would cost more than their work.
+    const pausing = pause()
+    if (pausing !== undefined) await pausing
+  }
   // Without a grouping there is one series, also where nothing was called.
   if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
   if (groups.size * range.starts.length > POINTS_MAX || rows.length > ROWS_MAX) {
@@ -195,11 +211,14 @@ function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: reado
     )
   }
   const totals = new Sums()
-  const series = [...groups.values()]
-    .map((own) => sumSeries(own, range.starts, groupBy, totals))
+  const series: Series[] = []
+  for (const own of groups.values()) {
+    const one = sumSeries(own, range.starts, groupBy, totals)
     // A group of hours that were added and taken off alone is none.
-    .filter((one) => groupBy.length === 0 || one.totals.calls > 0)
-    .sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
+    if (groupBy.length === 0 || one.totals.calls > 0) series.push(one)
+    await pause()
+  }
+  series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
   return { from: range.from, to: range.to, totals: totals.metrics(), series }
 }
 
