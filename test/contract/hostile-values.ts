@@ -85,9 +85,10 @@ export function queryValues(name: string, { enum: words = [] }: Schema): fc.Arbi
   if (name === 'timezone') likely.push(fc.constantFrom(...ZONES))
   if (name === 'group_by') likely.push(fc.subarray(GROUPS).map((groups) => groups.join(',')))
   return fc.oneof(
-    ...likely.map((arbitrary) => ({ weight: 12, arbitrary: arbitrary.map(encoded) })),
+    ...likely.map((arbitrary) => ({ weight: 8, arbitrary: arbitrary.map(encoded) })),
     { weight: 3, arbitrary: fc.constantFrom(...TEXTS).map(encoded) },
-    { weight: 1, arbitrary: fc.constantFrom(...RAW) },
+    { weight: 2, arbitrary: fc.constantFrom('%00', 'a%00', '%0Ab') },
+    { weight: 2, arbitrary: fc.constantFrom(...RAW) },
     { weight: 1, arbitrary: fc.integer().map(String) },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map(encoded) },
   )

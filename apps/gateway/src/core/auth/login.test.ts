@@ -149,7 +149,7 @@ test('all addresses of an IPv6 /64 are one, and an IPv4 address is the same in I
 
 test('a name that is refused takes nothing from its address, nor does a database that is away', async () => {
   const rule = { points: 100, windowSeconds: 60 }
-  const rules = { chat: rule, upload: rule, agents: rule, refusedKeys: rule }
+  const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, refusedKeys: rule }
   const limits = createLimits({
     ...rules,
     login: { ...rule, points: 1 },

@@ -262,7 +262,7 @@ test('a key reads itself, with the limits in force and what its owner has left',
 test('limits by the minute are checked and told by the minute, whatever the windows', async () => {
   const limits = { chat: { points: 10, windowSeconds: 10 }, upload: { points: 600, windowSeconds: 3_600 } }
   const { database, runtime } = accounts
-  const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, limits }
+  const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, activePerUserMax: 1_000, limits }
   const windowed = createKeys({ prisma: database.prisma, runtime, rules })
   const key = await accounts.keyOf(premium)
   const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
