@@ -66,7 +66,11 @@ async function slide(client: pg.Client, database: Database): Promise<void> {
     const daysAgo = DAYS - day + 1
     await client.query(`CALL live_a_day(${daysAgo})`)
     // The clock is the server's: instead of it, the retention moves.
-    const usage = createUsage({ database, config: { retentionDays: daysAgo + WINDOW_DAYS - 1 } })
+    const usage = createUsage({
+      database,
+      config: { retentionDays: daysAgo + WINDOW_DAYS - 1 },
+      agentIds: new Set(),
+    })
     const { ms, slowestMs, wal } = await prune(client, () => usage.prune())
     await client.query('VACUUM calls')
     if (day % 5 !== 0) continue

@@ -45,7 +45,11 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
       return sql.query(text, values)
     },
   }
-  const usage = createUsage({ database: { sql: recorded, prisma }, config: { retentionDays: DAYS } })
+  const usage = createUsage({
+    database: { kind: 'server', sql: recorded, prisma },
+    config: { retentionDays: DAYS },
+    agentIds: new Set(),
+  })
   const to = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
   const before = (days: number) => new Date(to.getTime() - days * DAY_MS)
   const yearAgo = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 11))

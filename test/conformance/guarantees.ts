@@ -69,6 +69,7 @@ export const GUARANTEES = [
   must('LEDGER-01', 'the ledger has each admitted call once'),
   must('LEDGER-02', 'a call is settled with the outcome and reason that its client was told'),
   must('LEDGER-03', "a call's tokens are those that its client was told, and none where they are unknown"),
+  must('LEDGER-04', "a platform's refusal is written with the HTTP status that it came with, 200 included"),
 ] as const satisfies readonly Guarantee[]
 
 export type GuaranteeId = (typeof GUARANTEES)[number]['id']

@@ -105,6 +105,7 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
   const left = [...parts]
   return {
     open: () => ({
+      status: 200,
       next: async () => left.shift() ?? { kind: 'end' },
       interrupt: () => undefined,
       finish: () => undefined,

@@ -31,6 +31,7 @@ export interface LedgerRow {
   readonly agent: string
   readonly outcome: string | null
   readonly reason: string | null
+  readonly platform_status: number | null
   readonly prompt_tokens: number | null
   readonly completion_tokens: number | null
   readonly total_tokens: number | null
@@ -89,7 +90,7 @@ export async function openStage(): Promise<Stage> {
 }
 
 const LEDGER = `
-SELECT request_id, agent, outcome::text, reason, prompt_tokens, completion_tokens, total_tokens FROM calls`
+SELECT request_id, agent, outcome::text, reason, platform_status, prompt_tokens, completion_tokens, total_tokens FROM calls`
 
 export function agentId({ name }: Subject, variant: Variant): string {
   return variant === 'plain' ? name : `${name}-${variant}`

@@ -41,6 +41,17 @@ export const BAD_BODIES: readonly BadBody[] = [
     'unsupported_media_type',
     'content-type: expected charset utf-8',
   ],
+  ...['gzip', 'br', 'zstd, identity', 'utf-8'].map(
+    (encoding) =>
+      [
+        `a body in ${encoding}`,
+        '{}',
+        { 'content-encoding': encoding },
+        415,
+        'unsupported_media_type',
+        'content-encoding: expected identity',
+      ] as const,
+  ),
 ]
 
 type BadBody = readonly [
@@ -133,6 +144,11 @@ export const BAD_QUERIES: readonly (readonly [query: string, field: string])[] =
 /** What reports make of their query. */
 export const BAD_REPORTS: readonly (readonly [query: string, field: string])[] = [
   ['granularity=week', 'query.granularity'],
+  ['colour=red', 'query.colour'],
+  ['agent=nobody', 'query.agent'],
+  ['key_id=%00', 'query.key_id'],
+  ['from=2026-02-30', 'query.from'],
+  ['from=1969-12-31', 'query.from'],
   ['timezone=Mars/Olympus', 'query.timezone'],
   ['timezone=Asia/Kolkata', 'query.timezone'],
   ['group_by=colour', 'query.group_by'],

@@ -9,6 +9,7 @@ export interface Operation {
   readonly path: string
   /** Of JSON. */
   readonly body: DocumentedBody | undefined
+  readonly parameters: readonly ParameterObject[]
   /** Names of the query's parameters. */
   readonly query: readonly string[]
   /** Each entry one way in: the names of the schemes, none for a caller without a credential. */
@@ -40,6 +41,7 @@ export const OPERATIONS: readonly Operation[] = Object.entries(CONTRACT.paths).f
     method: method.toUpperCase(),
     path,
     body: documentedBody(operation.requestBody?.content['application/json']),
+    parameters: operation.parameters ?? [],
     query: (operation.parameters ?? []).filter(({ in: place }) => place === 'query').map(({ name }) => name),
     credentials: operation.security.map((way) => Object.keys(way)),
     responses: new Map(
@@ -111,9 +113,16 @@ export interface OperationObject {
   readonly summary: string
   readonly tags: readonly string[]
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
-  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly required: boolean }[]
+  readonly parameters?: readonly ParameterObject[]
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaObject>> }
   readonly responses: Readonly<Record<string, ResponseObject>>
+}
+
+export interface ParameterObject {
+  readonly in: string
+  readonly name: string
+  readonly required: boolean
+  readonly schema: { readonly enum?: readonly unknown[] }
 }
 
 interface MediaObject {

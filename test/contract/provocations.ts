@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { inOneYear } from '../support/api.ts'
 import { CHAT_PROVOCATIONS, chatRequest, completionRequest } from './chat-provocations.ts'
 import { needsCredential, type Operation, readsBody } from './contract.ts'
@@ -168,6 +169,13 @@ const OWN: readonly Provocation[] = [
   ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'].map((id) =>
     only(id, 403, 'role_denied', 'a user of the lowest role', (good, at) => ({ ...good, as: at.userToken })),
   ),
+  only('createApiKey', 409, 'too_many_keys', 'one key more than a user may have', async (good, at) => {
+    const owner = await at.api.createUser(at.token, at.fresh())
+    const body = { ...(good.body as object), owner_id: owner.id }
+    const keys = Array.from({ length: at.activeKeysMax }, () => at.ask('createApiKey', { ...good, body }))
+    expect((await Promise.all(keys)).every(({ status }) => status === 200)).toBe(true)
+    return { ...good, body }
+  }),
   only('createUser', 409, 'username_taken', 'a taken name in other letters', (good, at) => ({
     ...good,
     body: { username: at.admin.username.toUpperCase(), password: at.fresh() },

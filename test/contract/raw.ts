@@ -22,5 +22,7 @@ function parse(response: string): Answer {
       line.slice(line.indexOf(':') + 1).trim(),
     ]),
   )
-  return { status: Number(first.split(' ')[1]), headers, text, body: text === '' ? '' : JSON.parse(text) }
+  const isJson = headers['content-type']?.startsWith('application/json') === true
+  const body = isJson && text !== '' ? JSON.parse(text) : text
+  return { status: Number(first.split(' ')[1]), headers, text, body }
 }

@@ -24,6 +24,7 @@ export interface Stage {
   /** The token of a user who may not manage anything. */
   readonly userToken: string
   readonly listingsMax: number
+  readonly activeKeysMax: number
   readonly failedLoginsMax: number
   /** A text that nobody has used. */
   fresh(): string
@@ -34,6 +35,7 @@ export interface Stage {
 /** Small where a test reaches them, out of the way where it does not. */
 const LISTINGS_MAX = 5
 const FAILED_LOGINS_MAX = 2
+const ACTIVE_KEYS_MAX = 100
 const LIMITS = {
   chat: { points: 10_000 },
   agents: { points: LISTINGS_MAX },
@@ -43,7 +45,7 @@ const LIMITS = {
 
 export async function openStage(limits: Record<string, { points: number }> = {}): Promise<Stage> {
   const { gateway, api, token, remove } = await startScene({
-    settings: { limits: { ...LIMITS, ...limits } },
+    settings: { limits: { ...LIMITS, ...limits }, apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX } },
     agents: ({ fastgpt }) => ({
       apps: { ...fastgpt, apps: { one: {}, two: {} } },
       hasty: { ...fastgpt, timeouts: { firstByteMs: 50 } },
@@ -61,6 +63,7 @@ export async function openStage(limits: Record<string, { points: number }> = {})
     key: await api.createKey(token),
     userToken: await api.login(user.username, user.password),
     listingsMax: LISTINGS_MAX,
+    activeKeysMax: ACTIVE_KEYS_MAX,
     failedLoginsMax: FAILED_LOGINS_MAX,
     fresh: () => randomBytes(6).toString('hex'),
     ask: (operationId, request) => askOperation(gateway.url, operationId, request),

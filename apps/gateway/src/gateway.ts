@@ -62,6 +62,8 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   const instanceId = runtime.newId()
   const metrics = createMetrics()
   const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
+  // A command's own process has no look-alikes; their ids are known all the same.
+  const agentIds = new Set<string>(config.sandbox ? PLATFORMS : agents.keys())
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   if (redis !== undefined) metrics.limitStore(true)
@@ -137,7 +139,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     },
   })
 
-  const usage = createUsage({ database, config: config.usage })
+  const usage = createUsage({ database, config: config.usage, agentIds })
   const maintenance = createMaintenance({ usage, conversations, instances, metrics, log })
 
   const services: Services = {
@@ -153,10 +155,9 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       prisma,
       runtime,
       rules: {
-        // A command's own process has no emulators; their ids are known all the same.
-        agentIds: new Set<string>(config.sandbox ? PLATFORMS : agents.keys()),
+        agentIds,
         limits: config.limits,
-        maxLifetimeDays: config.apiKeys.maxLifetimeDays,
+        ...config.apiKeys,
       },
     }),
   }

@@ -39,7 +39,25 @@ export const LEDGER = {
       ])
     }
   },
+
+  'LEDGER-04'({ rows }) {
+    const refusals = rows.filter(({ reason }) => PLATFORM_REFUSALS.has(reason))
+    expect(refusals.length).toBeGreaterThan(0)
+    expect(refusals.filter(({ platform_status }) => platform_status === null)).toEqual([])
+  },
 } satisfies Record<string, LedgerCheck>
+
+/** Reasons for which a platform must have answered. */
+const PLATFORM_REFUSALS: ReadonlySet<string | null> = new Set([
+  'agent_rejected_input',
+  'content_filtered',
+  'agent_rate_limited',
+  'agent_credentials',
+  'agent_quota',
+  'agent_misconfigured',
+  'agent_error',
+  'agent_malformed',
+])
 
 function outcomeOf(told: Told | undefined): string {
   if (told?.left === true) return 'client_gone'

@@ -41,6 +41,8 @@ describe('defaults', () => {
         chat: { points: 60, windowSeconds: 60 },
         upload: { points: 10, windowSeconds: 60 },
         agents: { points: 30, windowSeconds: 60 },
+        reports: { points: 60, windowSeconds: 60 },
+        calls: { points: 300, windowSeconds: 60 },
         login: { points: 10, windowSeconds: 60 },
         loginAddress: { points: 100, windowSeconds: 60 },
         refusedKeys: { points: 60, windowSeconds: 60 },

@@ -85,6 +85,8 @@ export const ConfigFile = section({
     chat: limit(60),
     upload: limit(10),
     agents: limit(30),
+    reports: limit(60),
+    calls: limit(300),
     login: limit(10),
     loginAddress: limit(100),
     refusedKeys: limit(60),
@@ -122,7 +124,7 @@ export const ConfigFile = section({
   }),
   users: section({ maxApiCalls: count(1_000_000, { minimum: 0 }) }),
   // Ten years hold three leap days at most.
-  apiKeys: section({ maxLifetimeDays: days(3_653) }),
+  apiKeys: section({ maxLifetimeDays: days(3_653), activePerUserMax: count(1_000) }),
   tokens: section({
     lifetimeSeconds: count(3_600, { maximum: TEN_YEARS_SECONDS }),
     issuer: text({ default: 'trunkline' }),

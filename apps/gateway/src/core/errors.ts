@@ -51,6 +51,7 @@ export const ERRORS = {
   method_not_allowed: { status: 405, retryable: false, text: 'This path does not take this method.' },
 
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
+  too_many_keys: { status: 409, retryable: false, text: 'This user has too many active API keys.' },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },
   conversation_busy: { status: 409, retryable: true, text: 'Another call is running in this conversation.' },
 
@@ -58,7 +59,7 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     retryable: false,
-    text: 'This content type or charset is not accepted.',
+    text: 'This content type, encoding or charset is not accepted.',
   },
   headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
 

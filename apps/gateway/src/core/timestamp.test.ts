@@ -7,6 +7,8 @@ test.each([
   ['2027-01-31T08:30:00-0530', '2027-01-31T14:00:00.000Z'],
   ['2027-01-31t00:00:00.123456z', '2027-01-31T00:00:00.123Z'],
   ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
+  ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
 ])('%s is a moment', (text, iso) => {
   expect(parseInstant(text)?.toISOString()).toBe(iso)
 })
@@ -21,7 +23,19 @@ test.each([
   '31 Jan 2027 00:00:00 Z',
   '1800000000000',
   ' 2027-01-31T00:00:00Z',
+  '1969-12-31T23:59:59Z',
+  '1970-01-01T00:00:00+01:00',
+  '0000-01-01T00:00:00Z',
+  '9999-12-31T23:59:59-01:00',
+  '+010000-01-01T00:00:00Z',
   '',
 ])('%j is none', (text) => {
   expect(parseInstant(text)).toBeUndefined()
+})
+
+test('a date begins at midnight UTC, where dates are taken, and is held to the same calendar', () => {
+  expect(parseInstant('2028-02-29', { dates: true })?.toISOString()).toBe('2028-02-29T00:00:00.000Z')
+  for (const text of ['2027-02-29', '2027-02-30', '0000-01-01', '1969-12-31', '2027-2-1', '20270201', '']) {
+    expect(parseInstant(text, { dates: true })).toBeUndefined()
+  }
 })

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { createPauses } from '#core/pauses.ts'
 
 export type Cell = string | number | Date | null
 
@@ -21,8 +22,12 @@ async function* lines(
   header: readonly string[],
   rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>,
 ): AsyncGenerator<string> {
+  const pause = createPauses()
   yield csvLine(header)
-  for await (const row of rows) yield csvLine(row)
+  for await (const row of rows) {
+    yield csvLine(row)
+    await pause()
+  }
 }
 
 export function csvLine(cells: readonly Cell[]): string {

@@ -17,6 +17,7 @@ export function installJsonBody(app: FastifyInstance): void {
 }
 
 function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
+  requireIdentity(request.headers['content-encoding'])
   requireUtf8(request.headers['content-type'])
   if (body.length === 0) return undefined
   const value = parse(decode(body))
@@ -24,6 +25,12 @@ function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
     fail('invalid_request', `body: is nested too deep; expected at most ${DEPTH_MAX} levels.`)
   }
   return value
+}
+
+/** Bodies are at most 1 MiB: nothing is gained by compressing them, and what unpacks to far more could be hidden in one. */
+function requireIdentity(encoding: string | undefined): void {
+  if (encoding === undefined || /^\s*(?:identity\s*)?$/i.test(encoding)) return
+  fail('unsupported_media_type', `content-encoding: expected identity, got ${encoding.slice(0, 40)}.`)
 }
 
 function requireUtf8(contentType: string | undefined): void {

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isConnectionError } from '#core/database/connection-error.ts'
-import { ERRORS, Problem } from '#core/errors.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
 import { watchRoutes } from './unknown-routes.ts'
@@ -108,9 +108,26 @@ export function toProblem(error: unknown): Problem {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('route_not_found')
     default:
-      return new Problem(isConnectionError(error) ? 'unavailable' : 'internal_error', { cause: error })
+      return new Problem(reasonOfUnknown(error), { cause: error })
   }
 }
+
+/** Fastify's own refusals have a status; those that are not named above are still the client's fault and not ours. */
+function reasonOfUnknown(error: unknown): ErrorReason {
+  const { code, statusCode = 500 } = error as Partial<FastifyError>
+  if (typeof code === 'string' && code.startsWith('FST_') && statusCode < 500) {
+    return REASON_OF_STATUS.get(statusCode) ?? 'invalid_request'
+  }
+  return isConnectionError(error) ? 'unavailable' : 'internal_error'
+}
+
+const REASON_OF_STATUS: ReadonlyMap<number, ErrorReason> = new Map([
+  [404, 'route_not_found'],
+  [413, 'body_too_large'],
+  [414, 'route_not_found'],
+  [415, 'unsupported_media_type'],
+  [431, 'headers_too_large'],
+])
 
 declare module 'fastify' {
   interface FastifyContextConfig {

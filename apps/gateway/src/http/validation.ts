@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyError, FastifyInstance, FastifySchemaValidationError } from 'fastify'
 import { Problem } from '#core/errors.ts'
@@ -19,10 +19,28 @@ export function installValidation(app: FastifyInstance): void {
       for (const ajv of [strict, reading])
         if (ajv.getSchema(id) === undefined) ajv.addSchema(shared as object, id)
     }
+    if (httpPart === 'querystring') return plainTexts(reading.compile(schema))
     return (httpPart === 'body' ? strict : reading).compile(schema)
   })
   // Fastify would make code for each route and status. That replies are as documented is what the contract's tests hold.
   app.setSerializerCompiler(() => (reply) => JSON.stringify(reply))
+}
+
+/** No parameter of a query has a use for control characters, and PostgreSQL answers a NUL with an error. */
+function plainTexts(validate: ValidateFunction): (query: unknown) => boolean | { error: Problem } {
+  const check = (query: unknown) => {
+    check.errors = undefined
+    const control = Object.entries(query ?? {}).find(([, value]) => /\p{Cc}/u.test(String(value)))
+    if (control !== undefined) {
+      const detail = `query.${control[0]}: must not contain control characters.`
+      return { error: new Problem('invalid_request', { detail }) }
+    }
+    const isValid = validate(query)
+    check.errors = validate.errors
+    return isValid
+  }
+  check.errors = validate.errors
+  return check
 }
 
 function createAjv(coerceTypes: boolean): Ajv {
@@ -50,7 +68,9 @@ export function validationProblem(error: FastifyError): Problem {
     first.keyword === 'additionalProperties' ? String(first.params.additionalProperty) : undefined
   const field = fieldName(part, first.instancePath, missing ?? unknown)
   if (unknown !== undefined)
-    return new Problem('invalid_request', { detail: `${field}: is not a known field.` })
+    return new Problem('invalid_request', {
+      detail: `${field}: is not a known ${part === 'query' ? 'parameter' : 'field'}.`,
+    })
   const schema = missing === undefined ? first.parentSchema : propertySchema(first.parentSchema, missing)
   const lacks = missing === undefined ? '' : 'is required; '
   return new Problem('invalid_request', { detail: `${field}: ${lacks}expected ${expectation(schema)}.` })

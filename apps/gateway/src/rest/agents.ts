@@ -3,9 +3,8 @@ import Type from 'typebox'
 import { PLATFORMS } from '#core/agents/agent.ts'
 import { Problem } from '#core/errors.ts'
 import { networkOf } from '#core/limits/network-of.ts'
-import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
-import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
+import { ANY_PROBLEMS, credentialId, optionalPrincipal } from '#http/credentials.ts'
 import { enforceLimit } from '#http/limit-headers.ts'
 import { envelope, oneOf, page, problems, ref, success } from '#http/schemas.ts'
 
@@ -28,18 +27,14 @@ export function agentRoutes(
       if (principal === undefined && !isPublic) throw new Problem('credential_missing')
       enforceLimit(
         reply,
-        await services.limits.agents.take(credentialId(principal) ?? `address:${networkOf(request.ip)}`),
+        await services.limits.agents.take(
+          principal ? credentialId(principal) : `address:${networkOf(request.ip)}`,
+        ),
       )
       const items = await services.agents.list(principal)
       return success({ items, next_cursor: null })
     },
   )
-}
-
-function credentialId(principal: Principal | undefined): string | undefined {
-  return principal?.via.kind === 'key'
-    ? `key:${principal.via.keyId}`
-    : principal && `user:${principal.userId}`
 }
 
 const AgentSchema = Type.Object(

@@ -60,8 +60,8 @@ export function apiKeyRoutes(
   })
 
   routes.get('/api/v1/api-keys', { schema: listSchema, onRequest }, async (request) => {
-    const { limit = 20, cursor } = request.query
-    const { items, nextCursor } = await keys.list(callerOf(request), { limit, cursor })
+    const { limit = 20, cursor, active } = request.query
+    const { items, nextCursor } = await keys.list(callerOf(request), { limit, cursor }, { active })
     return success({ items: items.map(keyRecord), next_cursor: nextCursor })
   })
 
@@ -236,7 +236,7 @@ const createSchema = {
   body: ref(CreateApiKeySchema),
   response: {
     200: envelope(ref(CreatedApiKeySchema)),
-    ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS, 'role_denied'),
+    ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS, 'role_denied', 'too_many_keys'),
   },
 }
 
@@ -245,7 +245,12 @@ const listSchema = {
   operationId: 'listApiKeys',
   summary: 'List the API keys',
   description: 'Newest first: those that the caller created or owns; for admins all.',
-  querystring: Type.Object(PageQuery),
+  querystring: Type.Object({
+    ...PageQuery,
+    active: Type.Optional(
+      Type.Boolean({ description: 'true: those that can be used now; false: revoked and expired ones.' }),
+    ),
+  }),
   response: {
     200: envelope(page(ref(ApiKeySchema))),
     ...problems('invalid_request', ...MANAGER_PROBLEMS),

@@ -17,8 +17,12 @@ let foreign: { id: string; fullKey: string }
 
 beforeAll(async () => {
   stage = await openAccountsApp()
-  const usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
-  usageRoutes(stage.app, { usage, authentication: stage.authentication }, stage.runtime)
+  const usage = createUsage({
+    database: stage.database,
+    config: { retentionDays: 400 },
+    agentIds: new Set(['dify', 'fastgpt']),
+  })
+  usageRoutes(stage.app, { ...stage, usage }, stage.runtime)
   admin = await stage.join('admin')
   owner = await stage.join('premium')
   key = await stage.keyOf(owner)
@@ -116,7 +120,58 @@ test('a report tells ended calls alone, grouped as asked, and its CSV tells the 
 })
 
 test.each([
+  ['usage', 60],
+  ['calls', 300],
+])(
+  '%s may be asked for %i times a minute by a credential, and each answer tells what is left',
+  async (list, points) => {
+    const { fullKey } = await stage.keyOf(owner)
+    const ask = (as: Principal | string) => stage.call(as, 'GET', `/api/v1/${list}?format=csv`)
+    const policy = list === 'usage' ? 'reports' : 'calls'
+    for (let left = points - 1; left >= 0; left -= 1) {
+      const { statusCode, headers } = await ask(fullKey)
+      expect([statusCode, headers.ratelimit]).toEqual([
+        200,
+        expect.stringMatching(`^"${policy}";r=${left};t=\\d+$`),
+      ])
+      expect(headers['ratelimit-policy']).toBe(`"${policy}";q=${points};w=60`)
+    }
+    const refused = await ask(fullKey)
+    expect([refused.statusCode, refused.json().reason]).toEqual([429, 'rate_limited'])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await ask(foreign.fullKey)).statusCode).toBe(200)
+    // What is not valid consumes nothing.
+    const { headers } = await stage.call(foreign.fullKey, 'GET', `/api/v1/${list}?from=never`)
+    expect(headers.ratelimit).toBeUndefined()
+  },
+)
+
+test.each(['usage', 'calls'])('%s refuses what it does not know', async (list) => {
+  for (const [query, detail] of [
+    ['granularitty=day', /^query\.granularitty: is not a known parameter/],
+    ['agent=difi', /^query\.agent: /],
+    ['agent=%00', /^query\.agent: must not contain control/],
+    ['key_id=a%00b', /^query\.key_id: must not contain control/],
+    ['user_id=%0a', /^query\.user_id: must not contain control/],
+    ['from=2026-02-30', /^query\.from: /],
+    ['to=2026-02-30T00:00:00Z', /^query\.to: /],
+    ['from=0000-01-01', /^query\.from: /],
+    ['from=1969-12-31', /^query\.from: /],
+    ['to=9999-12-31T23:59:59-23:00', /^query\.to: /],
+  ] as const) {
+    const reply = await stage.call(owner, 'GET', `/api/v1/${list}?${query}`)
+    expect([query, reply.statusCode, reply.json().detail]).toEqual([
+      query,
+      400,
+      expect.stringMatching(detail),
+    ])
+  }
+})
+
+test.each([
   ['group_by=colour', /^query\.group_by/],
+  ['from=9999-12-31', /^query\.from/],
+  ['from=9999-12-31&to=9999-12-31T12:00:00Z', /^query\.to/],
   ['from=yesterday', /^query\.from/],
   ['to=2026-01-01T00:00:00', /^query\.to/],
   ['timezone=Asia/Kolkata', /^query\.timezone/],

@@ -1,25 +1,29 @@
+import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { fail } from '#core/errors.ts'
 import type { Page } from '#core/pagination.ts'
+import { createPauses } from '#core/pauses.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import { parseInstant } from '#core/timestamp.ts'
 import type { CallRecord } from '#core/usage/calls.ts'
 import type { Quantiles } from '#core/usage/histogram.ts'
-import { GROUPS, type Group, type Report } from '#core/usage/reports.ts'
+import { GROUPS, type Group, type Report, type Series } from '#core/usage/reports.ts'
 import type { Metrics } from '#core/usage/usage-accumulator.ts'
-import { ANY_PROBLEMS, callerOf, requireAny } from '#http/credentials.ts'
+import { ANY_PROBLEMS, callerOf, credentialId, requireAny } from '#http/credentials.ts'
 import { type Cell, sendCsv } from '#http/csv.ts'
+import { enforceLimit } from '#http/limit-headers.ts'
 import { envelope, oneOf, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
 import { CallSchema, OUTCOMES, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'usage' | 'authentication'>,
+  services: Pick<Services, 'usage' | 'limits' | 'authentication'>,
   runtime: Pick<Runtime, 'now'>,
 ): void {
-  const { usage } = services
+  const { usage, limits } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = requireAny(services)
   app.addSchema(UsageReportSchema)
@@ -38,8 +42,11 @@ export function usageRoutes(
       format,
     } = request.query
     const groupBy = groupsOf(group_by)
-    const report = await usage.report(callerOf(request), {
-      ...rangeOf(from, to, granularity, runtime.now()),
+    const range = rangeOf(from, to, granularity, runtime.now())
+    const caller = callerOf(request)
+    enforceLimit(reply, await limits.reports.take(credentialId(caller)))
+    const report = await usage.report(caller, {
+      ...range,
       timezone,
       granularity,
       groupBy,
@@ -48,7 +55,8 @@ export function usageRoutes(
       agent,
     })
     if (format === 'csv') return sendCsv(reply, 'usage', reportHeader(groupBy), reportRows(report, groupBy))
-    return success({ timezone, granularity, group_by: groupBy, ...reportRecord(report) })
+    reply.type('application/json; charset=utf-8')
+    return reply.send(Readable.from(reportPieces({ timezone, granularity, group_by: groupBy }, report)))
   })
 
   routes.get('/api/v1/calls', { schema: callsSchema, onRequest }, async (request, reply) => {
@@ -74,6 +82,7 @@ export function usageRoutes(
       from: from === undefined ? undefined : instantOf('from', from),
       to: to === undefined ? undefined : instantOf('to', to),
     }
+    enforceLimit(reply, await limits.calls.take(credentialId(caller)))
     if (format === 'csv') {
       // Read before the first byte goes out: a refusal is an ordinary error.
       const first = await usage.calls(caller, query, { limit: CSV_PAGE })
@@ -103,13 +112,11 @@ function rangeOf(
   return { from: start, to: end }
 }
 
-/** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
-const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2}))?$/
-
 function instantOf(field: string, text: string): Date {
-  const instant = new Date(text)
-  if (INSTANT.test(text) && !Number.isNaN(instant.getTime())) return instant
-  return fail('invalid_request', `query.${field}: expected an ISO 8601 time with a zone, or a date.`)
+  const expected = 'an ISO 8601 time with a zone, or a date, from 1970 on'
+  return (
+    parseInstant(text, { dates: true }) ?? fail('invalid_request', `query.${field}: expected ${expected}.`)
+  )
 }
 
 function groupsOf(text: string | undefined): readonly Group[] {
@@ -123,18 +130,26 @@ function groupsOf(text: string | undefined): readonly Group[] {
   return [...new Set(names as Group[])]
 }
 
-function reportRecord({ from, to, totals, series }: Report) {
+/** The JSON of a report, series by series: a large one has 10 MB, and written at once it would hold up every call. */
+async function* reportPieces(asked: object, { from, to, totals, series }: Report): AsyncGenerator<string> {
+  const pause = createPauses()
+  const data = { ...asked, from: from.toISOString(), to: to.toISOString(), totals: metricsRecord(totals) }
+  const [before, after] = JSON.stringify(success({ ...data, series: [] })).split('"series":[]')
+  yield `${before}"series":[`
+  for (const [index, one] of series.entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(seriesRecord(one))}`
+    await pause()
+  }
+  yield `]${after}`
+}
+
+function seriesRecord({ group, totals, points }: Series) {
   return {
-    from: from.toISOString(),
-    to: to.toISOString(),
+    group,
     totals: metricsRecord(totals),
-    series: series.map(({ group, totals: own, points }) => ({
-      group,
-      totals: metricsRecord(own),
-      points: points.map(({ start, ...metrics }) => ({
-        start: start.toISOString(),
-        ...metricsRecord(metrics),
-      })),
+    points: points.map(({ start, ...metrics }) => ({
+      start: start.toISOString(),
+      ...metricsRecord(metrics),
     })),
   }
 }
@@ -235,7 +250,9 @@ async function* callRows(
 const Filters = {
   key_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of one API key.' })),
   user_id: Type.Optional(Type.String({ maxLength: 64, description: "Of one user's keys." })),
-  agent: Type.Optional(Type.String({ maxLength: 32, description: 'Of one agent.' })),
+  agent: Type.Optional(
+    Type.String({ maxLength: 32, description: 'Of one agent, configured or called before.' }),
+  ),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 with a zone, or a date (UTC).' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Not included.' })),
   format: Type.Optional(oneOf(['json', 'csv'])),
@@ -254,14 +271,19 @@ const usageSchema = {
   summary: 'Report usage',
   description:
     'Settled calls, by the hour, day or month of their admission, without gaps. A user reads its own, an admin all, an API key without `admin` its own.',
-  querystring: Type.Object({
-    ...Filters,
-    timezone: Type.Optional(
-      Type.String({ maxLength: 64, default: 'UTC', description: 'IANA name with a whole-hour offset.' }),
-    ),
-    granularity: Type.Optional(oneOf(['hour', 'day', 'month'])),
-    group_by: Type.Optional(Type.String({ maxLength: 100, description: `A list of ${GROUPS.join(', ')}.` })),
-  }),
+  querystring: Type.Object(
+    {
+      ...Filters,
+      timezone: Type.Optional(
+        Type.String({ maxLength: 64, default: 'UTC', description: 'IANA name with a whole-hour offset.' }),
+      ),
+      granularity: Type.Optional(oneOf(['hour', 'day', 'month'])),
+      group_by: Type.Optional(
+        Type.String({ maxLength: 100, description: `A list of ${GROUPS.join(', ')}.` }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   response: { 200: csvOr(envelope(ref(UsageReportSchema))), ...problems(...REASONS) },
 }
 
@@ -270,12 +292,15 @@ const callsSchema = {
   operationId: 'listCalls',
   summary: 'List calls',
   description: 'The ledger, newest first. What the platform said of itself is shown to admins.',
-  querystring: Type.Object({
-    ...PageQuery,
-    ...Filters,
-    outcome: Type.Optional(oneOf([...OUTCOMES, 'running'])),
-    request_id: Type.Optional(Type.String({ maxLength: 128 })),
-  }),
+  querystring: Type.Object(
+    {
+      ...PageQuery,
+      ...Filters,
+      outcome: Type.Optional(oneOf([...OUTCOMES, 'running'])),
+      request_id: Type.Optional(Type.String({ maxLength: 128 })),
+    },
+    { additionalProperties: false },
+  ),
   response: { 200: csvOr(envelope(page(ref(CallSchema)))), ...problems(...REASONS) },
 }
 

@@ -116,7 +116,15 @@ test('guesses in parallel are no more than guesses in turn, and soon cost no mor
 
 test('an address has a count of its own over all names', async () => {
   const rule = { points: 100, windowSeconds: 60 }
-  const rules = { chat: rule, upload: rule, agents: rule, refusedKeys: rule, login: rule }
+  const rules = {
+    chat: rule,
+    upload: rule,
+    agents: rule,
+    reports: rule,
+    calls: rule,
+    refusedKeys: rule,
+    login: rule,
+  }
   const limits = createLimits({ ...rules, loginAddress: { points: 2, windowSeconds: 60 } })
   const login = createLogin({ ...accounts, prisma: accounts.database.prisma, limits })
   const fail = (username: string) => login.login({ username, password: 'wrong' }, address)
@@ -141,7 +149,7 @@ test('all addresses of an IPv6 /64 are one, and an IPv4 address is the same in I
 
 test('a name that is refused takes nothing from its address, nor does a database that is away', async () => {
   const rule = { points: 100, windowSeconds: 60 }
-  const rules = { chat: rule, upload: rule, agents: rule, refusedKeys: rule }
+  const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, refusedKeys: rule }
   const limits = createLimits({
     ...rules,
     login: { ...rule, points: 1 },

@@ -56,6 +56,23 @@ test('a token stands for its user, with the role that the database has now', asy
   })
 })
 
+test.each([
+  ['a subject that is no UUID', { sub: 'alice' }],
+  ['an empty subject', { sub: '' }],
+  ['a subject with a NUL', { sub: 'a\u0000' }],
+  ['an id that is no UUID', { jti: '1' }],
+  ['an end that no date can hold', { exp: 1e300 }],
+  ['an epoch that is no number', { epoch: '0' }],
+])('what the signing key has signed with %s is no token of ours', async (_what, claims) => {
+  const user = await accounts.join('user')
+  const token = await tokenFor(user)
+  const [row] = await accounts.database.prisma.signingKey.findMany()
+  const foreign = await new SignJWT({ ...decodeJwt(token), ...claims })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: row?.id ?? '' })
+    .sign(JSON.parse(row?.secret ?? ''))
+  await expect(accounts.tokens.verify(foreign)).rejects.toMatchObject({ reason: 'token_invalid' })
+})
+
 test.each<[string, Partial<TokensConfig>]>([
   ['another issuer', { issuer: 'elsewhere' }],
   ['another audience', { audience: 'elsewhere' }],

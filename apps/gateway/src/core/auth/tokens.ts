@@ -1,4 +1,5 @@
 import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
+import { validate } from 'uuid'
 import { fail } from '#core/errors.ts'
 import type { Principal, Role } from '#core/principal.ts'
 import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
@@ -54,7 +55,7 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
     }
     try {
       const { payload } = await jwtVerify<Claims>(token, publicKeyOf, options)
-      return payload
+      return isOurs(payload) ? payload : fail('token_invalid')
     } catch (error) {
       if (error instanceof errors.JWTExpired) fail('token_expired', { cause: error })
       if (error instanceof errors.JOSEError) fail('token_invalid', { cause: error })
@@ -114,7 +115,18 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
   }
 }
 
-/** Trusted once the signature holds: only this module signs them. */
+/**
+ * Whether the claims have the form in which this module writes them. A signature alone does not say so: the signing key may
+ * be the operator's, who may sign other tokens with it, and the database refuses what is no UUID with an error.
+ */
+function isOurs({ sub, jti, exp, epoch }: Claims): boolean {
+  return validate(sub) && validate(jti) && exp <= SECONDS_MAX && Number.isInteger(epoch)
+}
+
+/** What a `Date` can hold. */
+const SECONDS_MAX = 8.64e12
+
+/** Checked by {@link isOurs}. */
 interface Claims extends JWTPayload {
   readonly sub: string
   readonly jti: string

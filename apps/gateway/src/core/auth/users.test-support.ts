@@ -56,6 +56,8 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
     chat: perMinute(60),
     upload: perMinute(10),
     agents: perMinute(30),
+    reports: perMinute(60),
+    calls: perMinute(300),
     login: perMinute(10),
     loginAddress: perMinute(100),
     refusedKeys: perMinute(60),
@@ -69,7 +71,11 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
     agentIds: new Set(['fastgpt', 'dify']),
     limits: { chat: perMinute(60), upload: perMinute(10) },
   }
-  const keys = createKeys({ prisma, runtime, rules: { ...rules, maxLifetimeDays: 3650 } })
+  const keys = createKeys({
+    prisma,
+    runtime,
+    rules: { ...rules, maxLifetimeDays: 3650, activePerUserMax: 1_000 },
+  })
   // Hashing costs 20 ms: one hash serves every user that a test needs only as a caller.
   const passwordHash = await passwords.hash(PASSWORD)
 

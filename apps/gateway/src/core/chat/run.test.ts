@@ -25,6 +25,7 @@ afterEach(() => {
 
 /** A platform whose parts come when the test says so. */
 class FakePlatform implements Upstream, UpstreamReply {
+  status: number | undefined
   readonly requests: UpstreamRequest[] = []
   readonly helped: string[] = []
   /** Its stop calls take so long. */
@@ -78,6 +79,7 @@ class FakePlatform implements Upstream, UpstreamReply {
   }
 
   events(...data: readonly (string | object)[]): void {
+    this.status = 200
     this.send({ kind: 'events', events: data.map(eventOf) })
   }
 
@@ -86,6 +88,7 @@ class FakePlatform implements Upstream, UpstreamReply {
   }
 
   body(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+    this.status = status
     this.send({ kind: 'body', status, body, header: (name) => headers[name] })
   }
 }
@@ -298,7 +301,7 @@ describe('a failure', () => {
       (p) => p.events('{"a":'),
       'upstream_error',
       'agent_malformed',
-      {},
+      { platformStatus: 200 },
     ],
     [
       'an error in the stream',
@@ -306,7 +309,7 @@ describe('a failure', () => {
       (p) => p.events({ error: { message: 'no', code: 'content_filter' } }),
       'rejected',
       'content_filtered',
-      { platformCode: 'content_filter' },
+      { platformCode: 'content_filter', platformStatus: 200 },
     ],
   ]
   test.each(failures)(
@@ -342,6 +345,21 @@ describe('a failure', () => {
       },
     ])
   })
+
+  test.each([
+    ['fastgpt', { code: 514, statusText: 'unAuthApiKey', message: '' }, 'agent_credentials', 'unAuthApiKey'],
+    ['coze', { code: 4009, msg: 'busy' }, 'agent_rate_limited', '4009'],
+    ['dify', { code: 'invalid_param', message: 'no' }, 'agent_rejected_input', 'invalid_param'],
+    ['openai', { error: { code: 'content_filter' } }, 'content_filtered', 'content_filter'],
+  ] as const)(
+    'a refusal of %s with status 200 carries that status',
+    async (name, body, reason, platformCode) => {
+      const { run, platform, ends } = start(name)
+      platform.body(200, body)
+      expect((await readAll(run)).problem?.reason).toBe(reason)
+      expect(ends).toMatchObject([{ failure: { reason, platformCode, platformStatus: 200 } }])
+    },
+  )
 
   test.each([
     [
@@ -558,7 +576,7 @@ describe('the conversation', () => {
     platform.events({ event: 'message', task_id: 't', conversation_id: 'c-9', answer: 'Hi' })
     platform.end()
     await readAll(run)
-    expect(seen).toEqual(['c-9', ['text'], 'c-9', { reason: 'agent_truncated' }])
+    expect(seen).toEqual(['c-9', ['text'], 'c-9', { reason: 'agent_truncated', platformStatus: 200 }])
   })
 
   test('that the platform refuses to open is a refusal of the call', async () => {

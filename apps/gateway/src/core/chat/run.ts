@@ -86,7 +86,7 @@ export class Run implements ChatEvents {
         if (this.#isComplete) await this.#complete(exchange)
         const taking = handled(batch.length > 0 ? take(batch) : undefined)
         if (taking !== undefined) await this.#served(taking, exchange.watch)
-        if (this.#failure !== undefined) this.#fail(this.#failure)
+        if (this.#failure !== undefined) this.#fail(this.#withStatus(this.#failure))
       }
     } catch (error) {
       this.#problem = this.#problemOf(error)
@@ -232,13 +232,19 @@ export class Run implements ChatEvents {
   }
 
   #problemOf(error: unknown): Problem {
-    if (error instanceof UpstreamError) return this.#fail(error.failure)
+    if (error instanceof UpstreamError) return this.#fail(this.#withStatus(error.failure))
     if (error instanceof OpeningFailed) return this.#fail(error.failure)
     if (error instanceof Problem) {
       this.#problem ??= error
       return this.#fail({ reason: error.reason })
     }
     return this.#fail({ reason: isConnectionError(error) ? 'unavailable' : 'internal_error' }, error)
+  }
+
+  /** Many platforms refuse with status 200; the ledger says so as well. A status in the platform's own words stands. */
+  #withStatus(failure: Failure): Failure {
+    const platformStatus = failure.platformStatus ?? this.#exchange?.reply.status
+    return platformStatus === undefined ? failure : { ...failure, platformStatus }
   }
 
   #fail(failure: Failure, cause?: unknown): Problem {

@@ -15,7 +15,7 @@ export function isConnectionError(error: unknown): boolean {
   if (error instanceof DeadlineError) return true
   const { code, message, cause, meta } = error as Partial<Told>
   if (typeof code === 'string') {
-    if (/^(08|53|57)/.test(code) || /^P(1001|1002|1008|1017|2024)$/.test(code)) return true
+    if (/^(08|53|57)/.test(code) || /^P(1001|1002|1008|1017|2024|2028)$/.test(code)) return true
     if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOST|ENET|EAI_)/.test(code)) return true
   }
   if (

@@ -116,7 +116,11 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await callOnce(sql)
     await callMany(sql)
     await converse(sql)
-    const usage = createUsage({ database: { ...database, sql }, config: { retentionDays: 400 } })
+    const usage = createUsage({
+      database: { ...database, sql },
+      config: { retentionDays: 400 },
+      agentIds: new Set(),
+    })
     expect(await usage.prune()).toBe(0)
     expect(await usage.pruneNames()).toBe(0)
     expect([...sql.problems]).toEqual([])

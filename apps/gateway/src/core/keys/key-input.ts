@@ -32,6 +32,8 @@ export interface KeyRules {
   readonly agentIds: ReadonlySet<string>
   readonly limits: Pick<LimitRules, 'chat' | 'upload'>
   readonly maxLifetimeDays: number
+  /** Active keys that a user may own. */
+  readonly activePerUserMax: number
 }
 
 export const NAME_LENGTH_MAX = 100

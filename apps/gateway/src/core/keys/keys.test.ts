@@ -266,7 +266,7 @@ test('a key reads itself, with the limits in force and what its owner has left',
 test('limits by the minute are checked and told by the minute, whatever the windows', async () => {
   const limits = { chat: { points: 10, windowSeconds: 10 }, upload: { points: 600, windowSeconds: 3_600 } }
   const { database, runtime } = accounts
-  const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, limits }
+  const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, activePerUserMax: 1_000, limits }
   const windowed = createKeys({ prisma: database.prisma, runtime, rules })
   const key = await accounts.keyOf(premium)
   const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
@@ -284,4 +284,17 @@ test('limits by the minute are checked and told by the minute, whatever the wind
 test('permissions are a set', async () => {
   const permissions: Permission[] = ['chat', 'upload', 'chat']
   expect((await keys.create(premium, input({ permissions }))).record.permissions).toEqual(['chat', 'upload'])
+})
+
+test('a list may hold only keys that are active, or only those that are not', async () => {
+  const ids = async (active?: boolean) =>
+    (await keys.list(premium, { limit: 100 }, { active })).items.map(({ id }) => id)
+  const [live, revoked] = [await keys.create(premium, input()), await keys.create(premium, input())]
+  const expired = await keys.create(premium, input({ expiresAt: inDays(1) }))
+  await keys.revoke(premium, revoked.record.id)
+  accounts.clock.passSeconds(2 * 86_400)
+  const [liveId, revokedId, expiredId] = [live.record.id, revoked.record.id, expired.record.id]
+  expect(await ids()).toEqual([expiredId, revokedId, liveId])
+  expect(await ids(true)).toEqual([liveId])
+  expect(await ids(false)).toEqual([expiredId, revokedId])
 })

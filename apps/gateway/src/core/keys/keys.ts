@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import { fail } from '#core/errors.ts'
 import { perMinute } from '#core/limits/limits.ts'
@@ -19,6 +20,11 @@ export interface KeysDeps {
   readonly rules: KeyRules
 }
 
+export interface KeyFilter {
+  /** Only keys that are, or are not, usable now; left out: both. */
+  readonly active?: boolean | undefined
+}
+
 /** What a key may still do. */
 export interface KeyAllowance {
   readonly rateLimits: { readonly chatPerMinute: number; readonly uploadPerMinute: number }
@@ -33,7 +39,7 @@ export interface KeyAllowance {
 export interface Keys {
   /** The only time that the whole key is seen. Takes an access token of an admin or premium user. */
   create(caller: Principal, input: NewKey): Promise<{ record: KeyRecord; fullKey: string }>
-  list(caller: Principal, page: PageRequest): Promise<Page<KeyRecord>>
+  list(caller: Principal, page: PageRequest, filter?: KeyFilter): Promise<Page<KeyRecord>>
   get(caller: Principal, id: string): Promise<KeyRecord>
   /** The key that the caller presented. */
   current(caller: Principal): Promise<KeyRecord & KeyAllowance>
@@ -46,6 +52,8 @@ export interface Keys {
 
 export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
   const shown = (key: ApiKey) => toKeyRecord(key, runtime.now())
+  // Creations for one user wait for each other at its row: here they wait without holding a connection.
+  const inTurn = pLimit(2)
 
   async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
     if (ownerId === caller.userId) return ownerId
@@ -75,22 +83,22 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       const columns = newColumns(input, rules, now)
       const ownerId = await ownerOf(caller, input.ownerId ?? caller.userId)
       const fullKey = makeApiKey(runtime.randomBytes)
-      const key = await prisma.apiKey.create({
-        data: {
-          ...columns,
-          id: runtime.newId(),
-          hash: Buffer.from(hashKey(fullKey), 'hex'),
-          prefix: fullKey.slice(0, KEY_PREFIX_LENGTH),
-          ownerId,
-          createdById: caller.userId,
-          createdAt: now,
-        },
-      })
+      const data = {
+        ...columns,
+        id: runtime.newId(),
+        hash: Buffer.from(hashKey(fullKey), 'hex'),
+        prefix: fullKey.slice(0, KEY_PREFIX_LENGTH),
+        ownerId,
+        createdById: caller.userId,
+        createdAt: now,
+      }
+      const key = await inTurn(() => prisma.$transaction((tx) => insertKey(tx, data, rules.activePerUserMax)))
       return { record: shown(key), fullKey }
     },
-    async list(caller, request) {
+    async list(caller, request, { active } = {}) {
+      const filter = { AND: [seenBy(caller), activeWhere(active, runtime.now())] }
       const { items, nextCursor } = await readPage(request, ({ where, ...query }) =>
-        prisma.apiKey.findMany({ ...query, where: { ...where, ...seenBy(caller) } }),
+        prisma.apiKey.findMany({ ...query, where: { ...where, ...filter } }),
       )
       return { items: items.map(shown), nextCursor }
     },
@@ -134,6 +142,26 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
   }
 }
 
+/**
+ * The owner's row is locked before its keys are counted, so that of several creations at once none passes the bound. Like
+ * an admission it takes the weaker lock, which foreign keys to the row do not wait for. Nothing but statements may be
+ * awaited in here: an embedded database has one connection for everybody.
+ */
+async function insertKey(
+  tx: Prisma.TransactionClient,
+  data: Prisma.ApiKeyUncheckedCreateInput,
+  activeMax: number,
+): Promise<ApiKey> {
+  await tx.$queryRaw`SELECT id FROM users WHERE id = ${data.ownerId}::uuid FOR NO KEY UPDATE`
+  const [active] = await tx.$queryRaw<{ keys: number }[]>`
+    SELECT count(*)::int4 AS keys FROM api_keys
+    WHERE owner_id = ${data.ownerId}::uuid AND revoked_at IS NULL AND expires_at > clock_timestamp()`
+  if (active !== undefined && active.keys >= activeMax) {
+    fail('too_many_keys', `A user may have at most ${activeMax} active API keys; revoke one first.`)
+  }
+  return tx.apiKey.create({ data })
+}
+
 /** A baseline moves up to the counter, in one statement: calls that are counted meanwhile are not lost. */
 const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
   total: (id) => Prisma.sql`UPDATE api_keys SET total_baseline = total_calls WHERE id = ${id}::uuid`,
@@ -157,6 +185,14 @@ function managedBy(caller: Principal): Prisma.ApiKeyWhereInput {
 
 function seenBy(caller: Principal): Prisma.ApiKeyWhereInput {
   return isAdmin(caller) ? {} : { OR: [{ createdById: caller.userId }, { ownerId: caller.userId }] }
+}
+
+/** The same as `isActive` of the record. */
+function activeWhere(active: boolean | undefined, now: Date): Prisma.ApiKeyWhereInput {
+  if (active === undefined) return {}
+  return active
+    ? { revokedAt: null, expiresAt: { gt: now } }
+    : { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] }
 }
 
 function allowance(key: ApiKey, owner: Account, { limits }: KeyRules, now: Date): KeyAllowance {

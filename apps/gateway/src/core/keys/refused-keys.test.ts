@@ -4,7 +4,8 @@ import { createLimits } from '#core/limits/limits.ts'
 import { refuseKey } from './refused-keys.ts'
 
 const rule = { points: 2, windowSeconds: 60 }
-const rules = { chat: rule, upload: rule, agents: rule, login: rule, loginAddress: rule, refusedKeys: rule }
+const logins = { login: rule, loginAddress: rule, refusedKeys: rule }
+const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, ...logins }
 
 test('an address that presents too many refused keys is told to wait, and only that address', async () => {
   const limits = createLimits(rules)

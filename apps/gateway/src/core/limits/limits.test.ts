@@ -9,7 +9,15 @@ let limits: Limits
 beforeEach(() => {
   vi.useFakeTimers()
   limits = createLimits({
-    ...{ chat: rule, upload: rule, agents: rule, login: rule, loginAddress: rule },
+    ...{
+      chat: rule,
+      upload: rule,
+      agents: rule,
+      reports: rule,
+      calls: rule,
+      login: rule,
+      loginAddress: rule,
+    },
     refusedKeys: { points: 1, windowSeconds: 10 },
   })
 })
@@ -70,7 +78,15 @@ test.each([
   [{ points: 60, windowSeconds: 300 }, 10, 50],
   [{ points: 60, windowSeconds: 300 }, 30, 60],
 ])('of %o a caller with %i a minute has %i', async (chat, ownPerMinute, points) => {
-  const rules = { upload: rule, agents: rule, login: rule, loginAddress: rule, refusedKeys: rule }
+  const rules = {
+    upload: rule,
+    agents: rule,
+    reports: rule,
+    calls: rule,
+    login: rule,
+    loginAddress: rule,
+    refusedKeys: rule,
+  }
   const { chat: limiter } = createLimits({ ...rules, chat })
   const verdicts = await Promise.all(Array.from({ length: 100 }, () => limiter.take('a', ownPerMinute)))
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(points)
@@ -84,7 +100,8 @@ test('a limit is told in points a minute, and no limit is none', () => {
 })
 
 test('processes that share a limit without a store have a part of it each, and at least one', async () => {
-  const rules = { chat: rule, upload: rule, agents: rule, login: rule, loginAddress: rule }
+  const reading = { agents: rule, reports: rule, calls: rule }
+  const rules = { chat: rule, upload: rule, ...reading, login: rule, loginAddress: rule }
   const refusedKeys = { points: 1, windowSeconds: 60 }
   const observer = { storeAnswers: () => undefined }
   const shared = createLimits({ ...rules, refusedKeys }, { liveProcesses: () => 2, observer })

@@ -11,6 +11,10 @@ export interface LimitRules {
   readonly chat: LimitRule
   readonly upload: LimitRule
   readonly agents: LimitRule
+  /** Reports of usage. */
+  readonly reports: LimitRule
+  /** Pages and exports of the ledger. */
+  readonly calls: LimitRule
   /** Failed logins for a username from one address. */
   readonly login: LimitRule
   /** Failed logins from one address. */
@@ -57,6 +61,8 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
     chat: limiter('chat', rules.chat),
     upload: limiter('upload', rules.upload),
     agents: limiter('agents', rules.agents),
+    reports: limiter('reports', rules.reports),
+    calls: limiter('calls', rules.calls),
     login: limiter('login', rules.login),
     loginAddress: limiter('login-address', rules.loginAddress),
     refusedKeys: limiter('refused-keys', rules.refusedKeys),

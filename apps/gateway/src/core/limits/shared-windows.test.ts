@@ -44,6 +44,8 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
       chat: rule,
       upload: rule,
       agents: rule,
+      reports: rule,
+      calls: rule,
       login: rule,
       loginAddress: rule,
       refusedKeys: rule,

@@ -24,6 +24,7 @@ export const BUCKETS_MAX = 2_000
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+const YEAR_10000_MS = Date.UTC(10_000, 0)
 const ZONE_MINUTES = /^GMT(?:([+-])(\d{2}):(\d{2}))?/
 
 /**
@@ -46,6 +47,9 @@ export function reportRange(from: Date, to: Date, timezone: string, granularity:
     // Hours are UTC's own: without a look, a zone that lies between them would pass.
     if (granularity === 'hour') zone(start)
     end = next(start, granularity, zone)
+    // Its ISO form would have six digits, which PostgreSQL does not read.
+    if (end.getTime() >= YEAR_10000_MS)
+      fail('invalid_request', 'query.to: expected a time before December 9999.')
     starts.push(start)
     segments.push(...cover(start, end, granularity).map((piece) => ({ start, ...piece })))
   }

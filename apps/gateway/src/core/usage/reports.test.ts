@@ -4,8 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
+import { type CallsQuery, readCalls } from './calls.ts'
 import type { Settlement } from './ledger.ts'
-import { GROUPS, type ReportQuery, type Series } from './reports.ts'
+import type { Reads, Slices } from './reads.ts'
+import { GROUPS, type Report, type ReportQuery, readReport, type Series } from './reports.ts'
 import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
 import { createUsage, type Usage } from './usage.ts'
 import type { Metrics } from './usage-accumulator.ts'
@@ -50,7 +52,7 @@ const past: Arbitrary<Past> = record({
 
 beforeAll(async () => {
   stage = await openUsage()
-  usage = createUsage({ database: stage.database, config: { retentionDays: 400 } })
+  usage = usageOf('embedded')
   admin = await stage.join('admin')
   owners = [await stage.join('premium'), await stage.join('premium')]
   keys = [await stage.ownKey(owners[0]), await stage.ownKey(owners[0]), await stage.ownKey(owners[1])]
@@ -73,11 +75,83 @@ beforeAll(async () => {
 }, OPENING_MS)
 afterAll(() => stage.database.close())
 
-const ask = (caller: Principal, more: Partial<ReportQuery> = {}) =>
-  usage.report(caller, {
-    ...{ from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] },
-    ...more,
-  })
+const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] } as const
+
+/** As the embedded database answers, in slices, which is what a server answers in one statement. */
+async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<Report> {
+  const query = { ...base, ...more }
+  const report = await usage.report(caller, query)
+  expect(await usageOf('server').report(caller, query)).toEqual(report)
+  return report
+}
+
+function usageOf(kind: 'embedded' | 'server'): Usage {
+  const agentIds = new Set(['nobody-called-it'])
+  return createUsage({ database: { ...stage.database, kind }, config: { retentionDays: 400 }, agentIds })
+}
+
+test.each([1, 2, 7, 50])('slices of %i rollups add up to what one statement gives', async (rowsMax) => {
+  const reads: Reads = {
+    inTurn: (read) => read(),
+    slices: { run: (statement) => statement(rowsMax) },
+  }
+  const deps = { sql: stage.database.sql, reads, requireKnownAgent: async () => undefined }
+  const [owner] = owners
+  for (const [caller, more] of [
+    [admin, { groupBy: ['key', 'outcome'] }],
+    [admin, { groupBy: ['user', 'agent'], granularity: 'month' }],
+    [admin, { groupBy: ['end_user'], timezone: 'Asia/Shanghai' }],
+    [owner, { groupBy: ['key'], timezone: 'Europe/Berlin', agent: 'coze' }],
+    [owner, { granularity: 'hour', groupBy: ['model'] }],
+    [admin, { granularity: 'month', timezone: 'America/New_York' }],
+  ] satisfies [Principal, Partial<ReportQuery>][]) {
+    const query = { ...base, ...more }
+    const sliced = await readReport(deps, caller, query)
+    expect(sliced).toEqual(await usageOf('server').report(caller, query))
+    expect(sliced.totals.calls).toBeGreaterThan(0)
+  }
+})
+
+test.each(['embedded', 'server'] as const)(
+  '%s: an agent is known that is configured or was called; another is refused',
+  async (kind) => {
+    const asked = usageOf(kind)
+    const report = (agent: string) => asked.report(admin, { ...base, agent })
+    expect((await report('coze')).totals.calls).toBeGreaterThan(0)
+    expect((await report('nobody-called-it')).totals.calls).toBe(0)
+    await expect(report('cozy')).rejects.toMatchObject({ detail: expect.stringMatching(/^query\.agent: /) })
+    const page = asked.calls(admin, { agent: 'cozy' }, { limit: 1 })
+    await expect(page).rejects.toMatchObject({ detail: expect.stringMatching(/^query\.agent: /) })
+  },
+)
+
+test('a page of the ledger that is looked for in slices is the page', async () => {
+  const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
+  const deps = { ...stage.database, requireKnownAgent: async () => undefined }
+  const [owner] = owners
+  for (const rowsMax of [1, 3, 100]) {
+    const slices: Slices = { run: (statement) => statement(rowsMax) }
+    for (const [caller, query] of [
+      [owner, { agent: 'coze', outcome: 'timeout' }],
+      [admin, { outcome: 'running' }],
+      [admin, { keyId: keys[0]?.id }],
+      [keys[1]?.caller ?? admin, { from: FROM, to: TO }],
+    ] satisfies [Principal, CallsQuery][]) {
+      for (let cursor: string | undefined; ; ) {
+        const page = { limit: 7, cursor }
+        const whole = await readCalls(
+          { ...deps, reads: { ...reads, slices: undefined } },
+          caller,
+          query,
+          page,
+        )
+        expect(await readCalls({ ...deps, reads: { ...reads, slices } }, caller, query, page)).toEqual(whole)
+        if (whole.nextCursor === null) break
+        cursor = whole.nextCursor
+      }
+    }
+  }
+})
 
 test('every figure is what the ledger says, for everybody, a user, a key and an agent', async () => {
   const [owner] = owners
@@ -203,7 +277,11 @@ test('calls past their retention leave the ledger, and the reports keep them', a
   const [row] = await stage.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
-  const pruning = createUsage({ database: stage.database, config: { retentionDays: row?.days ?? 0 } })
+  const pruning = createUsage({
+    database: stage.database,
+    config: { retentionDays: row?.days ?? 0 },
+    agentIds: new Set(),
+  })
   // The ids of these calls say today; a row is looked for by the time in its id.
   await stage.database.sql.query(
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,

@@ -1,7 +1,11 @@
 import type { Sql } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
+import { createPauses } from '#core/pauses.ts'
 import type { Principal } from '#core/principal.ts'
+import type { RequireKnownAgent } from './known-agents.ts'
+import type { Reads, Slices } from './reads.ts'
 import { type Granularity, type ReportRange, reportRange } from './report-range.ts'
+import { readInSlices } from './report-slices.ts'
 import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
 import { type Metrics, Sums, type SumsRow } from './usage-accumulator.ts'
 
@@ -38,22 +42,79 @@ const POINTS_MAX = 50_000
 /** Rollups of several spans may make up a point. */
 const ROWS_MAX = 2 * POINTS_MAX
 
+const NIL = '00000000-0000-0000-0000-000000000000'
+
+/** What reports and pages of the ledger are read with. */
+export interface ReadDeps {
+  readonly sql: Sql
+  readonly reads: Reads
+  readonly requireKnownAgent: RequireKnownAgent
+}
+
 /** Answers from the rollups alone: no row of the ledger is touched. */
-export async function readReport(sql: Sql, caller: Principal, query: ReportQuery): Promise<Report> {
+export function readReport(
+  { sql, reads, requireKnownAgent }: ReadDeps,
+  caller: Principal,
+  query: ReportQuery,
+): Promise<Report> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
-  const scope = await scopeOf(sql, caller, query)
-  const source = sourceOf(scope, query.groupBy)
-  const rows = await sql.query<ReportRow>(statementOf(source, query.groupBy), [
+  return reads.inTurn(async () => {
+    const scope = await scopeOf(sql, caller, query)
+    await requireKnownAgent(query.agent)
+    const source = sourceOf(scope, query.groupBy)
+    const rows =
+      reads.slices === undefined
+        ? await readWhole(sql, source, range, query)
+        : await readSliced(sql, reads.slices, source, range, query)
+    return toReport(rows, range, query.groupBy)
+  })
+}
+
+function readWhole(sql: Sql, source: Source, range: ReportRange, query: ReportQuery): Promise<ReportRow[]> {
+  return sql.query<ReportRow>(statementOf(source, query.groupBy), [
     JSON.stringify(range.segments),
     source.grain,
     source.owner ?? null,
     source.subject ?? null,
     query.agent ?? null,
   ])
-  return toReport(rows, range, query.groupBy)
 }
 
-interface ReportRow extends SumsRow, Readonly<Partial<Record<Group, string>>> {
+async function readSliced(
+  sql: Sql,
+  slices: Slices,
+  source: Source,
+  { segments, starts }: ReportRange,
+  { agent, groupBy }: ReportQuery,
+): Promise<ReportRow[]> {
+  return readInSlices(sql, slices, {
+    grain: source.grain,
+    subjects: source.subject === undefined ? await subjectsOf(sql, slices, source) : [source.subject],
+    columns: columnsOf(source, groupBy),
+    groupsMax: POINTS_MAX / starts.length,
+    agent: agent ?? null,
+    ...{ segments, groupBy },
+  })
+}
+
+/** Every key, or every user, that may have rollups of this grain. */
+async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): Promise<string[]> {
+  const table = isOfKeys(grain) ? 'api_keys' : 'users'
+  const statement = `
+    SELECT id::text FROM ${table}
+    WHERE id > $1::uuid ${owner === undefined ? 'AND $2::uuid IS NULL' : 'AND owner_id = $2::uuid'} ORDER BY id LIMIT $3`
+  const subjects: string[] = []
+  for (let last = NIL; ; last = subjects.at(-1) ?? NIL) {
+    const page = await slices.run(async (rowsMax) => {
+      const rows = await sql.query<{ id: string }>(statement, [last, owner ?? null, rowsMax])
+      return { rows, isFull: rows.length === rowsMax }
+    })
+    subjects.push(...page.rows.map(({ id }) => id))
+    if (!page.isFull) return subjects
+  }
+}
+
+export interface ReportRow extends SumsRow, Readonly<Partial<Record<Group, string>>> {
   readonly start: Date
 }
 
@@ -79,16 +140,6 @@ function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
 
 /** The rows of a segment stand together in an index: each is read and summed by itself, which a plain join leaves to chance. */
 function statementOf({ grain, subject, owner }: Source, groupBy: readonly Group[]): string {
-  const column: Record<Group, string> = {
-    key: 'r.subject',
-    user: isOfKeys(grain) ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
-    end_user: 'r.end_user',
-    agent: 'r.agent',
-    app: 'r.app',
-    model: 'r.model',
-    outcome: 'r.outcome::text',
-  }
-  const columns = groupBy.map((group) => `${column[group]} AS "${group}", `).join('')
   const subjects =
     owner !== undefined
       ? 'r.subject IN (SELECT id::text FROM api_keys WHERE owner_id = $3::uuid) AND $4::text IS NULL'
@@ -99,12 +150,7 @@ function statementOf({ grain, subject, owner }: Source, groupBy: readonly Group[
 SELECT s.start, s.sign, sums.*
 FROM json_to_recordset($1::json) AS s(start timestamptz, sign int, span rollup_span, "from" timestamptz, "to" timestamptz)
 CROSS JOIN LATERAL (
-  SELECT ${columns}sum(r.calls)::int8 AS calls,
-    coalesce(sum(r.calls) FILTER (WHERE r.outcome IN ('upstream_error', 'timeout', 'drained', 'interrupted')), 0)::int8 AS failed,
-    sum(r.token_calls)::int8 AS token_calls, sum(r.prompt_tokens)::int8 AS prompt_tokens,
-    sum(r.completion_tokens)::int8 AS completion_tokens, sum(r.total_tokens)::int8 AS total_tokens,
-    string_agg(r.first_chunk::text, '') AS first_chunk,
-    string_agg(r.duration::text, '') AS duration
+  SELECT ${columnsOf({ grain }, groupBy)}
   FROM rollups r
   WHERE r.span = s.span AND r.grain = $2::rollup_grain AND r.bucket >= s."from" AND r.bucket < s."to"
     AND ${subjects} AND ($5::text IS NULL OR r.agent = $5) AND r.calls > 0
@@ -119,8 +165,43 @@ function isOfKeys(grain: Source['grain']): boolean {
   return grain === 'key' || grain === 'end_user'
 }
 
-function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: readonly Group[]): Report {
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(groupBy.map((group) => row[group])))
+/** The groups, then the sums, over the rollups as `r`. */
+function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]): string {
+  const column: Record<Group, string> = {
+    key: 'r.subject',
+    user: isOfKeys(grain) ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
+    end_user: 'r.end_user',
+    agent: 'r.agent',
+    app: 'r.app',
+    model: 'r.model',
+    outcome: 'r.outcome::text',
+  }
+  const columns = groupBy.map((group) => `${column[group]} AS "${group}", `).join('')
+  return `${columns}sum(r.calls)::int8 AS calls,
+    coalesce(sum(r.calls) FILTER (WHERE r.outcome IN ('upstream_error', 'timeout', 'drained', 'interrupted')), 0)::int8 AS failed,
+    sum(r.token_calls)::int8 AS token_calls, sum(r.prompt_tokens)::int8 AS prompt_tokens,
+    sum(r.completion_tokens)::int8 AS completion_tokens, sum(r.total_tokens)::int8 AS total_tokens,
+    string_agg(r.first_chunk::text, '') AS first_chunk,
+    string_agg(r.duration::text, '') AS duration`
+}
+
+/** A large report is half a second of work, in which the event loop goes on turning. */
+async function toReport(
+  rows: readonly ReportRow[],
+  range: ReportRange,
+  groupBy: readonly Group[],
+): Promise<Report> {
+  const pause = createPauses()
+  const groups = new Map<string, ReportRow[]>()
+  for (const row of rows) {
+    const name = JSON.stringify(groupBy.map((group) => row[group]))
+    const own = groups.get(name)
+    if (own === undefined) groups.set(name, [row])
+    else own.push(row)
+    // An `await` for each of many rows would cost more than their work.
+    const pausing = pause()
+    if (pausing !== undefined) await pausing
+  }
   // Without a grouping there is one series, also where nothing was called.
   if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
   if (groups.size * range.starts.length > POINTS_MAX || rows.length > ROWS_MAX) {
@@ -130,12 +211,20 @@ function toReport(rows: readonly ReportRow[], range: ReportRange, groupBy: reado
     )
   }
   const totals = new Sums()
-  const series = [...groups.values()]
-    .map((own) => sumSeries(own, range.starts, groupBy, totals))
+  const series: Series[] = []
+  for (const own of groups.values()) {
+    const one = sumSeries(own, range.starts, groupBy, totals)
     // A group of hours that were added and taken off alone is none.
-    .filter((one) => groupBy.length === 0 || one.totals.calls > 0)
-    .sort((one, other) => other.totals.calls - one.totals.calls)
+    if (groupBy.length === 0 || one.totals.calls > 0) series.push(one)
+    await pause()
+  }
+  series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
   return { from: range.from, to: range.to, totals: totals.metrics(), series }
+}
+
+/** Groups of as many calls stand in the order of their names, so that a report reads the same each time. */
+function inOrder(one: Series['group'], other: Series['group']): number {
+  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
 }
 
 const NOTHING = new Sums().metrics()

@@ -6,7 +6,7 @@ import { openScratchDatabase } from '#core/database/scratch-database.test-suppor
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { type Group, readReport } from './reports.ts'
+import type { Group } from './reports.ts'
 import { createUsage } from './usage.ts'
 import { verifyUsage } from './verify.ts'
 
@@ -79,7 +79,8 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
 
   async function reported(group: Group): Promise<Record<string, number>> {
     const dayMs = 86_400_000
-    const report = await readReport(database.sql, admin, {
+    const usage = createUsage({ database, config: { retentionDays: 400 }, agentIds: new Set() })
+    const report = await usage.report(admin, {
       from: new Date(Date.now() - 3 * dayMs),
       to: new Date(),
       timezone: 'UTC',
@@ -172,7 +173,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
       { endUser: 'a', app: 'x', daysAgo: 8 },
       { endUser: 'b', app: 'y' },
     ])
-    const usage = createUsage({ database, config: { retentionDays: 400 } })
+    const usage = createUsage({ database, config: { retentionDays: 400 }, agentIds: new Set() })
     expect(await usage.pruneNames()).toBe(4)
     expect(await usage.pruneNames()).toBe(0)
     const rows = await database.sql.query<{ name: string }>('SELECT name FROM rollup_names ORDER BY name')

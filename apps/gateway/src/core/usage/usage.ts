@@ -2,6 +2,8 @@ import type { Database } from '#core/database/database.ts'
 import type { Page, PageRequest } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { type CallRecord, type CallsQuery, readCalls } from './calls.ts'
+import { createRequireKnownAgent } from './known-agents.ts'
+import { createReads } from './reads.ts'
 import { type Report, type ReportQuery, readReport } from './reports.ts'
 import { type Drift, verifyUsage } from './verify.ts'
 
@@ -18,19 +20,23 @@ export interface Usage {
 }
 
 export interface UsageDeps {
-  readonly database: Pick<Database, 'sql' | 'prisma'>
+  readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
   readonly config: { readonly retentionDays: number }
+  /** Ids of the configured agents. */
+  readonly agentIds: ReadonlySet<string>
 }
 
 const PRUNED_AT_ONCE = 5_000
 /** They serve the calls that were admitted on their day; even those that an outage kept open end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
-export function createUsage({ database, config }: UsageDeps): Usage {
-  const { sql } = database
+export function createUsage({ database, config, agentIds }: UsageDeps): Usage {
+  const { sql, prisma } = database
+  const reads = createReads(database.kind)
+  const deps = { sql, reads, requireKnownAgent: createRequireKnownAgent(agentIds, { sql, reads }) }
   return {
-    report: (caller, query) => readReport(sql, caller, query),
-    calls: (caller, query, page) => readCalls(database, caller, query, page),
+    report: (caller, query) => readReport(deps, caller, query),
+    calls: (caller, query, page) => readCalls({ ...deps, prisma }, caller, query, page),
     verify: (extent) => verifyUsage(sql, { ...config, extent }),
     async prune() {
       const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])

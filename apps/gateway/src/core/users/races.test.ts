@@ -9,6 +9,7 @@ import {
   TOKEN_CONFIG,
 } from '#core/auth/users.test-support.ts'
 import { hashKey } from '#core/keys/key-format.ts'
+import { createKeys } from '#core/keys/keys.ts'
 import type { Principal } from '#core/principal.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import { createUsers } from './users.ts'
@@ -51,6 +52,33 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
       ])
       expect(answers.sort()).toEqual(['done', 'last_admin'])
     }
+  })
+
+  test('keys that are created at once are no more than a user may have', async () => {
+    const { prisma } = accounts.database
+    const limits = { chat: { points: 60, windowSeconds: 60 }, upload: { points: 10, windowSeconds: 60 } }
+    const rules = { agentIds: new Set<string>(), limits, maxLifetimeDays: 3_650, activePerUserMax: 5 }
+    // Two processes: what one of them does in turn, the other does beside it.
+    const processes = [1, 2].map(() => createKeys({ prisma, runtime: accounts.runtime, rules }))
+    const [owner, other] = [await accounts.join('premium'), await accounts.join('premium')]
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+    const input = { name: 'a key', description: '', permissions: ['chat' as const], expiresAt }
+    const create = (caller: Principal, ownerId: string, index: number) =>
+      processes[index % 2]?.create(caller, { ...input, ownerId })
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        reasonOf(Promise.resolve(create(index % 3 === 0 ? admin : owner, owner.userId, index))),
+      ),
+    )
+    expect(answers.filter((answer) => answer === 'done')).toHaveLength(5)
+    expect(answers.filter((answer) => answer === 'too_many_keys')).toHaveLength(15)
+    expect(await reasonOf(Promise.resolve(create(other, other.userId, 0)))).toBe('done')
+
+    const [key] = await prisma.apiKey.findMany({ where: { ownerId: owner.userId } })
+    await accounts.keys.revoke(owner, key?.id ?? '')
+    expect(await reasonOf(Promise.resolve(create(owner, owner.userId, 0)))).toBe('done')
+    await prisma.apiKey.updateMany({ where: { ownerId: owner.userId }, data: { expiresAt: new Date() } })
+    expect(await reasonOf(Promise.resolve(create(owner, owner.userId, 0)))).toBe('done')
   })
 
   test('of two changes of one password at once, one is over an old password', async () => {

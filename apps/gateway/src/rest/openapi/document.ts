@@ -136,6 +136,8 @@ const HEADERS_OF_OPERATION: Named<readonly HeaderName[]> = {
   chat: CALL_HEADERS,
   createCompletion: CALL_HEADERS,
   listAgents: LIMIT_HEADERS,
+  readUsage: LIMIT_HEADERS,
+  listCalls: LIMIT_HEADERS,
 }
 
 /** Put together from the examples of the fields, so that it cannot go stale. */

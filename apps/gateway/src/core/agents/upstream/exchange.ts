@@ -28,7 +28,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   /** A blocking reply has none. */
   #reader: EventReader | undefined
   #controller: Dispatcher.DispatchController | undefined
-  #status = 0
+  #status: number | undefined
   #headers: Headers = {}
   #mode: 'unknown' | 'events' | 'body' = 'unknown'
   #hasEnded = false
@@ -44,6 +44,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     this.#limits = limits
     const { method, headers, body } = request
     dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: body ?? null }, this)
+  }
+
+  get status(): number | undefined {
+    return this.#status
   }
 
   next(): Promise<UpstreamPart> {
@@ -125,7 +129,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   #readBody(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#bodyBytes += chunk.length
-    if (this.#status >= 400 && this.#bodyBytes > ERROR_BODY_BYTES) {
+    if (this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES) {
       // The rest is not read: what matters of a refusal stands at its beginning.
       this.onResponseEnd()
       this.#controller?.abort(new UpstreamError('agent_error'))
@@ -151,7 +155,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
     const header: HeaderReader = (name) => [this.#headers[name]].flat()[0]
-    return { kind: 'body', status: this.#status, body: parseBody(this.#chunks), header }
+    return { kind: 'body', status: this.#status ?? 0, body: parseBody(this.#chunks), header }
   }
 
   #takeEvents(): UpstreamPart {
@@ -166,7 +170,11 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   }
 
   #isBody(): boolean {
-    return this.#status >= 400 || this.#limits.isWholeBody
+    return this.#isRefusal() || this.#limits.isWholeBody
+  }
+
+  #isRefusal(): boolean {
+    return this.#status !== undefined && this.#status >= 400
   }
 
   /** Content types lie (errors come as JSON or HTML to a streaming call, streams without any): the first byte decides. */

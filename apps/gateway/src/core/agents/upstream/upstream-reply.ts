@@ -1,6 +1,8 @@
 import type { HeaderReader, UpstreamEvent } from '#core/agents/adapter.ts'
 
 export interface UpstreamReply {
+  /** The platform's HTTP status; undefined as long as it has not answered. */
+  readonly status: number | undefined
   /**
    * What came since the last call: events as soon as there are any, a whole body where the reply is no event stream,
    * or the end of the bytes. Rejects with an {@link UpstreamError}, or with what {@link cancel} was given.

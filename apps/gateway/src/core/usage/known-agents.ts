@@ -1,0 +1,42 @@
+import type { Sql } from '#core/database/database.ts'
+import { fail } from '#core/errors.ts'
+import type { Reads, Slices } from './reads.ts'
+import { readInSlices } from './report-slices.ts'
+
+/**
+ * Refuses an agent that is neither configured nor, from earlier, in the rollups: a mistyped one would be answered with an
+ * empty report. To be called in a read's turn.
+ */
+export type RequireKnownAgent = (agent: string | undefined) => Promise<void>
+
+export function createRequireKnownAgent(
+  configured: ReadonlySet<string>,
+  { sql, reads }: { sql: Sql; reads: Reads },
+): RequireKnownAgent {
+  return async (agent) => {
+    if (agent === undefined || configured.has(agent)) return
+    const { slices } = reads
+    const wasCalled = await (slices === undefined ? isInRollups(sql, agent) : isInSlices(sql, slices, agent))
+    if (wasCalled) return
+    fail('invalid_request', 'query.agent: expected an agent that is configured or has been called.')
+  }
+}
+
+async function isInRollups(sql: Sql, agent: string): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT FROM rollups WHERE span = 'month' AND grain = 'all' AND subject = '' AND agent = $1 LIMIT 1",
+    [agent],
+  )
+  return rows.length > 0
+}
+
+async function isInSlices(sql: Sql, slices: Slices, agent: string): Promise<boolean> {
+  const start = new Date(0)
+  const ever = { start, sign: 1, span: 'month', from: start, to: new Date('9999-12-01') } as const
+  const rows = await readInSlices(sql, slices, {
+    ...{ grain: 'all', subjects: [''], segments: [ever], agent, groupBy: [] },
+    columns: 'sum(r.calls)::int8 AS calls',
+    groupsMax: 0,
+  })
+  return rows.length > 0
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { createReads } from './reads.ts'
+
+test.each([
+  ['embedded', 1],
+  ['server', 2],
+] as const)(
+  'on %s at most %i reads run at a time, and the others wait in their order',
+  async (kind, most) => {
+    const reads = createReads(kind)
+    const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
+    const begun: number[] = []
+    const done = gates.map(({ promise }, index) =>
+      reads.inTurn(async () => {
+        begun.push(index)
+        await promise
+      }),
+    )
+    for (let ended = 0; ended < gates.length; ended += 1) {
+      expect(begun).toHaveLength(Math.min(gates.length, most + ended))
+      gates[ended]?.resolve()
+      await done[ended]
+      await new Promise(setImmediate)
+    }
+    expect(begun).toEqual([0, 1, 2, 3, 4])
+  },
+)
+
+test('what comes when too many wait is refused, and what fails makes room as well', async () => {
+  const reads = createReads('server', { waitingMax: 1 })
+  const gate = Promise.withResolvers<void>()
+  const failing = () => gate.promise.then(() => Promise.reject(new Error('no')))
+  const first = [failing, failing, failing].map((read) => reads.inTurn(read).catch(() => 'failed'))
+  await expect(reads.inTurn(failing)).rejects.toMatchObject({ reason: 'unavailable', retryAfterSeconds: 1 })
+  gate.resolve()
+  expect(await Promise.all(first)).toEqual(['failed', 'failed', 'failed'])
+  expect(await reads.inTurn(async () => 'read')).toBe('read')
+})
+
+test('slices grow while they are quick and shrink when they are slow, within their bounds', async () => {
+  let nowMs = 0
+  const { slices } = createReads('embedded', { elapsedMs: () => nowMs })
+  const sizes: number[] = []
+  const slice = (ms: number) =>
+    slices?.run(async (rowsMax) => {
+      sizes.push(rowsMax)
+      nowMs += ms
+    })
+  for (let quick = 0; quick < 8; quick += 1) await slice(0)
+  for (let slow = 0; slow < 9; slow += 1) await slice(50)
+  expect(Math.max(...sizes)).toBe(1_000)
+  expect(sizes.at(-1)).toBe(10)
+  expect(createReads('server').slices).toBeUndefined()
+})

@@ -1,0 +1,183 @@
+import type { Sql } from '#core/database/database.ts'
+import type { Slices } from './reads.ts'
+import type { Granularity, Segment } from './report-range.ts'
+import type { Group, ReportRow } from './reports.ts'
+
+/** Which rollups a report reads, and what it makes of them. */
+export interface SlicedRead {
+  readonly grain: string
+  /** Whose rollups: ids of keys or users, or the empty text of the grain of everything. */
+  readonly subjects: readonly string[]
+  readonly segments: readonly Segment[]
+  readonly agent: string | null
+  readonly groupBy: readonly Group[]
+  /** The columns of the groups and the sums, over the rollups as `r`. */
+  readonly columns: string
+  /** More groups than this are no report: the reading ends there. */
+  readonly groupsMax: number
+}
+
+/**
+ * Reads rollups a bounded number at a time, in the order of their primary key, and adds up what the slices give: the rows
+ * that one statement would give, without a long statement.
+ */
+export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): Promise<ReportRow[]> {
+  const statement = statementOf(read)
+  const segmentsOf = segmentFinder(read.segments)
+  const rows = new Map<string, ReportRow>()
+  const groups = new Set<string>()
+  let stretches = stretchesOf(read)
+  while (stretches.length > 0 && groups.size <= read.groupsMax) {
+    const pending = stretches
+    const { asked, found } = await slices.run(async (rowsMax) => {
+      const asked = pending.slice(0, rowsMax)
+      const values = [JSON.stringify(asked.map(toTask)), read.grain, rowsMax, read.agent]
+      return { asked, found: await sql.query<SliceRow>(statement, values) }
+    })
+    stretches = [...leftOf(asked, found[0]), ...pending.slice(asked.length)]
+    for (const { last: _last, isFull: _isFull, span, bucket, ...sums } of found) {
+      if (span === null || bucket === null) continue
+      const group = JSON.stringify(read.groupBy.map((name) => sums[name]))
+      groups.add(group)
+      for (const { start, sign } of segmentsOf(span, bucket)) {
+        const key = `${start.getTime()} ${sign} ${group}`
+        const known = rows.get(key)
+        rows.set(key, known === undefined ? { ...sums, start, sign } : merged(known, sums))
+      }
+    }
+  }
+  return [...rows.values()]
+}
+
+type Sums = Omit<ReportRow, 'start' | 'sign'>
+
+interface SliceRow extends Sums {
+  /** Null in the one row of a slice whose rollups the filters left out. */
+  readonly span: Granularity | null
+  readonly bucket: Date | null
+  /** Whether there may be more. */
+  readonly isFull: boolean
+  readonly last: Place | null
+}
+
+/** Where a slice ended. */
+interface Place {
+  /** Number of the stretch in what was asked. */
+  readonly n: number
+  readonly bucket: string
+  readonly end_user: string
+  readonly kind: string
+  readonly agent: string
+  readonly app: string
+  readonly model: string
+  readonly outcome: string
+}
+
+/** Rollups of one subject that stand together in the primary key. */
+interface Stretch {
+  readonly span: Granularity
+  readonly subject: string
+  readonly to: Date
+  /** The rollup before the first. */
+  readonly after: Omit<Place, 'n'>
+}
+
+function stretchesOf({ segments, subjects }: SlicedRead): Stretch[] {
+  const runs = runsOf(segments)
+  return subjects.flatMap((subject) =>
+    runs.map(({ span, from, to }) => ({ span, subject, to, after: before(from) })),
+  )
+}
+
+/** Below every rollup of this moment: the bucket decides alone, and the rest is only well-formed. */
+function before(from: Date): Stretch['after'] {
+  const bucket = new Date(from.getTime() - 1).toISOString()
+  return { bucket, end_user: '', kind: 'chat', agent: '', app: '', model: '', outcome: 'done' }
+}
+
+/** Segments of one span that touch or overlap are read once. */
+function runsOf(segments: readonly Segment[]): Pick<Segment, 'span' | 'from' | 'to'>[] {
+  const runs: { span: Granularity; from: Date; to: Date }[] = []
+  const inOrder = segments.toSorted(
+    (one, other) => one.span.localeCompare(other.span) || one.from.getTime() - other.from.getTime(),
+  )
+  for (const { span, from, to } of inOrder) {
+    const last = runs.at(-1)
+    if (last === undefined || last.span !== span || last.to < from) runs.push({ span, from, to })
+    else if (last.to < to) last.to = to
+  }
+  return runs
+}
+
+function toTask({ span, subject, to, after }: Stretch, n: number) {
+  return { n, span, subject, to, ...after }
+}
+
+function leftOf(asked: readonly Stretch[], result: SliceRow | undefined): Stretch[] {
+  if (result === undefined || !result.isFull || result.last === null) return []
+  const { n, ...after } = result.last
+  return asked.slice(n).map((stretch, index) => (index === 0 ? { ...stretch, after } : stretch))
+}
+
+/** The report's buckets to which a rollup belongs: an edge may be added to one and taken off another. */
+function segmentFinder(
+  segments: readonly Segment[],
+): (span: Granularity, bucket: Date) => readonly Segment[] {
+  const known = new Map<string, readonly Segment[]>()
+  return (span, bucket) => {
+    const key = `${span} ${bucket.getTime()}`
+    let found = known.get(key)
+    if (found === undefined) {
+      found = segments.filter((each) => each.span === span && each.from <= bucket && bucket < each.to)
+      known.set(key, found)
+    }
+    return found
+  }
+}
+
+function merged(one: ReportRow, other: Sums): ReportRow {
+  return {
+    ...one,
+    calls: one.calls + other.calls,
+    failed: one.failed + other.failed,
+    token_calls: one.token_calls + other.token_calls,
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+    total_tokens: one.total_tokens + other.total_tokens,
+    first_chunk: (one.first_chunk ?? '') + (other.first_chunk ?? ''),
+    duration: (one.duration ?? '') + (other.duration ?? ''),
+  }
+}
+
+/** The primary key of `rollups` after span, grain and subject. */
+const KEY = ['bucket', 'end_user', 'kind', 'agent', 'app', 'model', 'outcome']
+
+const keyOf = (table: string) => KEY.map((column) => `${table}.${column}`).join(', ')
+
+/** `$1`: the stretches in their order, `$2`: grain, `$3`: rollups to read at most, `$4`: agent. */
+function statementOf({ columns, groupBy }: SlicedRead): string {
+  return `
+WITH slice AS MATERIALIZED (
+  SELECT t.n, r.*
+  FROM json_to_recordset($1::json) AS t(n int, span rollup_span, subject text, "to" timestamptz, bucket timestamptz,
+    end_user text, kind call_kind, agent text, app text, model text, outcome call_outcome)
+  CROSS JOIN LATERAL (
+    SELECT * FROM rollups r
+    WHERE r.span = t.span AND r.grain = $2::rollup_grain AND r.subject = t.subject
+      AND r.bucket >= t.bucket AND r.bucket < t."to" AND (${keyOf('r')}) > (${keyOf('t')})
+    ORDER BY ${keyOf('r')}
+    LIMIT $3
+  ) AS r
+  LIMIT $3
+), place AS (
+  SELECT n, ${KEY.join(', ')} FROM slice ORDER BY n DESC, ${KEY.map((column) => `${column} DESC`).join(', ')} LIMIT 1
+)
+SELECT (SELECT count(*) FROM slice) >= $3 AS "isFull", (SELECT to_json(place) FROM place) AS last, sums.*
+FROM (VALUES (1)) AS one
+LEFT JOIN (
+  SELECT r.span, r.bucket, ${columns}
+  FROM slice r
+  WHERE ($4::text IS NULL OR r.agent = $4) AND r.calls > 0
+  GROUP BY ${[1, 2, ...groupBy.map((_group, index) => index + 3)].join(', ')}
+) AS sums ON true`
+}

@@ -1,0 +1,165 @@
+import { METHODS } from 'node:http'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Answer, type Ask, send } from './ask.ts'
+import { CONTRACT, OPERATIONS, type Operation, operationOf, type ParameterObject } from './contract.ts'
+import { fieldValues, headerValues, pathValues, queryValues } from './hostile-values.ts'
+import { GOOD } from './provocations.ts'
+import { exchange } from './raw.ts'
+import { type OperationRequest, openStage, type Stage } from './stage.ts'
+
+/** The short run is the same every time; the long one is new every time, and fast-check tells the seed of what it finds. */
+const SOAK = process.env.SOAK !== undefined
+const optionsOf = ({ query }: Operation) =>
+  SOAK ? { numRuns: 5_000 } : { numRuns: query.length > 0 ? 200 : 60, seed: 20_261_122 }
+const TIMEOUT_MS = SOAK ? 30 * 60_000 : 120_000
+
+const MANY = { points: 1_000_000_000 }
+
+let at: Stage
+/** Whom requests may spoil: an administrator's credentials stay good. */
+let victims: { readonly userId: string; readonly keyId: string; readonly adminKey: string }
+beforeAll(async () => {
+  at = await openStage({
+    refusedKeys: MANY,
+    agents: MANY,
+    reports: MANY,
+    calls: MANY,
+    login: MANY,
+    loginAddress: MANY,
+  })
+  const user = await at.api.createUser(at.token, 'victim')
+  const key = await at.api.createKey(at.token)
+  const adminKey = await at.api.createKey(at.token, { permissions: ['admin'] })
+  victims = { userId: user.id, keyId: key.id, adminKey: adminKey.full_key }
+})
+afterAll(() => at?.remove())
+
+test.each(OPERATIONS.map(({ id }) => id))(
+  'nothing that a client can put into %s is our fault',
+  async (id) => {
+    const operation = operationOf(id)
+    const good = await goodRequest(id)
+    await fc.assert(
+      fc.asyncProperty(requestOf(operation, good), async (ask) => {
+        expectNoFault(await send(at.url, ask))
+      }),
+      optionsOf(operation),
+    )
+  },
+  TIMEOUT_MS,
+)
+
+const METHODS_TO_SEND = METHODS.filter((method) => method !== 'CONNECT')
+
+test.each(METHODS_TO_SEND)('the method %s is our fault on no path', async (method) => {
+  for (const path of [...Object.keys(CONTRACT.paths), '/', '/nothing', '/openapi.json', '/docs']) {
+    for (const lines of [
+      [],
+      ['Content-Type: text/plain'],
+      ['Content-Type: application/json', 'Content-Length: 2'],
+    ]) {
+      const head = [
+        `${method} ${path.replace('{id}', 'x')} HTTP/1.1`,
+        'Host: localhost',
+        'Connection: close',
+        ...lines,
+      ]
+      expectNoFault(await exchange(at.url, `${head.join('\r\n')}\r\n\r\n{}`))
+    }
+  }
+})
+
+/** What agents answer is theirs; the rest of 5xx would be ours. */
+function expectNoFault({ status, text, body }: Pick<Answer, 'status' | 'text' | 'body'>): void {
+  const reason: string = body?.reason ?? body?.error?.code ?? ''
+  if (status >= 500 && !reason.startsWith('agent_')) throw new Error(`answered ${status}: ${text}`)
+  expect(status).toBeGreaterThanOrEqual(200)
+}
+
+/** A good request, of which each part may be replaced. */
+function requestOf({ method, path, parameters, body }: Operation, good: OperationRequest): fc.Arbitrary<Ask> {
+  const credential = fc.constantFrom(
+    ...(isLogout(path) ? [] : [good.as, good.as, victims.adminKey]),
+    at.key.full_key,
+    undefined,
+  )
+  return fc.record({
+    method: fc.constant(method),
+    as: credential,
+    path: fc
+      .tuple(
+        fc.oneof({ weight: 3, arbitrary: fc.constant(good.id ?? '') }, pathValues()),
+        queryOf(parameters),
+      )
+      .map(([id, query]) => path.replace('{id}', id) + query),
+    headers: headersOf(parameters, good.headers ?? {}),
+    body: body === undefined ? fc.constant(undefined) : bodyOf([...body.fields.keys()], good.body),
+  })
+}
+
+function isLogout(path: string): boolean {
+  return path.endsWith('/logout')
+}
+
+function queryOf(parameters: readonly ParameterObject[]): fc.Arbitrary<string> {
+  const values = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, schema }) => [name, queryValues(name, schema)] as const)
+  // Few at a time: of many, one is wrong sooner than the others are looked at.
+  return fc
+    .subarray(values, { maxLength: Math.min(3, values.length) })
+    .chain((chosen) =>
+      fc
+        .tuple(...chosen.map(([name, value]) => value.map((text) => `${name}=${text}`)))
+        .map((query) => (query.length === 0 ? '' : `?${query.join('&')}`)),
+    )
+}
+
+function headersOf(
+  parameters: readonly ParameterObject[],
+  good: Readonly<Record<string, string>>,
+): fc.Arbitrary<Record<string, string>> {
+  const names = [
+    ...parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase()),
+  ]
+  const values = [
+    ...names,
+    'x-request-id',
+    'accept',
+    'accept-language',
+    'content-encoding',
+    'if-none-match',
+  ].map((name) => [name, headerValues()] as const)
+  return fc
+    .tuple(fc.nat({ max: 3 }), fc.record(Object.fromEntries(values), { requiredKeys: [] }))
+    .map(([die, hostile]) => {
+      const sent = Object.entries(hostile).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value]],
+      )
+      return { ...good, ...(die === 0 && Object.fromEntries(sent)) }
+    })
+}
+
+function bodyOf(fields: readonly string[], good: unknown): fc.Arbitrary<unknown> {
+  const hostile = fc.record(Object.fromEntries(fields.map((field) => [field, fieldValues()])), {
+    requiredKeys: [],
+  })
+  return fc.oneof(
+    { weight: 4, arbitrary: hostile.map((fields) => ({ ...(good as object), ...pick(fields) })) },
+    { weight: 1, arbitrary: fieldValues() },
+  )
+}
+
+/** Most requests are wrong in one place: the others stop at the first. */
+function pick(fields: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(fields).slice(0, 2))
+}
+
+async function goodRequest(id: string): Promise<OperationRequest> {
+  const good = (await GOOD[id]?.(at)) ?? {}
+  const { path } = operationOf(id)
+  if (path.startsWith('/api/v1/users/{id}')) return { ...good, id: victims.userId }
+  if (path.startsWith('/api/v1/api-keys/{id}')) return { ...good, id: victims.keyId }
+  return good
+}
