@@ -1,7 +1,7 @@
 import type { Sql } from '#core/database/database.ts'
 import type { Slices } from './reads.ts'
 import type { Granularity, Segment } from './report-range.ts'
-import type { Group, ReportRow } from './reports.ts'
+import type { Group, ReportRow } from './report-rows.ts'
 
 /** Which rollups a report reads, and what it makes of them. */
 export interface SlicedRead {

@@ -5,12 +5,10 @@ import type { Principal } from '#core/principal.ts'
 import type { RequireKnownAgent } from './known-agents.ts'
 import type { Reads, Slices } from './reads.ts'
 import { type Granularity, type ReportRange, reportRange } from './report-range.ts'
+import type { Group, ReportRow } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
 import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
-import { type Metrics, Sums, type SumsRow } from './usage-accumulator.ts'
-
-export const GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
-export type Group = (typeof GROUPS)[number]
+import { type Metrics, Sums } from './usage-accumulator.ts'
 
 export interface ReportQuery extends ScopeFilter {
   readonly from: Date
@@ -112,10 +110,6 @@ async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): P
     subjects.push(...page.rows.map(({ id }) => id))
     if (!page.isFull) return subjects
   }
-}
-
-export interface ReportRow extends SumsRow, Readonly<Partial<Record<Group, string>>> {
-  readonly start: Date
 }
 
 interface Source {
