@@ -29,7 +29,7 @@ export function createReads(
   kind: Database['kind'],
   { waitingMax = WAITING_MAX, elapsedMs = () => performance.now() } = {},
 ): Reads {
-  const turnstile = pLimit(READS_AT_ONCE[kind])
+  const limit = pLimit(READS_AT_ONCE[kind])
   let reading = 0
   return {
     slices: kind === 'embedded' ? createSlices(elapsedMs) : undefined,
@@ -39,7 +39,7 @@ export function createReads(
       }
       reading += 1
       try {
-        return await turnstile(read)
+        return await limit(read)
       } finally {
         reading -= 1
       }
