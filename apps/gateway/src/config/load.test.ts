@@ -498,7 +498,7 @@ describe('the file', () => {
 })
 
 test('the example holds an agent of each platform, and needs its variables alone', () => {
-  const path = join(import.meta.dirname, '../../../gateway.config.example.yaml')
+  const path = join(import.meta.dirname, '../../../../gateway.config.example.yaml')
   const named = readFileSync(path, 'utf8').matchAll(/: \$\{(\w+)\}/g)
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
 

@@ -17,6 +17,7 @@ test.each([
       }),
     )
     for (let ended = 0; ended < gates.length; ended += 1) {
+      await new Promise(setImmediate)
       expect(begun).toHaveLength(Math.min(gates.length, most + ended))
       gates[ended]?.resolve()
       await done[ended]
