@@ -17,11 +17,11 @@ test.each([
       }),
     )
     for (let ended = 0; ended < gates.length; ended += 1) {
-      // What has its turn begins within the microtasks.
       await new Promise(setImmediate)
       expect(begun).toHaveLength(Math.min(gates.length, most + ended))
       gates[ended]?.resolve()
       await done[ended]
+      await new Promise(setImmediate)
     }
     expect(begun).toEqual([0, 1, 2, 3, 4])
   },
