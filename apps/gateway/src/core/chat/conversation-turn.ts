@@ -1,5 +1,6 @@
 import type { Adapter, AgentCall } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
@@ -57,11 +58,11 @@ export function openSession(deps: SessionDeps, request: SessionRequest): Session
   switch (call.adapter.context(call.target)) {
     case 'client': {
       const derived = conversationKey(derivedIds, call, admitted, conversationId)
-      return plainSession({ ...asked, conversationId: derived })
+      return plainSession({ ...asked, platformConversationId: derived })
     }
     case 'platform':
       return mappedSession(deps, request, asked)
-    case 'kept':
+    case 'gateway':
       // A face that carries the whole array keeps its context itself.
       return call.messages === undefined ? keptSession(deps, request, asked) : plainSession(asked)
     case 'none':
@@ -77,9 +78,9 @@ function agentCall(call: ResolvedCall, endUser: string): AgentCall {
     stream: call.stream,
     query: call.query,
     messages: call.messages,
-    files: call.files,
+    files: call.files.map(agentFile),
     variables: call.variables,
-    conversationId: undefined,
+    platformConversationId: undefined,
     endUser,
     parameters: call.parameters ?? {},
   }
@@ -106,7 +107,7 @@ async function keptSession(
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
   const answer = new KeptAnswer(keptCharactersMax)
   return {
-    ...plainSession({ ...asked, messages: [...turns, userMessage(call.query, call.files)] }),
+    ...plainSession({ ...asked, messages: [...turns, userMessage(call.query, asked.files)] }),
     saw(events) {
       for (const event of events) answer.add(event)
     },
@@ -133,7 +134,7 @@ async function mappedSession(
   let named: string | undefined
   let binding: Promise<void> | undefined
   return {
-    ...plainSession({ ...asked, conversationId: platformId }),
+    ...plainSession({ ...asked, platformConversationId: platformId }),
     named(id) {
       if (platformId !== undefined || binding !== undefined) return
       named = id
@@ -168,10 +169,10 @@ async function createConversation(
   try {
     const result = await upstream.help(call.agent, helper, call.agent.timeouts.firstByteMs)
     if ('failure' in result) throw new OpeningFailed(result.failure)
-    const { conversationId } = result.ok
-    if (!isPlatformId(conversationId)) throw new OpeningFailed({ reason: 'agent_malformed' })
-    await mapping.bind(conversationId)
-    return conversationId
+    const { platformConversationId } = result.ok
+    if (!isPlatformId(platformConversationId)) throw new OpeningFailed({ reason: 'agent_malformed' })
+    await mapping.bind(platformConversationId)
+    return platformConversationId
   } catch (error) {
     // That it cannot be released either must not hide why; its lease ends by itself.
     await mapping.release().catch(() => undefined)

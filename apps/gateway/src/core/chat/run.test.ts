@@ -105,7 +105,7 @@ function start(name: Platform, session: Partial<Session> = {}, open?: () => Prom
   const agent = agentOf(name, { timeouts, endGraceMs: 50 })
   const platform = new FakePlatform()
   const ends: RunEnd[] = []
-  const call = callOf(agent, { conversationId: 'conversation-1' })
+  const call = callOf(agent, { platformConversationId: 'conversation-1' })
   const opened: Session = {
     call,
     saw: () => undefined,

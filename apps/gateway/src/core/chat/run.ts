@@ -159,10 +159,12 @@ export class Run implements ChatEvents {
   }
 
   /** Every id that a platform gives passes here before it is stored or sent anywhere. */
-  #learn(session: Session, { conversationId, runId, messageId }: ReplyState): void {
-    const isPlain = [conversationId, runId, messageId].every((id) => id === undefined || isPlatformId(id))
+  #learn(session: Session, { platformConversationId, runId, messageId }: ReplyState): void {
+    const isPlain = [platformConversationId, runId, messageId].every(
+      (id) => id === undefined || isPlatformId(id),
+    )
     if (!isPlain) this.#failure ??= { reason: 'agent_malformed' }
-    else if (conversationId !== undefined) session.named(conversationId)
+    else if (platformConversationId !== undefined) session.named(platformConversationId)
   }
 
   /** Keeps what the end needs and passes on what a reader needs, up to a failure. */
