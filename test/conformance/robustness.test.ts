@@ -85,8 +85,9 @@ async function tell(
     upstream: upstreamOf(parts),
     runtime: systemRuntime,
     streamBytesMax: Number.POSITIVE_INFINITY,
-    open: async () => sessionOf(callOf(agent)),
+    open: async () => turnOf(callOf(agent)),
     onEnd: () => undefined,
+    onLeave: () => undefined,
   })
   const batches: (readonly ChatEvent[])[] = []
   try {
@@ -116,7 +117,7 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
   }
 }
 
-function sessionOf(call: AgentCall) {
+function turnOf(call: AgentCall) {
   return {
     call,
     saw: () => undefined,

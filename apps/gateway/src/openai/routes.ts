@@ -10,7 +10,7 @@ import {
   callHeaders,
   endUserOf,
   idOfHeader,
-} from '#http/chat-exchange.ts'
+} from '#http/chat-route.ts'
 import { callerOf, judgeKeyFirst, KEY_PROBLEMS, requireChatKey, requireKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
 import { limitHeaders } from '#http/limit-headers.ts'

@@ -9,7 +9,7 @@ import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { OpeningFailed, type Session } from './conversation-turn.ts'
+import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
 import { Run, type RunEnd } from './run.ts'
 
 const STREAM_BYTES_MAX = 1_000
@@ -101,18 +101,18 @@ const delta = (content: string) => ({ model: 'm-1', choices: [{ delta: { content
 const stop = { choices: [{ delta: {}, finish_reason: 'stop' }] }
 const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
 
-function start(name: Platform, session: Partial<Session> = {}, open?: () => Promise<Session>) {
+function start(name: Platform, turn: Partial<ConversationTurn> = {}, open?: () => Promise<ConversationTurn>) {
   const agent = agentOf(name, { timeouts, endGraceMs: 50 })
   const platform = new FakePlatform()
   const ends: RunEnd[] = []
   const call = callOf(agent, { platformConversationId: 'conversation-1' })
-  const opened: Session = {
+  const opened: ConversationTurn = {
     call,
     saw: () => undefined,
     named: () => undefined,
     complete: async () => undefined,
     failed: async () => undefined,
-    ...session,
+    ...turn,
   }
   const run = new Run({
     agent,
@@ -122,6 +122,7 @@ function start(name: Platform, session: Partial<Session> = {}, open?: () => Prom
     streamBytesMax: STREAM_BYTES_MAX,
     open: open ?? (async () => opened),
     onEnd: (end) => ends.push(end),
+    onLeave: (left) => void left.cancel('client_gone'),
   })
   return { run, platform, ends }
 }
@@ -601,7 +602,7 @@ describe('the conversation', () => {
   })
 
   test('that opens when its reader has left is let go, and the platform is not asked', async () => {
-    const opening = Promise.withResolvers<Session>()
+    const opening = Promise.withResolvers<ConversationTurn>()
     const failed = vi.fn(async () => undefined)
     const { run, platform, ends } = start('openai', {}, () => opening.promise)
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })

@@ -10,7 +10,7 @@ import type { Limits, LimitVerdict } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Admission, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
-import { openSession, type SessionDeps } from './conversation-turn.ts'
+import { openTurn, type TurnDeps } from './conversation-turn.ts'
 import { InFlight } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
 import { Run, type RunEnd, type RunOptions } from './run.ts'
@@ -46,7 +46,7 @@ export interface ChatObserver {
   ended(call: ResolvedCall, callId: string, end: RunEnd): void
 }
 
-export interface ChatDeps extends SessionDeps {
+export interface ChatDeps extends TurnDeps {
   readonly agents: ReadonlyMap<string, Agent>
   readonly authenticate: Authentication['authenticate']
   readonly limits: Limits
@@ -87,18 +87,23 @@ export function createChatService(deps: ChatDeps): ChatService {
       runtime,
       streamBytesMax: bounds.streamBytesMax,
       open,
+      onLeave: leave,
       onEnd(end) {
-        leave()
+        removeRun()
         closeStream?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended(call, callId, end)
         looked()
       },
     })
-    const leave = running.add(run)
-    if (signal.aborted) cancel(run, 'client_gone')
-    else signal.addEventListener('abort', () => cancel(run, 'client_gone'), { once: true })
+    const removeRun = running.add(run)
+    if (signal.aborted) leave(run)
+    else signal.addEventListener('abort', () => leave(run), { once: true })
     return run
+  }
+
+  function leave(run: Run): void {
+    cancel(run, 'client_gone')
   }
 
   function cancel(run: Run, outcome: 'client_gone' | 'drained'): void {
@@ -148,7 +153,7 @@ export function createChatService(deps: ChatDeps): ChatService {
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
-            open: (isOver) => openSession(deps, { call, callId, admitted, conversationId, isOver }),
+            open: (isOver) => openTurn(deps, { call, callId, admitted, conversationId, isOver }),
             signal,
             closeStream,
           }),

@@ -7,7 +7,7 @@ import {
   type ChatRouteOptions,
   callHeaders,
   endUserOf,
-} from '#http/chat-exchange.ts'
+} from '#http/chat-route.ts'
 import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
