@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Agent, AgentApp, Platform } from './agent.ts'
 import type { ChatEvent, Failure } from './events.ts'
 
@@ -99,7 +100,11 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  /**
+   * A stream is read as fast as the platform takes it and is destroyed with the exchange. Its own error ends the exchange as
+   * it is. Without a `content-length` among the headers it is sent in chunks.
+   */
+  readonly body?: string | Readable
 }
 
 export interface UpstreamEvent {
