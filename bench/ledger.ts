@@ -111,7 +111,6 @@ async function call(ledger: Ledger, keyHash: string, agent: string): Promise<voi
     callId,
     requestId: callId,
     keyHash,
-    permission: 'chat',
     kind: 'chat',
     face: 'rest',
     agent,

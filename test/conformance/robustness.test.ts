@@ -9,15 +9,20 @@ import {
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
+import { chatOf } from '@trunkline/gateway/src/core/chat/chat.test-support.ts'
+import {
+  type CollectedReply,
+  type CollectOptions,
+  collectReply,
+} from '@trunkline/gateway/src/core/chat/collect-reply.ts'
 import { Run } from '@trunkline/gateway/src/core/chat/run.ts'
 import { Problem } from '@trunkline/gateway/src/core/errors.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import type { ChunkEncoder } from '@trunkline/gateway/src/http/chunk-encoder.ts'
 import { createCompletionEncoder } from '@trunkline/gateway/src/openai/chunks.ts'
-import { foldCompletion } from '@trunkline/gateway/src/openai/reply.ts'
-import { chatOf } from '@trunkline/gateway/src/rest/chat/chat.test-support.ts'
+import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
-import { foldReply } from '@trunkline/gateway/src/rest/chat/reply.ts'
+import { chatReply } from '@trunkline/gateway/src/rest/chat/reply.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CONTRACT } from '../contract/contract.ts'
@@ -50,12 +55,22 @@ test.for(PLATFORMS)(
         const told = await tell(platform, mode, parts)
         for (const detail of [false, true]) {
           requireStream(createChunkEncoder(chatOf([]), { detail }), told, chunk)
-          await requireFold((chat) => foldReply(chat, { detail, replyBytesMax }), told, reply)
+          await requireReply(
+            { details: detail },
+            (made) => chatReply(chatOf([]), made, { detail }),
+            told,
+            reply,
+          )
         }
         for (const reasoning of [false, true]) {
           const encoder = createCompletionEncoder(chatOf([]), { reasoning, includeUsage: reasoning })
           requireStream(encoder, told, completionChunk)
-          await requireFold((chat) => foldCompletion(chat, { reasoning, replyBytesMax }), told, completion)
+          await requireReply(
+            { reasoning, toolCalls: true },
+            (made) => completionOf(chatOf([]), made),
+            told,
+            completion,
+          )
         }
       }),
       runs,
@@ -85,8 +100,9 @@ async function tell(
     upstream: upstreamOf(parts),
     runtime: systemRuntime,
     streamBytesMax: Number.POSITIVE_INFINITY,
-    open: async () => sessionOf(callOf(agent)),
+    open: async () => turnOf(callOf(agent)),
     onEnd: () => undefined,
+    onLeave: () => undefined,
   })
   const batches: (readonly ChatEvent[])[] = []
   try {
@@ -116,7 +132,7 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
   }
 }
 
-function sessionOf(call: AgentCall) {
+function turnOf(call: AgentCall) {
   return {
     call,
     saw: () => undefined,
@@ -138,12 +154,13 @@ function requireStream(encoder: ChunkEncoder, { batches, problem }: Told, check:
   else requireValid(streamError, last ?? '')
 }
 
-async function requireFold(
-  fold: (chat: ReturnType<typeof chatOf>) => Promise<object>,
+async function requireReply(
+  parts: CollectOptions['parts'],
+  shape: (reply: CollectedReply) => object,
   { batches, problem }: Told,
   check: Check,
 ): Promise<void> {
-  const body = JSON.stringify(await fold(chatOf(batches)))
+  const body = JSON.stringify(shape(await collectReply(chatOf(batches), { parts, replyBytesMax })))
   if (problem === undefined) requireValid(check, `data: ${body}`)
   requireNoSecret(body)
 }

@@ -16,7 +16,7 @@ export interface Subject {
   /** The `app_id` of its calls. */
   readonly appId: string
   /** Who keeps the context of a conversation. */
-  readonly context: 'client' | 'platform' | 'kept' | 'none'
+  readonly context: 'client' | 'platform' | 'gateway' | 'none'
   /** The conversation that a request of the gateway names at the platform. */
   conversationOf(request: SeenRequest): unknown
   /** One run at a time in a conversation: others are refused. */
@@ -121,7 +121,7 @@ const OPENAI = {
   platform: 'openai',
   key: 'app',
   appId: '',
-  context: 'kept',
+  context: 'gateway',
   conversationOf: () => undefined,
   isExclusive: false,
   hasStopCall: false,

@@ -20,6 +20,7 @@ import { createLimits } from '#core/limits/limits.ts'
 import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import { createAdmission } from '#core/usage/admission.ts'
 import { createInstances } from '#core/usage/instances.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import { createUsage } from '#core/usage/usage.ts'
@@ -117,11 +118,11 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
   const secret = createInstallationSecret({ prisma, runtime })
   const authentication = createAuthentication({ sql, limits, tokens })
+  const admission = createAdmission({ limits, keyLimits: createKeyLimitsReader({ sql, runtime }), ledger })
   const chat = createChatService({
     agents,
     authenticate: authentication.authenticate,
-    limits,
-    keyLimits: createKeyLimitsReader({ sql, runtime }),
+    admission,
     ledger,
     upstream,
     derivedIds: createDerivedIds(() => secret.value),

@@ -6,7 +6,7 @@ import { type CozeDialect, cozeData, cozeErrors, cozeRefusal } from './coze-erro
 import { type CozeChat, cozeChatData, cozeMessages, cozeScript } from './coze-script.ts'
 import type { Emulator, Stage } from './emulator.ts'
 import { type ErrorKind, type Faults, parseFaults } from './faults.ts'
-import type { Exchange } from './http-server.ts'
+import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText } from './narrow.ts'
 import { generate, play } from './player.ts'
 
@@ -24,7 +24,7 @@ export function coze(stage: Stage): Emulator {
   const uploads = new Map<string, string>()
   const chats = new Map<string, CozeChat>()
 
-  function chat({ headers, query: search, body, response }: Exchange): Answer | Promise<void> {
+  function chat({ headers, query: search, body, response }: RequestContext): Answer | Promise<void> {
     const dialect = dialectOf(headers.authorization)
     const stream = typeof body.stream === 'boolean' ? body.stream : dialect === 'studio'
     const botId = asText(body.bot_id)
@@ -123,13 +123,13 @@ export function coze(stage: Stage): Emulator {
     throw new Refusal(cozeRefusal(dialect, NO_CHAT[dialect]))
   }
 
-  function pollChat({ headers, query }: Exchange): CozeChat {
+  function pollChat({ headers, query }: RequestContext): CozeChat {
     const dialect = dialectOf(headers.authorization)
     return findChat(dialect, query.get('chat_id') ?? '', query.get('conversation_id') ?? '')
   }
 
   /** Turns the state over; an open stream goes on to its end. */
-  function cancel({ headers, path, body }: Exchange): Answer {
+  function cancel({ headers, path, body }: RequestContext): Answer {
     const dialect = dialectOf(headers.authorization)
     const record = findChat(dialect, asText(body.chat_id), asText(body.conversation_id))
     const run = stage.runs.get(record.run.id)
@@ -140,19 +140,19 @@ export function coze(stage: Stage): Emulator {
     return cozeData({ ...cozeChatData(record), last_error: null })
   }
 
-  function createConversation({ headers, body }: Exchange): Answer {
+  function createConversation({ headers, body }: RequestContext): Answer {
     dialectOf(headers.authorization)
     return cozeData(conversationObject(conversations.create(snowflake()), asRecord(body.meta_data)))
   }
 
-  function retrieveConversation({ headers, query }: Exchange): Answer {
+  function retrieveConversation({ headers, query }: RequestContext): Answer {
     const dialect = dialectOf(headers.authorization)
     const conversation = conversations.find(query.get('conversation_id') ?? '')
     if (!conversation) throw refusal(dialect, 'not-found')
     return cozeData(conversationObject(conversation, {}))
   }
 
-  function upload({ headers, body }: Exchange): Answer {
+  function upload({ headers, body }: RequestContext): Answer {
     const dialect = dialectOf(headers.authorization)
     const { filename, size } = asRecord(body.file)
     if (!asText(filename)) throw refusal(dialect, 'rejected')
@@ -161,8 +161,8 @@ export function coze(stage: Stage): Emulator {
     return cozeData({ id, bytes: size, created_at: Math.floor(Date.now() / 1_000), file_name: filename })
   }
 
-  function bot(exchange: Exchange, id: string): Answer {
-    checkBot(dialectOf(exchange.headers.authorization), id)
+  function bot(context: RequestContext, id: string): Answer {
+    checkBot(dialectOf(context.headers.authorization), id)
     return cozeData({ bot_id: id, name: 'sandbox', description: '', icon_url: '', version: '1718609571' })
   }
 
@@ -173,8 +173,8 @@ export function coze(stage: Stage): Emulator {
     appId: BOT_ID,
     routes: {
       'POST /v3/chat': chat,
-      'GET /v3/chat/retrieve': (exchange) => cozeData(cozeChatData(pollChat(exchange))),
-      'GET /v3/chat/message/list': (exchange) => cozeData(cozeMessages(pollChat(exchange))),
+      'GET /v3/chat/retrieve': (context) => cozeData(cozeChatData(pollChat(context))),
+      'GET /v3/chat/message/list': (context) => cozeData(cozeMessages(pollChat(context))),
       'POST /v3/chat/cancel': cancel,
       'POST /v1/conversation/create': createConversation,
       'GET /v1/conversation/retrieve': retrieveConversation,
@@ -188,8 +188,8 @@ export function coze(stage: Stage): Emulator {
           avatar_url: '',
         })
       },
-      'GET /v1/bots/:id': (exchange) => bot(exchange, exchange.params.id ?? ''),
-      'GET /v1/bot/get_online_info': (exchange) => bot(exchange, exchange.query.get('bot_id') ?? ''),
+      'GET /v1/bots/:id': (context) => bot(context, context.params.id ?? ''),
+      'GET /v1/bot/get_online_info': (context) => bot(context, context.query.get('bot_id') ?? ''),
     },
     notFound: json(404, { code: 404, msg: 'page not found' }),
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from './answer.ts'
 import { difyError, difyErrors, difyJson } from './dify-errors.ts'
-import type { Exchange } from './http-server.ts'
+import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 
 interface Upload {
@@ -24,7 +24,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = Object.fromEntries(
 export class DifyFiles {
   readonly #uploads = new Map<string, Upload>()
 
-  upload({ body }: Exchange) {
+  upload({ body }: RequestContext) {
     const file = asRecord(body.file)
     const name = asText(file.filename)
     const size = Number(file.size)

@@ -8,7 +8,7 @@ import { type DifyRun, difyScript } from './dify-script.ts'
 import { difyChatflowScript, difyWorkflowScript } from './dify-workflow-script.ts'
 import type { Emulator, Stage } from './emulator.ts'
 import { type Faults, parseFaults } from './faults.ts'
-import type { Exchange } from './http-server.ts'
+import type { RequestContext } from './http-server.ts'
 import { asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play, type Script } from './player.ts'
 
@@ -43,9 +43,9 @@ export function dify(stage: Stage): Emulator {
   const conversations = new Conversations()
   const files = new DifyFiles()
 
-  function run(exchange: Exchange, route: Route): Promise<void> {
-    const { body, response } = exchange
-    const kind = appOf(exchange)
+  function run(context: RequestContext, route: Route): Promise<void> {
+    const { body, response } = context
+    const kind = appOf(context)
     checkRoute(kind, route)
     const { query, user, stream } = readRequest(kind, route, body)
     const names = files.names(body.files, user)
@@ -90,9 +90,9 @@ export function dify(stage: Stage): Emulator {
   }
 
   /** Always a success, also for an unknown task and for another user's, which goes on. */
-  function stop(exchange: Exchange): Answer {
-    appOf(exchange)
-    const { params, path, body } = exchange
+  function stop(context: RequestContext): Answer {
+    appOf(context)
+    const { params, path, body } = context
     if (!asText(body.user)) throw new Refusal(USER_MISSING)
     const found = stage.runs.get(params.task ?? '')
     const mine = found?.owner === body.user ? found : undefined
@@ -106,20 +106,20 @@ export function dify(stage: Stage): Emulator {
     apiKey: KEYS.chat,
     keys: KEYS,
     routes: {
-      'POST /v1/chat-messages': (exchange) => run(exchange, 'chat'),
-      'POST /v1/completion-messages': (exchange) => run(exchange, 'completion'),
-      'POST /v1/workflows/run': (exchange) => run(exchange, 'workflow'),
+      'POST /v1/chat-messages': (context) => run(context, 'chat'),
+      'POST /v1/completion-messages': (context) => run(context, 'completion'),
+      'POST /v1/workflows/run': (context) => run(context, 'workflow'),
       'POST /v1/chat-messages/:task/stop': stop,
       'POST /v1/completion-messages/:task/stop': stop,
       'POST /v1/workflows/tasks/:task/stop': stop,
-      'POST /v1/files/upload': (exchange) => {
-        appOf(exchange)
-        if (!asText(exchange.body.user)) throw new Refusal(USER_MISSING)
-        return files.upload(exchange)
+      'POST /v1/files/upload': (context) => {
+        appOf(context)
+        if (!asText(context.body.user)) throw new Refusal(USER_MISSING)
+        return files.upload(context)
       },
-      'GET /v1/info': (exchange) => difyJson(200, info(appOf(exchange))),
-      'GET /v1/parameters': (exchange) => {
-        appOf(exchange)
+      'GET /v1/info': (context) => difyJson(200, info(appOf(context))),
+      'GET /v1/parameters': (context) => {
+        appOf(context)
         return difyJson(200, PARAMETERS)
       },
       'GET /health': () => json(200, { status: 'ok', version: '1.9.1' }),
@@ -134,7 +134,7 @@ export function dify(stage: Stage): Emulator {
 
 const USER_MISSING = difyError(400, 'invalid_param', 'Arg user must be provided.')
 
-function appOf({ headers }: Exchange): Kind {
+function appOf({ headers }: RequestContext): Kind {
   const [scheme, key] = headers.authorization?.split(' ') ?? []
   const app = Object.entries(KEYS).find(([, known]) => known === key)
   if (scheme?.toLowerCase() !== 'bearer' || !app) throw new Refusal(difyErrors.credentials)

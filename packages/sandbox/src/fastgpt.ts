@@ -6,7 +6,7 @@ import type { Emulator, Stage } from './emulator.ts'
 import { type FastGptError, fastGptErrors, jsonError, known, sseError } from './fastgpt-errors.ts'
 import { type FastGptRun, fastGptScript, OPTIONS } from './fastgpt-script.ts'
 import { type Faults, parseFaults } from './faults.ts'
-import type { Exchange } from './http-server.ts'
+import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play } from './player.ts'
 
@@ -20,7 +20,7 @@ const REAL = { name: 'FastGPT', platform: 'fastgpt', baseUrl: 'https://api.fastg
 export function fastgpt(stage: Stage): Emulator {
   const chats = new Conversations()
 
-  function complete({ headers, body, response }: Exchange, version: 'v1' | 'v2'): Promise<void> {
+  function complete({ headers, body, response }: RequestContext, version: 'v1' | 'v2'): Promise<void> {
     const stream = body.stream === true
     const refuse: Refuse = (error) => new Refusal(stream ? sseError(error) : jsonError(error))
 
@@ -76,7 +76,7 @@ export function fastgpt(stage: Stage): Emulator {
     return chats.find(id) ?? chats.create(id)
   }
 
-  function stop({ path, body, headers }: Exchange): Answer {
+  function stop({ path, body, headers }: RequestContext): Answer {
     admit(headers.authorization, body.appId, (error) => new Refusal(jsonError(error)))
     const run = stage.runs.inConversation(asText(body.chatId))
     stage.seen.stop({ runId: run?.id, path, body })
@@ -90,8 +90,8 @@ export function fastgpt(stage: Stage): Emulator {
     keys: KEYS,
     appId: APP_ID,
     routes: {
-      'POST /api/v1/chat/completions': (exchange) => complete(exchange, 'v1'),
-      'POST /api/v2/chat/completions': (exchange) => complete(exchange, 'v2'),
+      'POST /api/v1/chat/completions': (context) => complete(context, 'v1'),
+      'POST /api/v2/chat/completions': (context) => complete(context, 'v2'),
       'POST /api/v2/chat/stop': stop,
       'GET /api/common/system/getInitData': () =>
         json(200, {

@@ -4,7 +4,7 @@ import { composeReply, countTokens } from './compose-reply.ts'
 import { type Conversation, Conversations } from './conversations.ts'
 import type { Emulator, Stage } from './emulator.ts'
 import { type ErrorKind, parseFaults } from './faults.ts'
-import type { Exchange } from './http-server.ts'
+import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText } from './narrow.ts'
 import { play, type Script } from './player.ts'
 import { tightFrame } from './sse.ts'
@@ -17,8 +17,8 @@ const REAL = { name: 'HiAgent', platform: 'hiagent', baseUrl: 'https://hiagent.e
 export function hiagent(stage: Stage): Emulator {
   const conversations = new Conversations()
 
-  function createConversation(exchange: Exchange): Answer {
-    const userId = userOf(exchange)
+  function createConversation(context: RequestContext): Answer {
+    const userId = userOf(context)
     const { id } = conversations.create(shortId(), userId)
     return json(200, {
       Conversation: {
@@ -32,9 +32,9 @@ export function hiagent(stage: Stage): Emulator {
     })
   }
 
-  function chatQuery(exchange: Exchange): Promise<void> {
-    const { body, path, response } = exchange
-    const userId = userOf(exchange)
+  function chatQuery(context: RequestContext): Promise<void> {
+    const { body, path, response } = context
+    const userId = userOf(context)
     const query = asText(body.Query)
     if (!query) throw refusal(path, 'rejected')
     const conversation = conversations.find(asText(body.AppConversationID))
@@ -59,9 +59,9 @@ export function hiagent(stage: Stage): Emulator {
     })
   }
 
-  function stopMessage(exchange: Exchange): Answer {
-    const userId = userOf(exchange)
-    const { body, path } = exchange
+  function stopMessage(context: RequestContext): Answer {
+    const userId = userOf(context)
+    const { body, path } = context
     const found = stage.runs.get(asText(body.TaskID))
     const mine = found?.owner === userId ? found : undefined
     stage.seen.stop({ runId: mine?.id, path, body })
@@ -77,8 +77,8 @@ export function hiagent(stage: Stage): Emulator {
       [`POST ${BASE}/create_conversation`]: createConversation,
       [`POST ${BASE}/chat_query_v2`]: chatQuery,
       [`POST ${BASE}/stop_message`]: stopMessage,
-      [`POST ${BASE}/get_app_config_preview`]: (exchange) => {
-        userOf(exchange)
+      [`POST ${BASE}/get_app_config_preview`]: (context) => {
+        userOf(context)
         return json(200, { Name: 'sandbox', VariableConfigs: null, BaseResp: null })
       },
     },
@@ -119,7 +119,7 @@ function failure(path: string, kind: ErrorKind): Answer {
 }
 
 /** The user of a call whose keys are right. */
-function userOf({ headers, body, path }: Exchange): string {
+function userOf({ headers, body, path }: RequestContext): string {
   if (headers.apikey !== KEY || body.AppKey !== KEY) throw refusal(path, 'credentials')
   const userId = asText(body.UserID)
   if (userId.length < 1 || userId.length > 20) throw refusal(path, 'rejected')

@@ -4,7 +4,8 @@ import { type Answer, Refusal } from './answer.ts'
 import { asRecord, type JsonRecord } from './narrow.ts'
 import type { SeenLog } from './seen.ts'
 
-export interface Exchange {
+/** One request with its response, as a handler gets them. */
+export interface RequestContext {
   readonly method: string
   readonly path: string
   /** The `:name` segments of the route. */
@@ -16,7 +17,7 @@ export interface Exchange {
 }
 
 /** Answers in one piece, or writes the response itself. */
-type Handler = (exchange: Exchange) => Answer | Promise<void>
+type Handler = (context: RequestContext) => Answer | Promise<void>
 
 export interface Routes {
   readonly [route: `${'GET' | 'POST'} /${string}`]: Handler

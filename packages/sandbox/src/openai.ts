@@ -4,7 +4,7 @@ import { composeReply } from './compose-reply.ts'
 import type { Emulator, Stage } from './emulator.ts'
 import { parseFaults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
-import type { Exchange } from './http-server.ts'
+import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import {
   invalidRequest,
@@ -28,7 +28,7 @@ const MODELS: Readonly<Record<string, OpenAiFlavour>> = {
 
 /** An OpenAI-compatible server; it keeps no context but what the request carries. */
 export function openai(stage: Stage): Emulator {
-  function complete({ headers, body, response }: Exchange): Promise<void> {
+  function complete({ headers, body, response }: RequestContext): Promise<void> {
     checkKey(headers.authorization)
     const model = asText(body.model)
     const flavour = MODELS[model]

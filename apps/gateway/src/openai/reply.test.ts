@@ -1,17 +1,43 @@
 import { expect, test } from 'vitest'
-import type { ChatEvent } from '#core/agents/events.ts'
-import { chatOf } from '#rest/chat/chat.test-support.ts'
-import { foldCompletion } from './reply.ts'
+import { chatOf } from '#core/chat/chat.test-support.ts'
+import type { CollectedReply } from '#core/chat/collect-reply.ts'
+import { completionOf } from './reply.ts'
 
-const options = { reasoning: true, replyBytesMax: 1_000 }
-const words = 'x'.repeat(400)
+const collected: CollectedReply = {
+  model: 'm-1',
+  content: 'Hello',
+  reasoning: '',
+  toolCalls: [],
+  details: [],
+  finishReason: 'stop',
+  usage: undefined,
+}
 
-test.each<[string, ChatEvent]>([
-  ['text', { type: 'text', text: words }],
-  ['reasoning', { type: 'reasoning', text: words }],
-  ['arguments of tools', { type: 'tool_calls', delta: [{ index: 0, function: { arguments: words } }] }],
-])('a completion that grows beyond its size by %s is a failure', async (_name, event) => {
-  await expect(foldCompletion(chatOf(Array(3).fill([event])), options)).rejects.toMatchObject({
-    reason: 'agent_malformed',
+test('a completion is named for its call and leaves out what there is not', () => {
+  expect(completionOf(chatOf([]), collected)).toStrictEqual({
+    id: 'chatcmpl-01890a5d-ac96-774b-bcce-b302099a8057',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'm-1',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'Hello', refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+  })
+})
+
+test('reasoning and tool calls stand beside the content, which is null where only tools are called', () => {
+  const toolCalls = [{ id: 'call-1', function: { name: 'f', arguments: '{}' } }]
+  const called = completionOf(chatOf([]), { ...collected, content: '', reasoning: 'Well.', toolCalls })
+  expect(called.choices[0]?.message).toStrictEqual({
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    reasoning_content: 'Well.',
+    tool_calls: toolCalls,
   })
 })

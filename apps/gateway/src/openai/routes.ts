@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { ChatCall } from '#core/chat/chat-call.ts'
+import { collectReply } from '#core/chat/collect-reply.ts'
 import { Problem } from '#core/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import {
-  abortedWith,
   CHAT_PROBLEMS,
   type ChatRouteOptions,
   callHeaders,
   endUserOf,
   idOfHeader,
-} from '#http/chat-exchange.ts'
+  startChat,
+} from '#http/chat-route.ts'
 import { callerOf, judgeKeyFirst, KEY_PROBLEMS, requireChatKey, requireKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
-import { limitHeaders } from '#http/limit-headers.ts'
 import { problemsAs, ref } from '#http/schemas.ts'
 import { createCompletionEncoder } from './chunks.ts'
-import { foldCompletion } from './reply.ts'
+import { completionOf } from './reply.ts'
 import { callMessages, passedParameters, splitModel, unhonouredParameters } from './request.ts'
 import {
   CompletionChunkSchema,
@@ -58,20 +58,25 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
       errorHandler: judgeKeyFirst(services),
     },
     async (request, reply) => {
-      const { body } = request
-      const call = chatCall(request, options)
-      request.isKeyJudgedByCall = true
-      const chat = await services.chat.start(call, abortedWith(reply), (verdict) =>
-        limitHeaders(reply, verdict),
-      )
+      const { stream, stream_options } = request.body
+      const chat = await startChat(services, request, reply, chatCall(request, options))
       callHeaders(request, reply, chat)
       const { reasoning } = chat
-      if (body.stream !== true) {
-        return foldCompletion(chat, { reasoning, replyBytesMax: options.replyBytesMax })
+      if (stream === true) {
+        const includeUsage = stream_options?.include_usage === true
+        await sendEventStream(
+          reply,
+          chat,
+          createCompletionEncoder(chat, { reasoning, includeUsage }),
+          options,
+        )
+        return reply
       }
-      const includeUsage = body.stream_options?.include_usage === true
-      await sendEventStream(reply, chat, createCompletionEncoder(chat, { reasoning, includeUsage }), options)
-      return reply
+      const { replyBytesMax } = options
+      return completionOf(
+        chat,
+        await collectReply(chat, { parts: { reasoning, toolCalls: true }, replyBytesMax }),
+      )
     },
   )
 

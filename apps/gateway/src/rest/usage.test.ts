@@ -35,7 +35,7 @@ beforeAll(async () => {
     const callId = v7()
     const keyHash = hashKey((index < 5 ? key : foreign).fullKey)
     const named = { requestId: `=request-${index}`, agent: index % 2 === 0 ? 'dify' : 'fastgpt', app: '' }
-    const placed = { endUser: '', conversation: '', permission: 'chat', kind: 'chat', face: 'rest' } as const
+    const placed = { endUser: '', conversation: '', kind: 'chat', face: 'rest' } as const
     await ledger.admit({ callId, keyHash, ...named, ...placed })
     // The last of each key is still running.
     if (index === 4 || index === 6) continue

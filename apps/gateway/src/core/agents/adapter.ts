@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Agent, AgentApp, Platform } from './agent.ts'
 import type { ChatEvent, Failure } from './events.ts'
 
@@ -14,9 +15,9 @@ export interface Adapter<State extends ReplyState = ReplyState> {
   features(agent: Agent): AgentFeatures
   /**
    * Who keeps the context of a conversation: `client` platforms under the id they are given, `platform` ones under ids of
-   * their own (the gateway keeps the mapping), for `kept` ones the gateway itself, `none` is asked anew every time.
+   * their own (the gateway keeps the mapping), for `gateway` ones the gateway itself, `none` is asked anew every time.
    */
-  context(agent: Agent): 'client' | 'platform' | 'kept' | 'none'
+  context(agent: Agent): 'client' | 'platform' | 'gateway' | 'none'
   /** Whether a reply that ends well without text is an error. */
   readonly emptyReplyIsError: boolean
 
@@ -33,7 +34,7 @@ export interface Adapter<State extends ReplyState = ReplyState> {
   toFailure(status: number, body: unknown, header: HeaderReader): Failure
 
   /** Platforms that issue conversation ids: the call that creates one before the first turn (absent: the first chat does it). */
-  createConversation?(call: AgentCall): HelperCall<{ readonly conversationId: string }>
+  createConversation?(call: AgentCall): HelperCall<{ readonly platformConversationId: string }>
   /** Stops a run at the platform; undefined while the ids it needs are not known yet. */
   stop?(call: AgentCall, state: State): HelperCall<void> | undefined
   /** A cheap request that tells whether the platform is there and takes our credentials. */
@@ -56,6 +57,13 @@ export interface CallMessage {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
+/** A file that goes with a question, as platforms want it described. */
+export interface AgentFile {
+  readonly url: string
+  readonly name: string
+  readonly kind: 'image' | 'video' | 'audio' | 'document' | 'custom'
+}
+
 /** Everything an adapter may know of one chat call. */
 export interface AgentCall {
   readonly agent: Agent
@@ -68,10 +76,10 @@ export interface AgentCall {
   readonly query: string
   /** The caller's own array of messages, where the face has one, or kept turns before the query (`openai` agents). */
   readonly messages: readonly CallMessage[] | undefined
-  readonly files: readonly string[]
+  readonly files: readonly AgentFile[]
   readonly variables: Readonly<Record<string, unknown>>
   /** The conversation's id at the platform: derived for `client` platforms, undefined for a new one of `platform` ones. */
-  readonly conversationId: string | undefined
+  readonly platformConversationId: string | undefined
   /** Stable, opaque id of (owner, end user): 20 characters `[0-9a-z]`. */
   readonly endUser: string
   /** OpenAI parameters (tools, sampling) that `openai` agents pass through. */
@@ -81,7 +89,7 @@ export interface AgentCall {
 /** What is learned in mid-reply; adapters extend it. */
 export interface ReplyState {
   /** The platform's conversation id as its reply names it. */
-  conversationId?: string
+  platformConversationId?: string
   /** The id by which the platform can stop this run. */
   runId?: string
   /** The id that some platforms want beside it. */
@@ -92,7 +100,11 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  /**
+   * A stream is read as fast as the platform takes it and is destroyed with the exchange. Its own error ends the exchange as
+   * it is. Without a `content-length` among the headers it is sent in chunks.
+   */
+  readonly body?: string | Readable
 }
 
 export interface UpstreamEvent {

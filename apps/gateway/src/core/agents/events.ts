@@ -58,13 +58,16 @@ export type ChatEvent =
   | { readonly type: 'end'; readonly reason: FinishReason }
   | { readonly type: 'error'; readonly failure: Failure }
 
-/** A reply, to be read once. */
+/** A reply, which can be read once. */
 export interface ChatEvents {
   /**
    * Hands over batches of events, and waits for what `take` returns. Resolves after a complete reply, whose last event is
-   * `end`; every other end rejects with a {@link Problem}. A problem that `take` throws ends the reply as failed.
+   * `end`; every other end rejects with a {@link Problem}. A problem that `take` throws ends the reply as failed. A second
+   * read rejects with an ordinary error, because it is a mistake in the code of a face.
    */
   read(take: TakeEvents): Promise<void>
+  /** Ends the reply because its reader wants no more of it: the platform is stopped. Does nothing after the end. */
+  leave(): void
 }
 
 export type TakeEvents = (batch: readonly ChatEvent[]) => Promise<void> | undefined

@@ -165,7 +165,7 @@ export function callOf(agent: Agent, overrides: Partial<AgentCall> = {}): AgentC
     messages: undefined,
     files: [],
     variables: {},
-    conversationId: undefined,
+    platformConversationId: undefined,
     endUser: '0123456789abcdefghij',
     parameters: {},
     ...overrides,

@@ -108,7 +108,7 @@ function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: 
 function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
   const { messages, unhonoured = [] } = call
   if (messages === undefined) return call
-  if (adapter.context(agent) === 'kept') {
+  if (adapter.context(agent) === 'gateway') {
     requirePublicTools(call.parameters?.tools)
     return { ...call, messages: publicMessages(messages) }
   }

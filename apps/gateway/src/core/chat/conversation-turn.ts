@@ -1,5 +1,6 @@
 import type { Adapter, AgentCall } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
@@ -11,7 +12,7 @@ import type { DerivedIds } from './derived-ids.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 /** One call's part in its conversation: what the platform is asked with, and what is kept of the answer. */
-export interface Session {
+export interface ConversationTurn {
   readonly call: AgentCall
   /** Events that were passed on. */
   saw(events: readonly ChatEvent[]): void
@@ -22,7 +23,7 @@ export interface Session {
   failed(failure: Failure | undefined): Promise<void>
 }
 
-export interface SessionDeps {
+export interface TurnDeps {
   readonly conversations: Conversations
   readonly derivedIds: DerivedIds
   readonly upstream: Upstream
@@ -30,7 +31,7 @@ export interface SessionDeps {
   readonly keptCharactersMax: number
 }
 
-export interface SessionRequest {
+export interface TurnRequest {
   readonly call: ResolvedCall
   readonly callId: string
   readonly admitted: Admitted
@@ -50,22 +51,23 @@ export class OpeningFailed extends Error {
   }
 }
 
-export function openSession(deps: SessionDeps, request: SessionRequest): Session | Promise<Session> {
+/** Enters the conversation of a call, in the way that its platform keeps conversations. */
+export function openTurn(deps: TurnDeps, request: TurnRequest): ConversationTurn | Promise<ConversationTurn> {
   const { call, admitted, conversationId } = request
   const { derivedIds } = deps
   const asked = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
   switch (call.adapter.context(call.target)) {
     case 'client': {
       const derived = conversationKey(derivedIds, call, admitted, conversationId)
-      return plainSession({ ...asked, conversationId: derived })
+      return plainTurn({ ...asked, platformConversationId: derived })
     }
     case 'platform':
-      return mappedSession(deps, request, asked)
-    case 'kept':
+      return mappedTurn(deps, request, asked)
+    case 'gateway':
       // A face that carries the whole array keeps its context itself.
-      return call.messages === undefined ? keptSession(deps, request, asked) : plainSession(asked)
+      return call.messages === undefined ? rememberedTurn(deps, request, asked) : plainTurn(asked)
     case 'none':
-      return plainSession(asked)
+      return plainTurn(asked)
   }
 }
 
@@ -77,15 +79,15 @@ function agentCall(call: ResolvedCall, endUser: string): AgentCall {
     stream: call.stream,
     query: call.query,
     messages: call.messages,
-    files: call.files,
+    files: call.files.map(agentFile),
     variables: call.variables,
-    conversationId: undefined,
+    platformConversationId: undefined,
     endUser,
     parameters: call.parameters ?? {},
   }
 }
 
-function plainSession(call: AgentCall): Session {
+function plainTurn(call: AgentCall): ConversationTurn {
   return {
     call,
     saw: () => undefined,
@@ -96,17 +98,17 @@ function plainSession(call: AgentCall): Session {
 }
 
 /** For agents without a context: the kept turns go before the query, and the completed one is kept. */
-async function keptSession(
-  { conversations, derivedIds, keptCharactersMax }: SessionDeps,
-  { call, callId, admitted, conversationId }: SessionRequest,
+async function rememberedTurn(
+  { conversations, derivedIds, keptCharactersMax }: TurnDeps,
+  { call, callId, admitted, conversationId }: TurnRequest,
   asked: AgentCall,
-): Promise<Session> {
+): Promise<ConversationTurn> {
   const key = conversationKey(derivedIds, call, admitted, conversationId)
   // A conversation that starts with this call has no turns to look for.
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
   const answer = new KeptAnswer(keptCharactersMax)
   return {
-    ...plainSession({ ...asked, messages: [...turns, userMessage(call.query, call.files)] }),
+    ...plainTurn({ ...asked, messages: [...turns, userMessage(call.query, asked.files)] }),
     saw(events) {
       for (const event of events) answer.add(event)
     },
@@ -115,11 +117,11 @@ async function keptSession(
 }
 
 /** For platforms with ids of their own. */
-async function mappedSession(
-  deps: SessionDeps,
-  { call, callId, admitted, conversationId, isOver }: SessionRequest,
+async function mappedTurn(
+  deps: TurnDeps,
+  { call, callId, admitted, conversationId, isOver }: TurnRequest,
   asked: AgentCall,
-): Promise<Session> {
+): Promise<ConversationTurn> {
   const { conversations, derivedIds, upstream } = deps
   const mapping = await conversations.enter({
     key: conversationKey(derivedIds, call, admitted, conversationId),
@@ -133,7 +135,7 @@ async function mappedSession(
   let named: string | undefined
   let binding: Promise<void> | undefined
   return {
-    ...plainSession({ ...asked, conversationId: platformId }),
+    ...plainTurn({ ...asked, platformConversationId: platformId }),
     named(id) {
       if (platformId !== undefined || binding !== undefined) return
       named = id
@@ -168,10 +170,10 @@ async function createConversation(
   try {
     const result = await upstream.help(call.agent, helper, call.agent.timeouts.firstByteMs)
     if ('failure' in result) throw new OpeningFailed(result.failure)
-    const { conversationId } = result.ok
-    if (!isPlatformId(conversationId)) throw new OpeningFailed({ reason: 'agent_malformed' })
-    await mapping.bind(conversationId)
-    return conversationId
+    const { platformConversationId } = result.ok
+    if (!isPlatformId(platformConversationId)) throw new OpeningFailed({ reason: 'agent_malformed' })
+    await mapping.bind(platformConversationId)
+    return platformConversationId
   } catch (error) {
     // That it cannot be released either must not hide why; its lease ends by itself.
     await mapping.release().catch(() => undefined)

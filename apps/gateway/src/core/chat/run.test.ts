@@ -9,7 +9,7 @@ import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { OpeningFailed, type Session } from './conversation-turn.ts'
+import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
 import { Run, type RunEnd } from './run.ts'
 
 const STREAM_BYTES_MAX = 1_000
@@ -101,18 +101,18 @@ const delta = (content: string) => ({ model: 'm-1', choices: [{ delta: { content
 const stop = { choices: [{ delta: {}, finish_reason: 'stop' }] }
 const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
 
-function start(name: Platform, session: Partial<Session> = {}, open?: () => Promise<Session>) {
+function start(name: Platform, turn: Partial<ConversationTurn> = {}, open?: () => Promise<ConversationTurn>) {
   const agent = agentOf(name, { timeouts, endGraceMs: 50 })
   const platform = new FakePlatform()
   const ends: RunEnd[] = []
-  const call = callOf(agent, { conversationId: 'conversation-1' })
-  const opened: Session = {
+  const call = callOf(agent, { platformConversationId: 'conversation-1' })
+  const opened: ConversationTurn = {
     call,
     saw: () => undefined,
     named: () => undefined,
     complete: async () => undefined,
     failed: async () => undefined,
-    ...session,
+    ...turn,
   }
   const run = new Run({
     agent,
@@ -122,6 +122,7 @@ function start(name: Platform, session: Partial<Session> = {}, open?: () => Prom
     streamBytesMax: STREAM_BYTES_MAX,
     open: open ?? (async () => opened),
     onEnd: (end) => ends.push(end),
+    onLeave: (left) => void left.cancel('client_gone'),
   })
   return { run, platform, ends }
 }
@@ -146,6 +147,18 @@ async function readAll(run: Run, pause?: () => Promise<void>): Promise<Told> {
 }
 
 const textOf = ({ events }: Told) => events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+
+test('a second read is refused, during the first and after it, and asks the platform for nothing', async () => {
+  const { run, platform, ends } = start('openai')
+  const first = readAll(run)
+  await expect(run.read(() => undefined)).rejects.toThrow('only once')
+  platform.events(delta('Hello'), stop)
+  platform.end()
+  expect(textOf(await first)).toBe('Hello')
+  await expect(run.read(() => undefined)).rejects.toThrow('only once')
+  expect(platform.requests).toHaveLength(1)
+  expect(ends).toMatchObject([{ outcome: 'done' }])
+})
 
 describe('a complete reply', () => {
   test('passes on what came and ends with one end, settled once as done', async () => {
@@ -322,7 +335,6 @@ describe('a failure', () => {
       expect([textOf(told), told.problem?.reason]).toEqual(['Hello', reason])
       expect(ends).toMatchObject([{ outcome, failure: { reason, ...facts }, firstChunkMs: 0 }])
       expect(platform.cancelledWith).toBeDefined()
-      expect((await readAll(run)).problem).toBe(told.problem)
     },
   )
 
@@ -601,7 +613,7 @@ describe('the conversation', () => {
   })
 
   test('that opens when its reader has left is let go, and the platform is not asked', async () => {
-    const opening = Promise.withResolvers<Session>()
+    const opening = Promise.withResolvers<ConversationTurn>()
     const failed = vi.fn(async () => undefined)
     const { run, platform, ends } = start('openai', {}, () => opening.promise)
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })

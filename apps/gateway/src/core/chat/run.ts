@@ -10,7 +10,7 @@ import { ERRORS, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
-import { OpeningFailed, type Session } from './conversation-turn.ts'
+import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
 import { type ReplyDeadlines, startWatch } from './reply-deadlines.ts'
 
 /** How a reply ended, told exactly once. */
@@ -33,13 +33,15 @@ export interface RunOptions {
   /** More text than this ends the reply as malformed: a model that never stops must not be carried for ever. */
   readonly streamBytesMax: number
   /** Enters the conversation; the reply is asked for when it has resolved. */
-  open(isOver: () => boolean): Session | Promise<Session>
+  open(isOver: () => boolean): ConversationTurn | Promise<ConversationTurn>
   onEnd(end: RunEnd): void
+  /** The reader leaves before the end; expected to call {@link Run.cancel}. */
+  onLeave(run: Run): void
 }
 
-/** The platform at work for this run. */
-interface Exchange {
-  readonly session: Session
+/** What a run holds while its platform answers. */
+interface ReplyInProgress {
+  readonly turn: ConversationTurn
   readonly state: ReplyState
   readonly reply: UpstreamReply
   readonly watch: ReplyDeadlines
@@ -52,8 +54,9 @@ const STOP_WITHIN_MS = 5_000
 export class Run implements ChatEvents {
   readonly #options: RunOptions
   readonly #startedMs: number
-  #exchange: Exchange | undefined
+  #inProgress: ReplyInProgress | undefined
 
+  #isRead = false
   #isOver = false
   /** The failed call's part in its conversation was given up. */
   #released: Promise<void> | undefined
@@ -76,16 +79,19 @@ export class Run implements ChatEvents {
   }
 
   async read(take: TakeEvents): Promise<void> {
+    // A second read would ask the platform once more, and both would be settled as one call.
+    if (this.#isRead) throw new Error('A reply can be read only once.')
+    this.#isRead = true
     try {
-      const exchange = await this.#open()
+      const inProgress = await this.#open()
       while (!this.#isOver) {
-        const part = await exchange.reply.next()
-        exchange.watch.begun()
-        const batch = this.#translate(exchange, part)
-        if (batch.length > 0) exchange.session.saw(batch)
-        if (this.#isComplete) await this.#complete(exchange)
+        const part = await inProgress.reply.next()
+        inProgress.watch.begun()
+        const batch = this.#translate(inProgress, part)
+        if (batch.length > 0) inProgress.turn.saw(batch)
+        if (this.#isComplete) await this.#complete(inProgress)
         const taking = handled(batch.length > 0 ? take(batch) : undefined)
-        if (taking !== undefined) await this.#served(taking, exchange.watch)
+        if (taking !== undefined) await this.#served(taking, inProgress.watch)
         if (this.#failure !== undefined) this.#fail(this.#withStatus(this.#failure))
       }
     } catch (error) {
@@ -97,30 +103,34 @@ export class Run implements ChatEvents {
     throw this.#problem
   }
 
+  leave(): void {
+    this.#options.onLeave(this)
+  }
+
   /** Ends the run from outside: at once for the reader; resolves when the platform is stopped, as far as that is possible. */
   async cancel(outcome: 'client_gone' | 'drained'): Promise<void> {
     if (this.#isOver) return
     this.#problem = new Problem('draining')
     this.#conclude(outcome, outcome === 'drained' ? { failure: { reason: 'draining' } } : {})
-    if (this.#exchange === undefined) return
-    this.#exchange.reply.interrupt(this.#problem)
-    await this.#stopAtPlatform(this.#exchange)
+    if (this.#inProgress === undefined) return
+    this.#inProgress.reply.interrupt(this.#problem)
+    await this.#stopAtPlatform(this.#inProgress)
   }
 
-  async #open(): Promise<Exchange> {
+  async #open(): Promise<ReplyInProgress> {
     const { agent, adapter, upstream, runtime, open } = this.#options
     this.#requireReader()
-    const session = await open(() => this.#isOver)
-    if (this.#isOver) this.#let(session.failed(undefined))
+    const turn = await open(() => this.#isOver)
+    if (this.#isOver) this.#let(turn.failed(undefined))
     this.#requireReader()
-    const { call } = session
+    const { call } = turn
     const reply = upstream.open(agent, adapter.buildRequest(call))
     const watch = startWatch(agent.timeouts, runtime, (event) => {
       if (event === 'grace') reply.finish()
       else reply.cancel(new UpstreamError('agent_timeout'))
     })
-    this.#exchange = { session, state: adapter.start(call), reply, watch }
-    return this.#exchange
+    this.#inProgress = { turn, state: adapter.start(call), reply, watch }
+    return this.#inProgress
   }
 
   /** A slow reader's time is not the platform's silence. */
@@ -134,7 +144,7 @@ export class Run implements ChatEvents {
     if (this.#isOver) throw this.#problem ?? new Problem('draining')
   }
 
-  #translate({ session, state, watch }: Exchange, part: UpstreamPart): readonly ChatEvent[] {
+  #translate({ turn, state, watch }: ReplyInProgress, part: UpstreamPart): readonly ChatEvent[] {
     const { adapter, agent } = this.#options
     const batch: ChatEvent[] = []
     if (part.kind === 'events') {
@@ -144,7 +154,7 @@ export class Run implements ChatEvents {
         this.#sift(translated, batch)
         if (this.#failure !== undefined) break
       }
-      this.#learn(session, state)
+      this.#learn(turn, state)
       if (this.#end !== undefined) watch.ending(agent.endGraceMs)
       return batch
     }
@@ -153,16 +163,18 @@ export class Run implements ChatEvents {
       else this.#sift(adapter.translateBody(part.body, state), batch)
     }
     this.#sift(adapter.finish(state), batch)
-    this.#learn(session, state)
+    this.#learn(turn, state)
     this.#close(batch)
     return batch
   }
 
   /** Every id that a platform gives passes here before it is stored or sent anywhere. */
-  #learn(session: Session, { conversationId, runId, messageId }: ReplyState): void {
-    const isPlain = [conversationId, runId, messageId].every((id) => id === undefined || isPlatformId(id))
+  #learn(turn: ConversationTurn, { platformConversationId, runId, messageId }: ReplyState): void {
+    const isPlain = [platformConversationId, runId, messageId].every(
+      (id) => id === undefined || isPlatformId(id),
+    )
     if (!isPlain) this.#failure ??= { reason: 'agent_malformed' }
-    else if (conversationId !== undefined) session.named(conversationId)
+    else if (platformConversationId !== undefined) turn.named(platformConversationId)
   }
 
   /** Keeps what the end needs and passes on what a reader needs, up to a failure. */
@@ -220,11 +232,11 @@ export class Run implements ChatEvents {
   }
 
   /** Before its end is told, the next turn must be able to see this one. */
-  async #complete({ session, reply }: Exchange): Promise<void> {
+  async #complete({ turn, reply }: ReplyInProgress): Promise<void> {
     reply.finish()
     let cause: unknown
     try {
-      await session.complete()
+      await turn.complete()
     } catch (error) {
       cause = error
     }
@@ -243,7 +255,7 @@ export class Run implements ChatEvents {
 
   /** Many platforms refuse with status 200; the ledger says so as well. A status in the platform's own words stands. */
   #withStatus(failure: Failure): Failure {
-    const platformStatus = failure.platformStatus ?? this.#exchange?.reply.status
+    const platformStatus = failure.platformStatus ?? this.#inProgress?.reply.status
     return platformStatus === undefined ? failure : { ...failure, platformStatus }
   }
 
@@ -251,16 +263,16 @@ export class Run implements ChatEvents {
     this.#problem ??= toProblem(failure, cause)
     if (!this.#isOver) {
       this.#conclude(outcomeOf(failure), { failure, cause })
-      this.#exchange?.reply.cancel(this.#problem)
+      this.#inProgress?.reply.cancel(this.#problem)
     }
     return this.#problem
   }
 
   #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
     this.#isOver = true
-    this.#exchange?.watch.stop()
-    if (outcome !== 'done' && this.#exchange !== undefined)
-      this.#released = this.#exchange.session.failed(failure).catch(() => undefined)
+    this.#inProgress?.watch.stop()
+    if (outcome !== 'done' && this.#inProgress !== undefined)
+      this.#released = this.#inProgress.turn.failed(failure).catch(() => undefined)
     this.#options.onEnd({
       outcome,
       durationMs: this.#options.runtime.elapsedMs() - this.#startedMs,
@@ -273,7 +285,7 @@ export class Run implements ChatEvents {
   }
 
   /** The platform's own stop call where it has one, then the end of the connection. */
-  async #stopAtPlatform({ session: { call }, state, reply }: Exchange): Promise<void> {
+  async #stopAtPlatform({ turn: { call }, state, reply }: ReplyInProgress): Promise<void> {
     const { adapter, upstream, agent } = this.#options
     const gone = new UpstreamError('agent_truncated')
     const timer = setTimeout(() => reply.cancel(gone), STOP_WITHIN_MS)

@@ -4,13 +4,12 @@ import type { Authentication } from '#core/auth/authenticate.ts'
 import { fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { hashKey } from '#core/keys/key-format.ts'
-import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
-import { refuseKey } from '#core/keys/refused-keys.ts'
-import type { Limits, LimitVerdict } from '#core/limits/limits.ts'
+import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Admission, Ledger, Settlement } from '#core/usage/ledger.ts'
+import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
+import type { Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
-import { openSession, type SessionDeps } from './conversation-turn.ts'
+import { openTurn, type TurnDeps } from './conversation-turn.ts'
 import { InFlight } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
 import { Run, type RunEnd, type RunOptions } from './run.ts'
@@ -31,9 +30,8 @@ export interface Chat {
 
 export interface ChatService {
   /**
-   * Limit → admit → agent → settle: the limiter stands in front of the database, keyed by the key's hash.
-   * Throws a {@link Problem} where the call is refused. `onLimit` hears where the caller stands in its window, whatever
-   * comes of the call.
+   * Admits the call, asks the agent and settles the call at its end. Throws a {@link Problem} where the call is refused.
+   * `onLimit` gets where the caller stands in its window, whatever comes of the call.
    */
   start(call: ChatCall, signal: AbortSignal, onLimit: (verdict: LimitVerdict) => void): Promise<Chat>
   /** New calls are refused from now on; the running ones may end until the deadline, then they are cut and stopped. */
@@ -46,12 +44,11 @@ export interface ChatObserver {
   ended(call: ResolvedCall, callId: string, end: RunEnd): void
 }
 
-export interface ChatDeps extends SessionDeps {
+export interface ChatDeps extends TurnDeps {
   readonly agents: ReadonlyMap<string, Agent>
   readonly authenticate: Authentication['authenticate']
-  readonly limits: Limits
-  readonly keyLimits: KeyLimitsReader
-  readonly ledger: Ledger
+  readonly admission: AdmissionService
+  readonly ledger: Pick<Ledger, 'settle'>
   readonly runtime: Runtime
   readonly observer: ChatObserver
   readonly bounds: ChatBounds
@@ -66,7 +63,7 @@ export interface ChatBounds {
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { agents, limits, keyLimits, ledger, runtime, observer, bounds } = deps
+  const { agents, admission, ledger, runtime, observer, bounds } = deps
   const running = new InFlight<Run>()
   const openStreams = new OpenStreams(bounds.streamsPerKey)
   const stopping = new Set<Promise<void>>()
@@ -87,18 +84,23 @@ export function createChatService(deps: ChatDeps): ChatService {
       runtime,
       streamBytesMax: bounds.streamBytesMax,
       open,
+      onLeave: leave,
       onEnd(end) {
-        leave()
+        removeRun()
         closeStream?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended(call, callId, end)
         looked()
       },
     })
-    const leave = running.add(run)
-    if (signal.aborted) cancel(run, 'client_gone')
-    else signal.addEventListener('abort', () => cancel(run, 'client_gone'), { once: true })
+    const removeRun = running.add(run)
+    if (signal.aborted) leave(run)
+    else signal.addEventListener('abort', () => leave(run), { once: true })
     return run
+  }
+
+  function leave(run: Run): void {
+    cancel(run, 'client_gone')
   }
 
   function cancel(run: Run, outcome: 'client_gone' | 'drained'): void {
@@ -132,14 +134,13 @@ export function createChatService(deps: ChatDeps): ChatService {
       let closeStream: (() => void) | undefined
       try {
         const keyHash = hashKey(call.credential)
-        const { chatPerMinute } = (await keyLimits(keyHash)) ?? fail('key_unknown')
         if (call.stream) closeStream = openStreams.open(keyHash)
-        const verdict = await limits.chat.take(keyHash, chatPerMinute)
-        onLimit(verdict)
-        if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
         const callId = runtime.newId()
         const conversationId = call.clientConversationId || runtime.newId()
-        const admitted = await ledger.admit(admissionOf(call, { callId, keyHash, conversationId }))
+        const admitted = await admission.admit(
+          admissionOf(call, { callId, keyHash, conversationId }),
+          onLimit,
+        )
         return {
           callId,
           conversationId,
@@ -148,15 +149,13 @@ export function createChatService(deps: ChatDeps): ChatService {
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
-            open: (isOver) => openSession(deps, { call, callId, admitted, conversationId, isOver }),
+            open: (isOver) => openTurn(deps, { call, callId, admitted, conversationId, isOver }),
             signal,
             closeStream,
           }),
         }
       } catch (error) {
         closeStream?.()
-        if (error instanceof Problem && error.status === 401)
-          return await refuseKey(limits, call.address, error)
         throw error
       } finally {
         starting -= 1
@@ -195,12 +194,12 @@ const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it ca
 function admissionOf(
   call: ResolvedCall,
   { callId, keyHash, conversationId }: { callId: string; keyHash: string; conversationId: string },
-): Admission {
+): AdmissionRequest {
   return {
     callId,
     keyHash,
+    address: call.address,
     requestId: call.requestId,
-    permission: 'chat',
     kind: 'chat',
     face: call.face,
     agent: call.target.id,

@@ -160,7 +160,6 @@ function admission(n: number): Admission {
     callId: v7(),
     requestId: '',
     keyHash: keyHash(n),
-    permission: 'chat',
     kind: 'chat',
     face: 'rest',
     agent: 'fastgpt',

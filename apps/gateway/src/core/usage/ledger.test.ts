@@ -194,7 +194,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
 
     test('the permission admin includes all, and uploads count for the key but not for the quota', async () => {
       const key = await keyOf(await userOf({ maxApiCalls: 1 }), { permissions: ['admin'] })
-      const upload = { permission: 'upload', kind: 'upload' } as const
+      const upload = { kind: 'upload' } as const
       await admit(admissionOf(key, upload))
       await admit(admissionOf(key))
       await admit(admissionOf(key, upload))
@@ -698,7 +698,6 @@ function admissionOf({ hash }: { hash: string }, more: Partial<Admission> = {}):
       callId: v7(),
       requestId: 'request-1',
       keyHash: hash,
-      permission: 'chat',
       kind: 'chat',
       face: 'rest',
     },

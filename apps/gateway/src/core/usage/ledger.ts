@@ -10,7 +10,8 @@ import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
 
-export type CallKind = 'chat' | 'upload'
+/** A kind of call has the name of the permission that it needs. */
+export type CallKind = Extract<Permission, 'chat' | 'upload'>
 export type CallFace = 'rest' | 'openai' | 'graphql'
 export type CallOutcome =
   | 'done'
@@ -26,7 +27,6 @@ export interface Admission {
   readonly callId: string
   readonly requestId: string
   readonly keyHash: string
-  readonly permission: Permission
   readonly kind: CallKind
   readonly face: CallFace
   readonly agent: string
@@ -248,7 +248,7 @@ function admissionRow(admission: Admission, index: number): unknown {
     id: admission.callId,
     request_id: admission.requestId,
     key_hash: admission.keyHash,
-    permission: admission.permission,
+    permission: admission.kind,
     kind: admission.kind,
     face: admission.face,
     agent: admission.agent,

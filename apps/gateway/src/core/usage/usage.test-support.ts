@@ -51,7 +51,7 @@ export async function openUsage(): Promise<UsageStage> {
 }
 
 export function admissionOf({ hash }: Pick<TestKey, 'hash'>, more: Partial<Admission> = {}): Admission {
-  const named = { callId: v7(), requestId: 'request-1', keyHash: hash, permission: 'chat' } as const
+  const named = { callId: v7(), requestId: 'request-1', keyHash: hash } as const
   const placed = { agent: 'dify', app: '', endUser: '', conversation: '' }
   return { ...named, kind: 'chat', face: 'rest', ...placed, ...more }
 }

@@ -118,7 +118,7 @@ async function play(
   for (const step of sequence) {
     switch (step.do) {
       case 'admit': {
-        const asked = admissionOf(keys[step.key] as TestKey, { ...step, permission: step.kind })
+        const asked = admissionOf(keys[step.key] as TestKey, step)
         // The user's limit may be reached.
         const isIn = await process.admit(asked).then(
           () => true,

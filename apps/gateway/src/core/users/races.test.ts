@@ -126,7 +126,6 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     await users.update(admin, admin.userId, { maxApiCalls: 1_000 })
     const call = {
       keyHash: hashKey(fullKey),
-      permission: 'chat',
       kind: 'chat',
       face: 'rest',
       agent: 'dify',

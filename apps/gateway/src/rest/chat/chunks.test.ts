@@ -2,8 +2,8 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
+import { chatOf } from '#core/chat/chat.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { chatOf } from './chat.test-support.ts'
 import { createChunkEncoder } from './chunks.ts'
 
 function encoded(events: readonly ChatEvent[], { detail = false, model = 'dify' } = {}): string {

@@ -1,4 +1,5 @@
-import type { Usage } from '#core/agents/events.ts'
+import type { ChatEvent, Usage } from '#core/agents/events.ts'
+import { detailOf } from '#core/chat/detail-of.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
@@ -12,8 +13,8 @@ export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }):
   let head = headOf(chat, chat.model)
 
   const content = (text: string) => `${head}${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
-  const progress = (event: unknown) =>
-    detail ? `${head}""},"finish_reason":null}],"detail":${JSON.stringify(event)}}\n\n` : ''
+  const progress = (event: ChatEvent) =>
+    detail ? `${head}""},"finish_reason":null}],"detail":${JSON.stringify(detailOf(event))}}\n\n` : ''
 
   return {
     encode(event) {
@@ -22,13 +23,11 @@ export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }):
         case 'interaction':
           return content(replyText.add(event))
         case 'replace':
-          return content(replyText.add(event)) + progress({ type: 'replaced', data: { text: event.text } })
+          return content(replyText.add(event)) + progress(event)
         case 'detail':
-          return progress(event.detail)
         case 'reasoning':
-          return progress({ type: 'reasoning', data: { text: event.text } })
         case 'tool_calls':
-          return progress({ type: 'tool_call', data: event.delta })
+          return progress(event)
         case 'model':
           head = headOf(chat, event.model)
           return ''

@@ -1,20 +1,15 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import { collectReply } from '#core/chat/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
-import {
-  abortedWith,
-  CHAT_PROBLEMS,
-  type ChatRouteOptions,
-  callHeaders,
-  endUserOf,
-} from '#http/chat-exchange.ts'
+import { CHAT_PROBLEMS, type ChatRouteOptions, callHeaders, endUserOf, startChat } from '#http/chat-route.ts'
 import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
-import { limitHeaders } from '#http/limit-headers.ts'
 import { problems, ref } from '#http/schemas.ts'
 import { TokenUsageSchema } from '#http/token-usage.ts'
 import { createChunkEncoder } from './chunks.ts'
-import { foldReply } from './reply.ts'
+import { chatReply } from './reply.ts'
 import {
   ChatChunkSchema,
   ChatReplySchema,
@@ -36,39 +31,49 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
     app.addSchema(schema)
   }
 
-  app.post<{ Body: ChatRequest; Headers: { agent?: string } }>(
+  app.post<ChatRoute>(
     '/api/v1/chat',
     { schema: chatSchema, onRequest: requireChatKey(services), errorHandler: judgeKeyFirst(services) },
     async (request, reply) => {
-      const { body } = request
-      const { endUser, field } = endUserOf(request, options, body.user)
-      request.isKeyJudgedByCall = true
-      const chat = await services.chat.start(
-        {
-          requestId: request.id,
-          face: 'rest',
-          credential: request.apiKey,
-          address: request.ip,
-          agent: request.headers.agent,
-          appId: body.app_id,
-          chatId: body.chat_id,
-          conversationId: body.conversation_id,
-          stream: body.stream,
-          query: body.query,
-          files: body.files,
-          endUser,
-          variables: (body.variables ?? {}) as Record<string, unknown>,
-          fields: { ...FIELDS, endUser: field },
-        },
-        abortedWith(reply),
-        (verdict) => limitHeaders(reply, verdict),
-      )
+      const { stream, detail } = request.body
+      const chat = await startChat(services, request, reply, chatCall(request, options))
       callHeaders(request, reply, chat)
-      if (!body.stream) return foldReply(chat, { detail: body.detail, replyBytesMax: options.replyBytesMax })
-      await sendEventStream(reply, chat, createChunkEncoder(chat, body), options)
-      return reply
+      if (stream) {
+        await sendEventStream(reply, chat, createChunkEncoder(chat, { detail }), options)
+        return reply
+      }
+      const { replyBytesMax } = options
+      return chatReply(chat, await collectReply(chat, { parts: { details: detail }, replyBytesMax }), {
+        detail,
+      })
     },
   )
+}
+
+interface ChatRoute {
+  Body: ChatRequest
+  Headers: { agent?: string }
+}
+
+function chatCall(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions): ChatCall {
+  const { body } = request
+  const { endUser, field } = endUserOf(request, options, body.user)
+  return {
+    requestId: request.id,
+    face: 'rest',
+    credential: request.apiKey,
+    address: request.ip,
+    agent: request.headers.agent,
+    appId: body.app_id,
+    chatId: body.chat_id,
+    conversationId: body.conversation_id,
+    stream: body.stream,
+    query: body.query,
+    files: body.files,
+    endUser,
+    variables: (body.variables ?? {}) as Record<string, unknown>,
+    fields: { ...FIELDS, endUser: field },
+  }
 }
 
 const FIELDS = {

@@ -1,8 +1,4 @@
-interface AgentFile {
-  readonly url: string
-  readonly name: string
-  readonly kind: 'image' | 'video' | 'audio' | 'document' | 'custom'
-}
+import type { AgentFile } from '#core/agents/adapter.ts'
 
 /**
  * What a file's URL tells by its extension, as Dify's own table has it (it refuses a kind that does not match).
@@ -20,7 +16,7 @@ const KIND_BY_EXTENSION = new Map(
   KINDS.flatMap(([kind, extensions]) => extensions.split(' ').map((extension) => [extension, kind] as const)),
 )
 
-/** Name and kind of a file, from its URL alone: the gateway never fetches it. */
+/** Describes a file by its URL alone, because the gateway never fetches it. */
 export function agentFile(url: string): AgentFile {
   const name = decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '') || 'file'
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import { EventReader } from './event-reader.ts'
@@ -25,6 +26,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
  */
 export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
+  /** The body of the request where it is a stream. */
+  readonly #sending: Readable | undefined
   /** A blocking reply has none. */
   #reader: EventReader | undefined
   #controller: Dispatcher.DispatchController | undefined
@@ -43,6 +46,11 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   constructor(dispatcher: Dispatcher, request: UpstreamRequest, limits: ExchangeLimits) {
     this.#limits = limits
     const { method, headers, body } = request
+    if (typeof body === 'object') {
+      this.#sending = body
+      // The cause is what the caller must learn, not the broken exchange that follows from it.
+      body.once('error', (error) => this.cancel(error))
+    }
     dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: body ?? null }, this)
   }
 
@@ -69,6 +77,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     this.#mode = 'events'
     this.#hasEnded = true
     this.#controller?.abort(new UpstreamError('agent_truncated'))
+    this.#sending?.destroy()
     this.#wake()
   }
 
@@ -76,6 +85,8 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#failure = cause
     this.#controller?.abort(cause)
+    // A request that still waits for a connection has nothing yet that would abort it.
+    this.#sending?.destroy()
     this.#wake()
   }
 

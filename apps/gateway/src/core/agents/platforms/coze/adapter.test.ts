@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '#core/agents/agent.ts'
 import { agentOf, bodyOf, callOf, read, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { coze } from './adapter.ts'
 
 const noHeader = () => undefined
@@ -11,8 +12,8 @@ function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial
   return { url, body: JSON.parse(body ?? '') }
 }
 
-function replyTo(frames: readonly (readonly [string, object])[], conversationId?: string) {
-  const state = coze.start(callOf(agentOf('coze'), { conversationId }))
+function replyTo(frames: readonly (readonly [string, object])[], platformConversationId?: string) {
+  const state = coze.start(callOf(agentOf('coze'), { platformConversationId }))
   return frames.flatMap(([event, data]) =>
     coze.translate({ event: `conversation.${event}`, data: JSON.stringify(data) }, state),
   )
@@ -23,7 +24,7 @@ test.each(['', '/', '/v3', '/v1/'])('the base URL may end with %j', (suffix) => 
 })
 
 test('a conversation goes into the address, and every id stays a text', () => {
-  const { url, body } = requestFor({ conversationId: CONVERSATION, appId: '7379462189365198898' })
+  const { url, body } = requestFor({ platformConversationId: CONVERSATION, appId: '7379462189365198898' })
   expect(url).toBe(`https://platform.example/v3/chat?conversation_id=${CONVERSATION}`)
   expect(body).toEqual({
     bot_id: '7379462189365198898',
@@ -51,7 +52,7 @@ test('needs an app id only where the configuration names no bot', () => {
 
 test('files make the content an object string of one text and the files', () => {
   const files = ['https://x.example/a.png', 'https://x.example/b.mp3', 'https://x.example/c.mp4']
-  const [message] = requestFor({ files }).body.additional_messages
+  const [message] = requestFor({ files: files.map(agentFile) }).body.additional_messages
   expect(message.content_type).toBe('object_string')
   expect(JSON.parse(message.content)).toEqual([
     { type: 'text', text: 'hello' },
@@ -128,15 +129,15 @@ test('tools, knowledge and suggestions are details', () => {
 
 test('another conversation than the one asked for is a lost one, and its id is not learned', () => {
   const transcript = transcriptNamed('coze/studio-stream.txt')
-  const call = callOf(agentOf('coze'), { conversationId: '1' })
+  const call = callOf(agentOf('coze'), { platformConversationId: '1' })
   expect(read(coze, call, transcript)[0]).toEqual({
     type: 'error',
     failure: { reason: 'conversation_not_found', platformCode: 'conversation_replaced' },
   })
   const state = coze.start(call)
   coze.translate({ event: 'conversation.chat.created', data: `{"conversation_id":"${CONVERSATION}"}` }, state)
-  expect(state.conversationId).toBeUndefined()
-  expect(read(coze, { ...call, conversationId: CONVERSATION }, transcript).at(-1)).toEqual({
+  expect(state.platformConversationId).toBeUndefined()
+  expect(read(coze, { ...call, platformConversationId: CONVERSATION }, transcript).at(-1)).toEqual({
     type: 'end',
     reason: 'stop',
   })
@@ -145,8 +146,8 @@ test('another conversation than the one asked for is a lost one, and its id is n
 test('a resource that is missing is the conversation, where the call named one', () => {
   const { bytes } = transcriptNamed('coze/resource-not-found.txt')
   const body = JSON.parse(bytes.toString())
-  const reasonFor = (conversationId: string | undefined) =>
-    coze.translateBody(body, coze.start(callOf(agentOf('coze'), { conversationId })))
+  const reasonFor = (platformConversationId: string | undefined) =>
+    coze.translateBody(body, coze.start(callOf(agentOf('coze'), { platformConversationId })))
   expect(reasonFor(undefined)).toMatchObject([{ failure: { reason: 'app_not_found' } }])
   expect(reasonFor('1')).toMatchObject([{ failure: { reason: 'conversation_not_found' } }])
 })

@@ -1,6 +1,5 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
@@ -56,8 +55,11 @@ export const coze: Adapter<CozeState> = {
   emptyReplyIsError: true,
 
   buildRequest(call) {
-    const { conversationId } = call
-    const query = conversationId === undefined ? '' : `?conversation_id=${encodeURIComponent(conversationId)}`
+    const { platformConversationId } = call
+    const query =
+      platformConversationId === undefined
+        ? ''
+        : `?conversation_id=${encodeURIComponent(platformConversationId)}`
     return jsonPost(cozeUrl(call, `/v3/chat${query}`), bearer(call), {
       bot_id: call.app?.botId ?? call.app?.id ?? (call.appId.trim() || call.agent.botId),
       user_id: call.endUser,
@@ -68,9 +70,9 @@ export const coze: Adapter<CozeState> = {
     })
   },
 
-  start: ({ conversationId }) => ({
+  start: ({ platformConversationId }) => ({
     frames: new FrameParser(),
-    asked: conversationId,
+    asked: platformConversationId,
     toldAnswers: new Set(),
     lastAnswer: undefined,
     ended: false,
@@ -99,11 +101,11 @@ export const coze: Adapter<CozeState> = {
     isObject(body) ? cozeFailure(body, { status, header }) : failureOfPage(status, header),
 
   // It does not close a running stream: the caller closes the connection as well.
-  stop(call, { runId, conversationId }) {
-    if (runId === undefined || conversationId === undefined) return undefined
+  stop(call, { runId, platformConversationId }) {
+    if (runId === undefined || platformConversationId === undefined) return undefined
     return helperCall(
       jsonPost(cozeUrl(call, '/v3/chat/cancel'), bearer(call), {
-        conversation_id: conversationId,
+        conversation_id: platformConversationId,
         chat_id: runId,
       }),
       coze.toFailure,
@@ -131,7 +133,7 @@ function cozeUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
 function contentOf({ query, files }: AgentCall): object {
   // A text alone must not be an `object_string`.
   if (files.length === 0) return { content_type: 'text', content: query }
-  const parts = files.map(agentFile).map(({ kind, url }) => ({
+  const parts = files.map(({ kind, url }) => ({
     type: kind === 'image' || kind === 'audio' ? kind : 'file',
     file_url: url,
   }))
@@ -182,7 +184,7 @@ function translateFrame(
 function learnIds(conversationId: unknown, runId: unknown, state: CozeState): void {
   const conversation = textOf(conversationId)
   const run = textOf(runId)
-  if (conversation !== undefined) state.conversationId = conversation
+  if (conversation !== undefined) state.platformConversationId = conversation
   if (run !== undefined) state.runId = run
 }
 

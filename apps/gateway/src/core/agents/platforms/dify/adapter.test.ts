@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '#core/agents/agent.ts'
 import { agentOf, bodyOf, callOf, read, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { dify } from './adapter.ts'
 
 const noHeader = () => undefined
@@ -40,11 +41,11 @@ test('a first message asks for a stream, without a conversation, a title or file
 })
 
 test('carries a conversation on', () => {
-  expect(requestFor({ conversationId: 'c1' }).body.conversation_id).toBe('c1')
+  expect(requestFor({ platformConversationId: 'c1' }).body.conversation_id).toBe('c1')
 })
 
 test('text generators and workflows get the query among their inputs, where no variable has its name', () => {
-  const completion = requestFor({ conversationId: 'c1' }, { mode: 'completion' })
+  const completion = requestFor({ platformConversationId: 'c1' }, { mode: 'completion' })
   expect(completion.url).toBe('https://platform.example/v1/completion-messages')
   expect(completion.body).toMatchObject({ inputs: { query: 'hello' }, query: 'hello' })
   expect(completion.body).not.toHaveProperty('conversation_id')
@@ -61,7 +62,7 @@ test("files go by URL, with the kind that Dify's own table gives their extension
     'https://x.example/c.amr',
     'https://x.example/d',
   ]
-  expect(requestFor({ files }).body.files).toEqual([
+  expect(requestFor({ files: files.map(agentFile) }).body.files).toEqual([
     { type: 'image', transfer_method: 'remote_url', url: files[0] },
     { type: 'document', transfer_method: 'remote_url', url: files[1] },
     { type: 'audio', transfer_method: 'remote_url', url: files[2] },
@@ -77,7 +78,7 @@ test('learns the ids that carry the conversation on and stop the run', () => {
     { event: undefined, data: '{"event":"message","conversation_id":"c1","task_id":"t/1"}' },
     state,
   )
-  expect(state.conversationId).toBe('c1')
+  expect(state.platformConversationId).toBe('c1')
   const stop = dify.stop?.(call, state)
   expect(stop?.request).toMatchObject({
     url: 'https://platform.example/v1/chat-messages/t%2F1/stop',

@@ -1,7 +1,6 @@
-import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { Adapter, AgentCall, AgentFile, ReplyState } from '#core/agents/adapter.ts'
 import type { Agent } from '#core/agents/agent.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
-import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
@@ -80,7 +79,7 @@ export const dify: Adapter<DifyState> = {
       user: call.endUser,
       response_mode: 'streaming',
       // Left out for a new one: 1.11.0 refuses an empty string.
-      conversation_id: isChat ? call.conversationId : undefined,
+      conversation_id: isChat ? call.platformConversationId : undefined,
       // The title would keep the stream open after its end.
       auto_generate_name: isChat ? false : undefined,
       files: files.length === 0 ? undefined : files.map(remoteFile),
@@ -152,16 +151,15 @@ function difyUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
   return agentUrl(agent.baseUrl, /\/v1$/, `/v1${path}`)
 }
 
-function remoteFile(file: string): object {
-  const { kind: type, url } = agentFile(file)
+function remoteFile({ kind: type, url }: AgentFile): object {
   return { type, transfer_method: 'remote_url', url }
 }
 
 function learnIds(frame: JsonObject, state: DifyState): void {
   const runId = textOf(frame.task_id)
-  const conversationId = textOf(frame.conversation_id)
+  const platformConversationId = textOf(frame.conversation_id)
   if (runId !== undefined) state.runId = runId
-  if (conversationId !== undefined) state.conversationId = conversationId
+  if (platformConversationId !== undefined) state.platformConversationId = platformConversationId
 }
 
 function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent[] {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { agentOf, bodyOf, callOf, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { fastgpt } from './adapter.ts'
 
 const agent = agentOf('fastgpt')
@@ -49,7 +50,7 @@ test('always asks for a stream with detail', () => {
 })
 
 test('names the conversation, the app, the end user and the variables', () => {
-  expect(bodySent({ conversationId: 'c1', appId: '66e1', variables: { topic: 'x' } })).toMatchObject({
+  expect(bodySent({ platformConversationId: 'c1', appId: '66e1', variables: { topic: 'x' } })).toMatchObject({
     chatId: 'c1',
     appId: '66e1',
     customUid: '0123456789abcdefghij',
@@ -77,7 +78,7 @@ test('needs an app id only where the configuration has no default', () => {
 
 test('sends images as images and other files by their real name', () => {
   const files = ['https://x.example/a.PNG?sig=1', 'https://x.example/%E6%8A%A5%E5%91%8A.pdf']
-  expect(bodySent({ files }).messages[0].content).toEqual([
+  expect(bodySent({ files: files.map(agentFile) }).messages[0].content).toEqual([
     { type: 'text', text: 'hello' },
     { type: 'image_url', image_url: { url: files[0] } },
     { type: 'file_url', name: '报告.pdf', url: files[1] },
@@ -270,7 +271,10 @@ test('a page is an error without a message', () => {
 })
 
 test('stops a run by app and conversation', () => {
-  const stop = fastgpt.stop?.(callOf(agent, { conversationId: 'c1', app }), fastgpt.start(callOf(agent)))
+  const stop = fastgpt.stop?.(
+    callOf(agent, { platformConversationId: 'c1', app }),
+    fastgpt.start(callOf(agent)),
+  )
   expect(stop?.request).toMatchObject({
     url: 'https://platform.example/api/v2/chat/stop',
     body: '{"chatId":"c1","appId":"66e0"}',

@@ -1,6 +1,5 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
-import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
@@ -131,7 +130,7 @@ export const fastgpt: Adapter<FastGptState> = {
 
   // Builds before 2026 have no such call: they stop when the connection closes.
   stop(call) {
-    return call.conversationId === undefined
+    return call.platformConversationId === undefined
       ? undefined
       : helperCall(
           jsonPost(fastgptUrl(call, '/v2/chat/stop'), bearer(call), runOf(call)),
@@ -156,14 +155,14 @@ function fastgptUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
 /** What names a run; an app-bound key stands above `appId`, a team's key needs it. */
 function runOf(call: AgentCall): object {
   return defined({
-    chatId: call.conversationId,
+    chatId: call.platformConversationId,
     appId: call.app?.id ?? (call.appId.trim() || undefined),
   })
 }
 
 function contentOf({ query, files }: AgentCall): unknown {
   if (files.length === 0) return query
-  const parts = files.map(agentFile).map(({ url, name, kind }) =>
+  const parts = files.map(({ url, name, kind }) =>
     // FastGPT judges a file by its name, so it gets the real one.
     kind === 'image' ? { type: 'image_url', image_url: { url } } : { type: 'file_url', name, url },
   )

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { agentOf, bodyOf, callOf, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { hiagent } from './adapter.ts'
 
 const agent = agentOf('hiagent')
@@ -22,7 +23,9 @@ test.each(['', '/', '/api/proxy/api/v1', '/api/proxy/api/v1/'])('the base URL ma
 
 test('a message goes into its conversation, as a stream, with the key in the header of its own name', () => {
   const files = ['https://x.example/a.pdf']
-  const request = hiagent.buildRequest(callOf(agent, { conversationId: 'c1', files, stream: false }))
+  const request = hiagent.buildRequest(
+    callOf(agent, { platformConversationId: 'c1', files: files.map(agentFile), stream: false }),
+  )
   expect(request.headers).toEqual({ 'content-type': 'application/json', apikey: 'key-of-agent' })
   expect(bodySent(request)).toEqual({
     ...CALL,
@@ -38,7 +41,7 @@ test('makes a conversation, and reads its id', () => {
   expect(create?.request.url).toBe('https://platform.example/api/proxy/api/v1/create_conversation')
   expect(bodySent(create?.request ?? {})).toEqual({ ...CALL, Inputs: { city: '杭州', n: '1' } })
   const body = bodyOf(transcriptNamed('hiagent/conversation-create.txt'))
-  const made = { ok: { conversationId: 'cq8s1v1ed4uc7f' } }
+  const made = { ok: { platformConversationId: 'cq8s1v1ed4uc7f' } }
   expect(create?.read(200, body, noHeader)).toEqual(made)
   expect(create?.read(200, `${JSON.stringify(body)}null`, noHeader)).toEqual(made)
   expect(create?.read(200, bodyOf(transcriptNamed('hiagent/error.txt')), noHeader)).toMatchObject({
@@ -61,7 +64,7 @@ test("learns what stops the run, but no conversation: the replies' id is another
     { event: 'text', data: '{"event":"message_start","task_id":"t","id":"m","conversation_id":"d0c1"}' },
     state,
   )
-  expect(state.conversationId).toBeUndefined()
+  expect(state.platformConversationId).toBeUndefined()
   const stop = hiagent.stop?.(call, state)
   expect(stop?.request.url).toBe('https://platform.example/api/proxy/api/v1/stop_message')
   expect(bodySent(stop?.request ?? {})).toEqual({ ...CALL, TaskID: 't', MessageID: 'm' })

@@ -1,13 +1,13 @@
 import type {
   Adapter,
   AgentCall,
+  AgentFile,
   HeaderReader,
   HelperCall,
   ReplyState,
   UpstreamRequest,
 } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
@@ -58,9 +58,9 @@ export const hiagent: Adapter<HiAgentState> = {
   emptyReplyIsError: true,
 
   buildRequest(call) {
-    const { conversationId, query, files } = call
+    const { platformConversationId, query, files } = call
     return post(call, 'chat_query_v2', {
-      AppConversationID: conversationId,
+      AppConversationID: platformConversationId,
       Query: query,
       ResponseMode: 'streaming',
       QueryExtends: files.length === 0 ? undefined : { Files: files.map(fileInfo) },
@@ -107,8 +107,8 @@ export const hiagent: Adapter<HiAgentState> = {
         post(call, 'create_conversation', { Inputs: stringValues(call.variables) }),
         hiagent.toFailure,
         (body) => {
-          const conversationId = textOf(objectOf(body.Conversation).AppConversationID)
-          return conversationId === undefined ? undefined : { ok: { conversationId } }
+          const platformConversationId = textOf(objectOf(body.Conversation).AppConversationID)
+          return platformConversationId === undefined ? undefined : { ok: { platformConversationId } }
         },
       ),
     ),
@@ -149,8 +149,7 @@ function withoutNull(body: unknown): unknown {
 }
 
 /** Path and size are an uploaded file's. */
-function fileInfo(file: string): object {
-  const { name, url } = agentFile(file)
+function fileInfo({ name, url }: AgentFile): object {
   return { Name: name, Path: '', Size: 0, Url: url }
 }
 

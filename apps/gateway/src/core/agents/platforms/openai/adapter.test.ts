@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { openai } from './adapter.ts'
 
 const agent = agentOf('openai', { baseUrl: 'https://o.example/v1', model: 'qwen3' })
@@ -63,7 +64,7 @@ test("passes the client's messages and parameters on, but names model and user i
 
 test('a query with files is one message of parts', () => {
   const files = ['https://x.example/a.webp', 'https://x.example/b.pdf']
-  expect(bodySent({ files }).messages).toEqual([
+  expect(bodySent({ files: files.map(agentFile) }).messages).toEqual([
     {
       role: 'user',
       content: [

@@ -36,7 +36,7 @@ export const openai: Adapter<OpenAiState> = {
   requires: () => [],
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
-  context: () => 'kept',
+  context: () => 'gateway',
   // An answer may consist of tool calls alone.
   emptyReplyIsError: false,
 

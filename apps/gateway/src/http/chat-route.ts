@@ -1,17 +1,39 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Chat } from '#core/chat/service.ts'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import type { Chat, ChatService } from '#core/chat/service.ts'
 import { type ErrorReason, fail } from '#core/errors.ts'
 import type { StreamTimes } from './event-stream.ts'
+import { limitHeaders } from './limit-headers.ts'
 
-/** What the chat routes share: their options, the client's signal and end user, the headers and reasons of a call. */
+/** What the chat routes share: their options, the start of a call, its end user, its headers and its reasons to fail. */
 export interface ChatRouteOptions extends StreamTimes {
   readonly replyBytesMax: number
   /** The request header of a trusted front that names the end user. */
   readonly endUserHeader?: string | undefined
 }
 
+/**
+ * Starts the call of a request. It ends when the client closes its connection. Every answer from here on carries the headers
+ * of the limit. Returns the service's own promise, since another one would cost every call.
+ */
+export function startChat(
+  { chat: service }: { readonly chat: Pick<ChatService, 'start'> },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: ChatCall,
+): Promise<Chat> {
+  request.isKeyJudgedByCall = true
+  return service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
+}
+
+/** Names the call in every answer of the request from here on, also in an error. */
+export function callHeaders(request: FastifyRequest, reply: FastifyReply, chat: Chat): void {
+  request.callId = chat.callId
+  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
+}
+
 /** One signal from the client's socket to the platform's. */
-export function abortedWith(reply: FastifyReply): AbortSignal {
+function abortedWith(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort()
@@ -35,12 +57,6 @@ export function endUserOf(
   return endUserHeader !== undefined && typeof value === 'string' && value !== ''
     ? { endUser: idOfHeader(endUserHeader, value), field: `headers.${endUserHeader}` }
     : { endUser: user ?? '', field: 'body.user' }
-}
-
-/** From here on every answer of the request, an error too, names the call. */
-export function callHeaders(request: FastifyRequest, reply: FastifyReply, chat: Chat): void {
-  request.callId = chat.callId
-  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
 }
 
 /** An id is any text, and a header is not: both ways an id goes percent-encoded where it holds anything but printable ASCII. */

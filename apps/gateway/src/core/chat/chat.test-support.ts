@@ -16,6 +16,7 @@ export function chatOf(
       async read(take) {
         for await (const batch of batches) await take(batch)
       },
+      leave: () => undefined,
     },
     ...more,
   }

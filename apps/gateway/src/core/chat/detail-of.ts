@@ -1,0 +1,17 @@
+import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
+
+/** The event as progress that a client may ask for (`detail`); undefined where it is none. The same rule for every face. */
+export function detailOf(event: ChatEvent): DetailEvent | undefined {
+  switch (event.type) {
+    case 'detail':
+      return event.detail
+    case 'reasoning':
+      return { type: 'reasoning', data: { text: event.text } }
+    case 'replace':
+      return { type: 'replaced', data: { text: event.text } }
+    case 'tool_calls':
+      return { type: 'tool_call', data: event.delta }
+    default:
+      return undefined
+  }
+}

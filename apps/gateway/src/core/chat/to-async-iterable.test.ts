@@ -1,0 +1,246 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ChatEvent, ChatEvents, TakeEvents } from '#core/agents/events.ts'
+import { adapterOf } from '#core/agents/registry.ts'
+import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
+import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
+import { Problem } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { Run, type RunEnd } from './run.ts'
+import { toAsyncIterable } from './to-async-iterable.ts'
+
+const say = (text: string): ChatEvent => ({ type: 'text', text })
+const end: ChatEvent = { type: 'end', reason: 'stop' }
+
+/** A reply whose batches are handed over when the test says so. */
+class GivenReply implements ChatEvents {
+  reads = 0
+  hasLeft = false
+  readonly #taker = Promise.withResolvers<TakeEvents>()
+  readonly #over = Promise.withResolvers<void>()
+
+  constructor() {
+    handled(this.#over.promise)
+  }
+
+  read(take: TakeEvents): Promise<void> {
+    this.reads += 1
+    this.#taker.resolve(take)
+    return this.#over.promise
+  }
+
+  leave(): void {
+    this.hasLeft = true
+    this.#over.reject(new Problem('draining'))
+  }
+
+  /** Resolves when the consumer has taken the batch and asks for more. */
+  async give(...batch: readonly ChatEvent[]): Promise<void> {
+    const take = await this.#taker.promise
+    await take(batch)
+  }
+
+  end(): void {
+    this.#over.resolve()
+  }
+
+  fail(error: Error): void {
+    this.#over.reject(error)
+  }
+}
+
+/** Whether a promise is settled once all that is under way has had its turn. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const turn = new Promise<false>((resolve) => setImmediate(() => resolve(false)))
+  return Promise.race([promise.then(() => true), turn])
+}
+
+describe('a reply as an iterator', () => {
+  test('gives the events one by one, and ends', async () => {
+    const reply = new GivenReply()
+    const giving = (async () => {
+      await reply.give(say('a'), say('b'))
+      await reply.give(end)
+      reply.end()
+    })()
+    const seen: ChatEvent[] = []
+    for await (const event of toAsyncIterable(reply)) seen.push(event)
+    await giving
+    expect(seen).toEqual([say('a'), say('b'), end])
+    expect(reply.hasLeft).toBe(false)
+  })
+
+  test('asks for nothing before it is asked', async () => {
+    const reply = new GivenReply()
+    const iterator = toAsyncIterable(reply)
+    expect(reply.reads).toBe(0)
+    const first = iterator.next()
+    expect(reply.reads).toBe(1)
+    const given = reply.give(say('a'))
+    expect(await first).toEqual({ done: false, value: say('a') })
+    expect(await isSettled(given)).toBe(false)
+  })
+
+  test('holds a batch back until its last event is taken and another is asked for', async () => {
+    const reply = new GivenReply()
+    const iterator = toAsyncIterable(reply)
+    const first = iterator.next()
+    const given = reply.give(say('a'), say('b'))
+    await first
+    expect(await isSettled(given)).toBe(false)
+    await iterator.next()
+    expect(await isSettled(given)).toBe(false)
+    const third = iterator.next()
+    expect(await isSettled(given)).toBe(true)
+    expect(await isSettled(third)).toBe(false)
+  })
+
+  test('serves calls of next that do not wait for each other in their order', async () => {
+    const reply = new GivenReply()
+    const iterator = toAsyncIterable(reply)
+    const asked = [iterator.next(), iterator.next(), iterator.next()]
+    await reply.give(say('a'), say('b'))
+    reply.end()
+    expect(await Promise.all(asked)).toEqual([
+      { done: false, value: say('a') },
+      { done: false, value: say('b') },
+      { done: true, value: undefined },
+    ])
+  })
+
+  test('rejects once with the problem of the reply, after the events before it', async () => {
+    const reply = new GivenReply()
+    const iterator = toAsyncIterable(reply)
+    const first = iterator.next()
+    void reply.give(say('a'), say('b'))
+    await first
+    const problem = new Problem('agent_timeout')
+    reply.fail(problem)
+    await new Promise(setImmediate)
+    expect(await iterator.next()).toEqual({ done: false, value: say('b') })
+    await expect(iterator.next()).rejects.toBe(problem)
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('rejects the call of next that waits', async () => {
+    const reply = new GivenReply()
+    const waiting = toAsyncIterable(reply).next()
+    const problem = new Problem('agent_unreachable')
+    reply.fail(problem)
+    await expect(waiting).rejects.toBe(problem)
+  })
+
+  test('leaves where the loop breaks', async () => {
+    const reply = new GivenReply()
+    const given = reply.give(say('a'), say('b'))
+    for await (const event of toAsyncIterable(reply)) {
+      expect(event).toEqual(say('a'))
+      break
+    }
+    expect(reply.hasLeft).toBe(true)
+    expect(await isSettled(given)).toBe(true)
+  })
+
+  test('leaves where the body of the loop throws, with that error', async () => {
+    const reply = new GivenReply()
+    void reply.give(say('a'))
+    const loop = async () => {
+      for await (const event of toAsyncIterable(reply)) throw new Error(event.type)
+    }
+    await expect(loop()).rejects.toThrow('text')
+    expect(reply.hasLeft).toBe(true)
+  })
+
+  test('a throw into the iterator leaves and rejects with that error', async () => {
+    const reply = new GivenReply()
+    const iterator = toAsyncIterable(reply)
+    await expect(iterator.throw?.(new Error('enough'))).rejects.toThrow('enough')
+    expect(reply).toMatchObject({ hasLeft: true, reads: 0 })
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('a return after a failure that nobody has fetched ends quietly', async () => {
+    const reply = new GivenReply()
+    const iterator = toAsyncIterable(reply)
+    const first = iterator.next()
+    void reply.give(say('a'), say('b'))
+    await first
+    reply.fail(new Problem('draining'))
+    await new Promise(setImmediate)
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined })
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+})
+
+describe('over a real run', () => {
+  let answer: (response: ServerResponse) => unknown
+  let server: Server
+  let upstream: Upstream
+  let ends: RunEnd[]
+
+  beforeEach(async () => {
+    ends = []
+    server = createServer((request, response) => {
+      request.resume()
+      answer(response)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    upstream = createUpstream({ replyBytesMax: 1 << 20, unsentBytesMax: 1 << 16 })
+  })
+  afterEach(async () => {
+    await upstream.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  function startRun(): Run {
+    const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 }
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    const agent = agentOf('openai', { baseUrl, model: 'm', timeouts })
+    const call = callOf(agent)
+    const nothing = () => undefined
+    return new Run({
+      agent,
+      adapter: adapterOf('openai'),
+      upstream,
+      runtime: systemRuntime,
+      streamBytesMax: 1 << 30,
+      open: () => ({ call, saw: nothing, named: nothing, complete: nothing, failed: async () => undefined }),
+      onEnd: (end) => ends.push(end),
+      onLeave: (run) => void run.cancel('client_gone'),
+    })
+  }
+
+  const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`
+
+  test('who leaves while the platform is silent is gone at once, and the platform hears of it', async () => {
+    const closed = Promise.withResolvers<void>()
+    answer = (response) => {
+      response.on('close', closed.resolve)
+      response.write(chunk('a'))
+    }
+    const iterator = toAsyncIterable(startRun())
+    expect(await iterator.next()).toEqual({ done: false, value: say('a') })
+    const silent = iterator.next()
+    await iterator.return?.()
+    expect(await silent).toEqual({ done: true, value: undefined })
+    await closed.promise
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['client_gone'])
+  })
+
+  test('a second reader is refused, and the first goes on', async () => {
+    let requests = 0
+    answer = (response) => {
+      requests += 1
+      response.end(`${chunk('a')}data: [DONE]\n\n`)
+    }
+    const run = startRun()
+    const first = toAsyncIterable(run).next()
+    await expect(toAsyncIterable(run).next()).rejects.toThrow('only once')
+    expect(await first).toEqual({ done: false, value: say('a') })
+    expect(requests).toBe(1)
+  })
+})
