@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
+import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
 import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
@@ -67,7 +69,7 @@ async function slide(client: pg.Client, database: Database): Promise<void> {
     await client.query(`CALL live_a_day(${daysAgo})`)
     // The clock is the server's: instead of it, the retention moves.
     const usage = createUsage({
-      database,
+      ...{ database, runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: daysAgo + WINDOW_DAYS - 1 },
       agentIds: new Set(),
     })

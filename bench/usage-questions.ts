@@ -1,5 +1,7 @@
 import type { Database, Sql } from '../apps/gateway/src/core/database/database.ts'
+import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
 import type { Principal } from '../apps/gateway/src/core/principal.ts'
+import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
 import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
 import { quantile } from './quantile.ts'
 import { DAYS } from './usage-data.ts'
@@ -27,7 +29,7 @@ const RUNS = 200
 /** Where one run takes seconds, fewer will do. */
 const RUNS_WITHIN_MS = 15_000
 const DAY_MS = 86_400_000
-const PAGE = { limit: 20 }
+const PAGE = { take: 21 }
 
 interface Statement {
   readonly text: string
@@ -47,6 +49,7 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
   }
   const usage = createUsage({
     database: { kind: 'server', sql: recorded, prisma },
+    ...{ runtime: systemRuntime, limits: ampleLimits() },
     config: { retentionDays: DAYS },
     agentIds: new Set(),
   })

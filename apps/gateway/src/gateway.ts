@@ -140,7 +140,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     },
   })
 
-  const usage = createUsage({ database, config: config.usage, agentIds })
+  const usage = createUsage({ database, runtime, limits, config: config.usage, agentIds })
   const maintenance = createMaintenance({ usage, conversations, instances, metrics, log })
 
   const services: Services = {
@@ -148,7 +148,10 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     usage,
     tokens,
     chat,
-    agents: createAgentDirectory({ agents, upstream, runtime }),
+    agents: createAgentDirectory({
+      ...{ agents, upstream, runtime, limits },
+      isPublic: config.publicAgentListing,
+    }),
     login: createLogin({ prisma, runtime, limits, passwords, tokens }),
     authentication,
     users: createUsers({ prisma, runtime, limits, passwords, config: config.users }),

@@ -27,6 +27,11 @@ export interface KeyCredential {
   readonly allowedAgents: readonly string[]
 }
 
+/** The identity that rate limits count by: the API key, or the user of an access token. */
+export function credentialId({ userId, via }: Principal): string {
+  return via.kind === 'key' ? `key:${via.keyId}` : `user:${userId}`
+}
+
 export function isAdmin(caller: Principal): boolean {
   return caller.role === 'admin'
 }

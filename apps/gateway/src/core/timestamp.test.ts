@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseInstant } from './timestamp.ts'
+import { parseTimestamp } from './timestamp.ts'
 
 test.each([
   ['2027-01-31T00:00:00Z', '2027-01-31T00:00:00.000Z'],
@@ -10,7 +10,7 @@ test.each([
   ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
 ])('%s is a moment', (text, iso) => {
-  expect(parseInstant(text)?.toISOString()).toBe(iso)
+  expect(parseTimestamp(text)?.toISOString()).toBe(iso)
 })
 
 test.each([
@@ -30,12 +30,12 @@ test.each([
   '+010000-01-01T00:00:00Z',
   '',
 ])('%j is none', (text) => {
-  expect(parseInstant(text)).toBeUndefined()
+  expect(parseTimestamp(text)).toBeUndefined()
 })
 
 test('a date begins at midnight UTC, where dates are taken, and is held to the same calendar', () => {
-  expect(parseInstant('2028-02-29', { dates: true })?.toISOString()).toBe('2028-02-29T00:00:00.000Z')
+  expect(parseTimestamp('2028-02-29', { dates: true })?.toISOString()).toBe('2028-02-29T00:00:00.000Z')
   for (const text of ['2027-02-29', '2027-02-30', '0000-01-01', '1969-12-31', '2027-2-1', '20270201', '']) {
-    expect(parseInstant(text, { dates: true })).toBeUndefined()
+    expect(parseTimestamp(text, { dates: true })).toBeUndefined()
   }
 })

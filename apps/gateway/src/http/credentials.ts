@@ -32,11 +32,6 @@ export function callerOf(request: FastifyRequest): Principal {
   return request.principal ?? fail('credential_missing')
 }
 
-/** By what a caller is limited: the API key, else the user. */
-export function credentialId({ userId, via }: Principal): string {
-  return via.kind === 'key' ? `key:${via.keyId}` : `user:${userId}`
-}
-
 /** An access token, or an API key with `admin`, which acts for its owner. */
 export function requireManager(services: Authenticating): CredentialHook {
   return async (request) => {

@@ -1,5 +1,6 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { ERRORS, type ErrorReason } from '#core/errors.ts'
+import { PAGE_ITEMS_MAX, type Page } from '#core/pagination.ts'
 
 /**
  * Pieces of the contract that several routes share. A schema with an `$id` is a named component of `openapi.json`:
@@ -72,8 +73,17 @@ export function page<Item extends TSchema>(item: Item) {
   })
 }
 
+export function pageRecord<Item, Shown>(
+  { items, nextCursor }: Page<Item>,
+  show: (item: Item) => Shown,
+): { items: Shown[]; next_cursor: string | null } {
+  return { items: items.map(show), next_cursor: nextCursor }
+}
+
 export const PageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items a page.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PAGE_ITEMS_MAX, default: 20, description: 'Items a page.' }),
+  ),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before.' })),
 } satisfies TProperties
 

@@ -4,10 +4,13 @@ import type { ExportEnd } from '#core/database/export-format.ts'
 import { fail } from '#core/errors.ts'
 import type { NewKey } from '#core/keys/key-input.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import { PAGE_ITEMS_MAX, type PageRequest, readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Drift } from '#core/usage/verify.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
+import type { ApiKey, User } from '#generated/prisma/client.ts'
 import { createdKeyRecord, keyRecord } from '#rest/key-record.ts'
 import { fullUserRecord } from '#rest/user-record.ts'
 
@@ -55,36 +58,39 @@ export function createCommands({
   keys,
   usage,
   database,
-}: Pick<Services, 'users' | 'keys' | 'usage'> & { database: Database }): (
+  runtime,
+}: Pick<Services, 'users' | 'keys' | 'usage'> & { database: Database; runtime: Pick<Runtime, 'now'> }): (
   name: string,
   args: unknown,
 ) => Promise<unknown> {
-  const allUsers = () => all((cursor) => users.list(operator(), { limit: 100, cursor }))
+  const allUsers = () => all((page) => readPage(page, (query) => users.list(operator(), query)))
+  const shownUser = (user: User) => fullUserRecord(user, runtime.now())
+  const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())
 
   const commands: Commands = {
-    'users create': async (args) => fullUserRecord(await users.create(operator(), args)),
-    'users list': async () => (await allUsers()).map(fullUserRecord),
+    'users create': async (args) => shownUser(await users.create(operator(), args)),
+    'users list': async () => (await allUsers()).map(shownUser),
     'users set-password': async ({ username, password }) => {
-      const { id } = await users.find(operator(), username)
-      return fullUserRecord(await users.setPassword(operator(), id, password))
+      const { id } = await users.findByName(operator(), username)
+      return shownUser(await users.setPassword(operator(), id, password))
     },
     'users update': async ({ username, ...change }) => {
-      const { id } = await users.find(operator(), username)
-      return fullUserRecord(await users.update(operator(), id, change))
+      const { id } = await users.findByName(operator(), username)
+      return shownUser(await users.update(operator(), id, change))
     },
     'keys create': async ({ owner, ...key }) => {
-      const { id, status } = await users.find(operator(), owner)
+      const { id, status } = await users.findByName(operator(), owner)
       // The service checks this of an owner other than its caller, and here the owner is the caller.
       if (status !== 'active') fail('invalid_request', 'body.owner: expected an active user.')
-      return createdKeyRecord(await keys.create(operator(id), key))
+      return createdKeyRecord(await keys.create(operator(id), key), runtime.now())
     },
     'keys list': async () => {
-      const records = await all((cursor) => keys.list(operator(), { limit: 100, cursor }))
+      const records = await all((page) => readPage(page, (query) => keys.list(operator(), query)))
       const names = (await allUsers()).map(({ id, username }) => [id, username])
-      return { keys: records.map(keyRecord), owners: Object.fromEntries(names) }
+      return { keys: records.map(shownKey), owners: Object.fromEntries(names) }
     },
-    'keys show': async ({ id }) => keyRecord(await keys.get(operator(), id)),
-    'keys revoke': async ({ id }) => keyRecord(await keys.revoke(operator(), id)),
+    'keys show': async ({ id }) => shownKey(await keys.find(operator(), id)),
+    'keys revoke': async ({ id }) => shownKey(await keys.revoke(operator(), id)),
     'usage verify': () => usage.verify('all'),
     'db export': ({ file }) => exportDatabase(database, file),
   }
@@ -103,12 +109,12 @@ function operator(userId = NOBODY): Principal {
 }
 
 async function all<Item>(
-  read: (cursor: string | undefined) => Promise<{ items: readonly Item[]; nextCursor: string | null }>,
+  read: (page: PageRequest) => Promise<{ items: readonly Item[]; nextCursor: string | null }>,
 ): Promise<Item[]> {
   const items: Item[] = []
   let cursor: string | undefined
   do {
-    const page = await read(cursor)
+    const page = await read({ limit: PAGE_ITEMS_MAX, cursor })
     items.push(...page.items)
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)

@@ -208,7 +208,7 @@ async function openDoors(
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))
   if (config.databaseUrl === undefined) {
-    const run = createCommands({ ...gateway.services, database })
+    const run = createCommands({ ...gateway.services, database, runtime: gateway.runtime })
     const commands = await serveCommands(config.dataDir, run, (error) => {
       const line = refusalLine(error)
       if (line === undefined) log.error({ err: error }, 'a command failed')

@@ -1,40 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { PLATFORMS } from '#core/agents/agent.ts'
-import { Problem } from '#core/errors.ts'
-import { networkOf } from '#core/limits/network-of.ts'
 import type { Services } from '#core/services/services.ts'
-import { ANY_PROBLEMS, credentialId, optionalPrincipal } from '#http/credentials.ts'
-import { enforceLimit } from '#http/limit-headers.ts'
+import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
+import { limitHeaders } from '#http/limit-headers.ts'
 import { envelope, oneOf, page, problems, ref, success } from '#http/schemas.ts'
 
 export function agentRoutes(
   app: FastifyInstance,
-  services: Services,
-  { isPublic }: { isPublic: boolean },
+  services: Pick<Services, 'agents' | 'authentication'>,
 ): void {
   app.addSchema(AgentSchema)
 
-  app.get(
-    '/api/v1/agents',
-    {
-      schema: listSchema,
-      config: { anonymousNeedsNoDatabase: true },
-      onRequest: optionalPrincipal(services),
-    },
-    async (request, reply) => {
-      const { principal } = request
-      if (principal === undefined && !isPublic) throw new Problem('credential_missing')
-      enforceLimit(
-        reply,
-        await services.limits.agents.take(
-          principal ? credentialId(principal) : `address:${networkOf(request.ip)}`,
-        ),
-      )
-      const items = await services.agents.list(principal)
-      return success({ items, next_cursor: null })
-    },
-  )
+  const onRequest = optionalPrincipal(services)
+  const listing = { schema: listSchema, config: { anonymousNeedsNoDatabase: true }, onRequest }
+  app.get('/api/v1/agents', listing, async ({ principal, ip }, reply) => {
+    const items = await services.agents.list(principal, ip, (verdict) => limitHeaders(reply, verdict))
+    return success({ items, next_cursor: null })
+  })
 }
 
 const AgentSchema = Type.Object(

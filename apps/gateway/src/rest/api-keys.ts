@@ -7,8 +7,12 @@ import {
   type KeyLimitsChange,
   NAME_LENGTH_MAX,
 } from '#core/keys/key-input.ts'
-import type { KeyAllowance } from '#core/keys/keys.ts'
+import type { KeyRateLimits } from '#core/keys/keys.ts'
+import { readPage } from '#core/pagination.ts'
+import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import { type Quota, quotaOf } from '#core/users/user.ts'
+import type { ApiKey } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import {
   callerOf,
@@ -25,6 +29,7 @@ import {
   oneOf,
   PageQuery,
   page,
+  pageRecord,
   problems,
   ref,
   success,
@@ -37,10 +42,12 @@ import { CallCount, QuotaPeriodSchema } from './user-record.ts'
 export function apiKeyRoutes(
   app: FastifyInstance,
   services: Pick<Services, 'keys' | 'authentication'>,
+  { now }: Pick<Runtime, 'now'>,
 ): void {
   const { keys } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = requireManager(services)
+  const answer = (key: ApiKey) => success(keyRecord(key, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
   const creating = { schema: createSchema, onRequest: requireToken(services) }
@@ -56,42 +63,43 @@ export function apiKeyRoutes(
       limits: limitsChange(limits),
     })
     reply.header('cache-control', 'no-store')
-    return success(createdKeyRecord(created))
+    return success(createdKeyRecord(created, now()))
   })
 
   routes.get('/api/v1/api-keys', { schema: listSchema, onRequest }, async (request) => {
-    const { limit = 20, cursor, active } = request.query
-    const { items, nextCursor } = await keys.list(callerOf(request), { limit, cursor }, { active })
-    return success({ items: items.map(keyRecord), next_cursor: nextCursor })
+    const { active, ...position } = request.query
+    const page = await readPage(position, (query) => keys.list(callerOf(request), query, { active }))
+    return success(pageRecord(page, (key) => keyRecord(key, now())))
   })
 
   routes.get('/api/v1/api-keys/:id', { schema: getSchema, onRequest }, async (request) =>
-    success(keyRecord(await keys.get(callerOf(request), request.params.id))),
+    answer(await keys.find(callerOf(request), request.params.id)),
   )
 
   routes.patch('/api/v1/api-keys/:id', { schema: updateSchema, onRequest }, async (request) => {
     const { name, description, allowed_agents, limits } = request.body
     const change = { name, description, allowedAgents: allowed_agents, limits: limitsChange(limits) }
-    return success(keyRecord(await keys.update(callerOf(request), request.params.id, change)))
+    return answer(await keys.update(callerOf(request), request.params.id, change))
   })
 
   routes.post('/api/v1/api-keys/:id/revoke', { schema: revokeSchema, onRequest }, async (request) =>
-    success(keyRecord(await keys.revoke(callerOf(request), request.params.id))),
+    answer(await keys.revoke(callerOf(request), request.params.id)),
   )
 
   routes.delete('/api/v1/api-keys/:id', { schema: deleteSchema, onRequest }, async (request) =>
-    success(keyRecord(await keys.revoke(callerOf(request), request.params.id))),
+    answer(await keys.revoke(callerOf(request), request.params.id)),
   )
 
   routes.post('/api/v1/api-keys/:id/usage/reset', { schema: resetSchema, onRequest }, async (request) => {
     const { params, body } = request
-    return success(keyRecord(await keys.resetUsage(callerOf(request), params.id, body.period)))
+    return answer(await keys.resetUsage(callerOf(request), params.id, body.period))
   })
 
   const reading = { schema: currentSchema, onRequest: requireKey(services) }
   routes.get('/api/v1/key', reading, async (request) => {
-    const key = await keys.current(callerOf(request))
-    return success({ ...keyRecord(key), ...allowanceRecord(key) })
+    const { key, owner, rateLimits } = await keys.current(callerOf(request))
+    const at = now()
+    return success({ ...keyRecord(key, at), ...allowanceRecord(rateLimits, quotaOf(owner, at)) })
   })
 }
 
@@ -99,7 +107,7 @@ function limitsChange(limits: Static<typeof LimitsInput> | undefined): KeyLimits
   return limits && { chatPerMinute: limits.chat_per_minute, uploadPerMinute: limits.upload_per_minute }
 }
 
-function allowanceRecord({ rateLimits, quota }: KeyAllowance): Static<typeof AllowanceSchema> {
+function allowanceRecord(rateLimits: KeyRateLimits, quota: Quota): Static<typeof AllowanceSchema> {
   return {
     rate_limits: {
       chat_per_minute: rateLimits.chatPerMinute,

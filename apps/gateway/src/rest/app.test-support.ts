@@ -31,9 +31,9 @@ export async function openAccountsApp(): Promise<AccountsApp> {
   installJsonBody(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)
-  loginRoutes(app, accounts)
-  userRoutes(app, accounts)
-  apiKeyRoutes(app, accounts)
+  loginRoutes(app, accounts, accounts.runtime)
+  userRoutes(app, accounts, accounts.runtime)
+  apiKeyRoutes(app, accounts, accounts.runtime)
   jwksRoutes(app, accounts)
   app.addHook('onClose', () => accounts.database.close())
 

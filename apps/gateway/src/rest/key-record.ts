@@ -1,6 +1,14 @@
 import Type, { type Static } from 'typebox'
-import type { KeyRecord } from '#core/keys/key-record.ts'
+import {
+  allowedAgentsOf,
+  callsThisMonth,
+  callsToday,
+  isActive,
+  permissionsOf,
+  totalCalls,
+} from '#core/keys/key.ts'
 import { PERMISSIONS } from '#core/principal.ts'
+import type { ApiKey } from '#generated/prisma/client.ts'
 import { nullable, Timestamp, Uuid } from '#http/schemas.ts'
 
 export const PermissionSchema = Type.Enum([...PERMISSIONS], { type: 'string' })
@@ -41,34 +49,34 @@ export const ApiKeySchema = Type.Object(
 )
 
 /** A key's record with the key itself, which is seen only once. */
-export function createdKeyRecord({ record, fullKey }: { record: KeyRecord; fullKey: string }) {
-  return { ...keyRecord(record), full_key: fullKey }
+export function createdKeyRecord({ key, fullKey }: { key: ApiKey; fullKey: string }, now: Date) {
+  return { ...keyRecord(key, now), full_key: fullKey }
 }
 
-export function keyRecord(key: KeyRecord): Static<typeof ApiKeySchema> {
-  const lastUsedAt = key.usage.lastUsedAt?.toISOString() ?? null
+export function keyRecord(key: ApiKey, now: Date): Static<typeof ApiKeySchema> {
+  const lastUsedAt = key.lastUsedAt?.toISOString() ?? null
   return {
     id: key.id,
     name: key.name,
     description: key.description,
-    key_prefix: key.keyPrefix,
+    key_prefix: key.prefix,
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt.toISOString(),
     revoked_at: key.revokedAt?.toISOString() ?? null,
     last_used_at: lastUsedAt,
-    permissions: [...key.permissions],
-    is_active: key.isActive,
-    created_by: key.createdBy,
+    permissions: permissionsOf(key),
+    is_active: isActive(key, now),
+    created_by: key.createdById,
     owner_id: key.ownerId,
-    allowed_agents: key.allowedAgents && [...key.allowedAgents],
+    allowed_agents: allowedAgentsOf(key),
     limits: {
-      chat_per_minute: key.limits.chatPerMinute,
-      upload_per_minute: key.limits.uploadPerMinute,
+      chat_per_minute: key.chatPerMinute,
+      upload_per_minute: key.uploadPerMinute,
     },
     usage: {
-      total_calls: key.usage.totalCalls,
-      calls_today: key.usage.callsToday,
-      calls_this_month: key.usage.callsThisMonth,
+      total_calls: totalCalls(key),
+      calls_today: callsToday(key, now),
+      calls_this_month: callsThisMonth(key, now),
       last_used_at: lastUsedAt,
     },
   }

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, requireToken, TOKEN_PROBLEMS } from '#http/credentials.ts'
@@ -10,6 +11,7 @@ import { UserSchema, userRecord } from './user-record.ts'
 export function loginRoutes(
   app: FastifyInstance,
   services: Pick<Services, 'login' | 'authentication'>,
+  { now }: Pick<Runtime, 'now'>,
 ): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const schema of [UserSchema, LoginRequestSchema, LoginResponseSchema]) app.addSchema(schema)
@@ -26,7 +28,7 @@ export function loginRoutes(
         access_token: accessToken,
         token_type: 'bearer' as const,
         expires_in: expiresIn,
-        user: userRecord(user),
+        user: userRecord(user, now()),
       })
     })
 

@@ -18,11 +18,11 @@ let foreign: { id: string; fullKey: string }
 beforeAll(async () => {
   stage = await openAccountsApp()
   const usage = createUsage({
-    database: stage.database,
+    ...{ database: stage.database, runtime: stage.runtime, limits: stage.limits },
     config: { retentionDays: 400 },
     agentIds: new Set(['dify', 'fastgpt']),
   })
-  usageRoutes(stage.app, { ...stage, usage }, stage.runtime)
+  usageRoutes(stage.app, { ...stage, usage })
   admin = await stage.join('admin')
   owner = await stage.join('premium')
   key = await stage.keyOf(owner)

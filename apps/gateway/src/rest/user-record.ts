@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { ROLES } from '#core/principal.ts'
 import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/rules.ts'
-import type { Account } from '#core/users/user.ts'
+import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
+import type { User } from '#generated/prisma/client.ts'
 import { nullable, Timestamp, Uuid } from '#http/schemas.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], { type: 'string' })
@@ -34,20 +35,20 @@ export const FullUserSchema = Type.Object(
   { $id: 'FullUser', description: '`api_calls_count` is that of the current `quota_period`.' },
 )
 
-export function fullUserRecord(account: Account): Static<typeof FullUserSchema> {
-  return { ...userRecord(account), quota_period: account.quotaPeriod }
+export function fullUserRecord(user: User, now: Date): Static<typeof FullUserSchema> {
+  return { ...userRecord(user, now), quota_period: user.quotaPeriod }
 }
 
-export function userRecord(account: Account): Static<typeof UserSchema> {
+export function userRecord(user: User, now: Date): Static<typeof UserSchema> {
   return {
-    id: account.id,
-    username: account.username,
-    role: account.role,
-    status: account.status,
-    created_at: account.createdAt.toISOString(),
-    updated_at: account.updatedAt.toISOString(),
-    last_login: account.lastLogin?.toISOString() ?? null,
-    api_calls_count: account.apiCallsCount,
-    max_api_calls: account.maxApiCalls,
+    id: user.id,
+    username: user.username,
+    role: user.role,
+    status: user.status,
+    created_at: user.createdAt.toISOString(),
+    updated_at: user.updatedAt.toISOString(),
+    last_login: user.lastLogin?.toISOString() ?? null,
+    api_calls_count: apiCallsCount(user, now),
+    max_api_calls: maxApiCalls(user),
   }
 }

@@ -1,10 +1,13 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { readPage } from '#core/pagination.ts'
+import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import type { User } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, requireManager } from '#http/credentials.ts'
-import { envelope, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
+import { envelope, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
 import {
   CallCount,
   FullUserSchema,
@@ -14,46 +17,50 @@ import {
   StatusSchema,
 } from './user-record.ts'
 
-export function userRoutes(app: FastifyInstance, services: Pick<Services, 'users' | 'authentication'>): void {
+export function userRoutes(
+  app: FastifyInstance,
+  services: Pick<Services, 'users' | 'authentication'>,
+  { now }: Pick<Runtime, 'now'>,
+): void {
   const { users } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = requireManager(services)
+  const answer = (user: User) => success(fullUserRecord(user, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
   routes.post('/api/v1/users', { schema: createSchema, onRequest }, async (request) => {
     const { username, password, role, max_api_calls, quota_period } = request.body
     const input = { username, password, role, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
-    return success(fullUserRecord(await users.create(callerOf(request), input)))
+    return answer(await users.create(callerOf(request), input))
   })
 
   routes.get('/api/v1/users', { schema: listSchema, onRequest }, async (request) => {
-    const { limit = 20, cursor } = request.query
-    const { items, nextCursor } = await users.list(callerOf(request), { limit, cursor })
-    return success({ items: items.map(fullUserRecord), next_cursor: nextCursor })
+    const page = await readPage(request.query, (query) => users.list(callerOf(request), query))
+    return success(pageRecord(page, (user) => fullUserRecord(user, now())))
   })
 
   routes.get('/api/v1/users/me', { schema: meSchema, onRequest }, async (request) =>
-    success(fullUserRecord(await users.me(callerOf(request)))),
+    answer(await users.me(callerOf(request))),
   )
 
   routes.put('/api/v1/users/me/password', { schema: ownPasswordSchema, onRequest }, async (request) => {
     const { current_password: current, new_password: next } = request.body
-    return success(fullUserRecord(await users.changeOwnPassword(callerOf(request), { current, next })))
+    return answer(await users.changeOwnPassword(callerOf(request), { current, next }))
   })
 
   routes.get('/api/v1/users/:id', { schema: getSchema, onRequest }, async (request) =>
-    success(fullUserRecord(await users.get(callerOf(request), request.params.id))),
+    answer(await users.find(callerOf(request), request.params.id)),
   )
 
   routes.patch('/api/v1/users/:id', { schema: updateSchema, onRequest }, async (request) => {
     const { role, status, max_api_calls, quota_period } = request.body
     const change = { role, status, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
-    return success(fullUserRecord(await users.update(callerOf(request), request.params.id, change)))
+    return answer(await users.update(callerOf(request), request.params.id, change))
   })
 
   routes.put('/api/v1/users/:id/password', { schema: passwordSchema, onRequest }, async (request) => {
     const { password } = request.body
-    return success(fullUserRecord(await users.setPassword(callerOf(request), request.params.id, password)))
+    return answer(await users.setPassword(callerOf(request), request.params.id, password))
   })
 }
 

@@ -6,7 +6,6 @@ import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Passwords } from '#core/users/passwords.ts'
 import { normalizeUsername, usernameKey } from '#core/users/rules.ts'
-import { type Account, toAccount } from '#core/users/user.ts'
 import type { PrismaClient, User } from '#generated/prisma/client.ts'
 import type { AccessToken, Tokens } from './tokens.ts'
 
@@ -25,7 +24,7 @@ export interface LoginDeps {
 
 export interface Login {
   /** Fails alike, in words and in time, for an unknown user, a wrong password and a suspended user. */
-  login(input: LoginInput, address: string): Promise<AccessToken & { user: Account }>
+  login(input: LoginInput, address: string): Promise<AccessToken & { user: User }>
   logout(caller: Principal): Promise<void>
 }
 
@@ -78,7 +77,7 @@ export function createLogin({ prisma, runtime, limits, passwords, tokens }: Logi
       const token = await tokens.issue(accepted)
       const now = runtime.now()
       const user = await prisma.user.update({ where: { id: accepted.id }, data: { lastLogin: now } })
-      return { ...token, user: toAccount(user, now) }
+      return { ...token, user }
     },
     logout: (caller) => tokens.revoke(caller),
   }

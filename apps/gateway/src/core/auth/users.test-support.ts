@@ -100,8 +100,8 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
     async keyOf(creator, { permissions = ['chat'], ownerId, allowedAgents }: KeyOptions = {}) {
       const expiresAt = new Date(runtime.now().getTime() + 86_400_000).toISOString()
       const input = { name: 'a key', description: '', expiresAt, permissions, ownerId, allowedAgents }
-      const { record, fullKey } = await keys.create(creator, input)
-      return { id: record.id, fullKey, caller: await authentication.authenticate(fullKey, '127.0.0.1') }
+      const { key, fullKey } = await keys.create(creator, input)
+      return { id: key.id, fullKey, caller: await authentication.authenticate(fullKey, '127.0.0.1') }
     },
     async clear() {
       await sql.query('TRUNCATE users, api_keys, calls, revoked_tokens, signing_keys')

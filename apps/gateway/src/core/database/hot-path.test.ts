@@ -3,6 +3,7 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createConversations } from '#core/chat/conversations.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createInstances } from '#core/usage/instances.ts'
 import { type Admission, createLedger } from '#core/usage/ledger.ts'
@@ -118,6 +119,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await converse(sql)
     const usage = createUsage({
       database: { ...database, sql },
+      ...{ runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: 400 },
       agentIds: new Set(),
     })

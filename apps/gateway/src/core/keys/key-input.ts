@@ -1,7 +1,7 @@
 import { fail } from '#core/errors.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
-import { parseInstant } from '#core/timestamp.ts'
+import { parseTimestamp } from '#core/timestamp.ts'
 
 /** The part of a key that may be changed later. Null clears. */
 export interface KeyChange {
@@ -93,7 +93,7 @@ function checkedText(field: string, text: string, lengthMax: number, line: strin
 }
 
 function checkedExpiry(text: string, daysMax: number, now: Date): Date {
-  const expiresAt = parseInstant(text)
+  const expiresAt = parseTimestamp(text)
   if (expiresAt === undefined) {
     refuse('expires_at', 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z')
   }

@@ -1,8 +1,11 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Accounts, OPENING_MS, openAccounts } from '#core/auth/users.test-support.ts'
+import { readPage } from '#core/pagination.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { periodStart } from '#core/users/quota-period.ts'
+import { quotaOf } from '#core/users/user.ts'
+import { allowedAgentsOf, callsThisMonth, callsToday, isActive, permissionsOf, totalCalls } from './key.ts'
 import { hashKey, isWellFormedKey } from './key-format.ts'
 import type { NewKey } from './key-input.ts'
 import { createKeys, type Keys } from './keys.ts'
@@ -41,25 +44,23 @@ const input = (change: Partial<NewKey> = {}): NewKey => ({
 
 test('a created key is shown once and stored as its hash', async () => {
   const expiresAt = inDays(30)
-  const { record, fullKey } = await keys.create(premium, input({ expiresAt }))
+  const { key, fullKey } = await keys.create(premium, input({ expiresAt }))
   expect(isWellFormedKey(fullKey)).toBe(true)
-  expect(record).toEqual({
-    id: expect.any(String),
+  expect(key).toMatchObject({
     name: 'support bot',
     description: 'Answers.\nOn the help page.',
-    keyPrefix: fullKey.slice(0, 12),
-    createdAt: expect.any(Date),
+    prefix: fullKey.slice(0, 12),
     expiresAt: new Date(expiresAt),
     revokedAt: null,
-    permissions: ['chat'],
-    isActive: true,
-    createdBy: premium.userId,
+    createdById: premium.userId,
     ownerId: premium.userId,
-    allowedAgents: null,
-    limits: { chatPerMinute: null, uploadPerMinute: null },
-    usage: { totalCalls: 0, callsToday: 0, callsThisMonth: 0, lastUsedAt: null },
+    chatPerMinute: null,
+    uploadPerMinute: null,
+    lastUsedAt: null,
   })
-  const row = await accounts.database.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } })
+  expect([permissionsOf(key), allowedAgentsOf(key)]).toEqual([['chat'], null])
+  expect(isActive(key, accounts.runtime.now())).toBe(true)
+  const row = await accounts.database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
   expect(Buffer.from(row.hash).toString('hex')).toBe(hashKey(fullKey))
   expect(Object.values(row).map(String)).not.toContain(fullKey)
 })
@@ -119,15 +120,15 @@ test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
 
 describe('who may do what with a key that somebody created for somebody else', () => {
   const operations = {
-    get: (caller: Principal, id: string) => keys.get(caller, id),
+    find: (caller: Principal, id: string) => keys.find(caller, id),
     update: (caller: Principal, id: string) => keys.update(caller, id, { name: 'renamed' }),
     revoke: (caller: Principal, id: string) => keys.revoke(caller, id),
   }
   const expected = {
-    admin: { get: 'done', update: 'done', revoke: 'done', listed: true },
-    creator: { get: 'done', update: 'done', revoke: 'done', listed: true },
-    owner: { get: 'done', update: 'role_denied', revoke: 'role_denied', listed: true },
-    stranger: { get: 'key_not_found', update: 'key_not_found', revoke: 'key_not_found', listed: false },
+    admin: { find: 'done', update: 'done', revoke: 'done', isListed: true },
+    creator: { find: 'done', update: 'done', revoke: 'done', isListed: true },
+    owner: { find: 'done', update: 'role_denied', revoke: 'role_denied', isListed: true },
+    stranger: { find: 'key_not_found', update: 'key_not_found', revoke: 'key_not_found', isListed: false },
   }
 
   test.each(Object.keys(expected) as (keyof typeof expected)[])('%s', async (who) => {
@@ -139,12 +140,13 @@ describe('who may do what with a key that somebody created for somebody else', (
     const callers = { admin, creator: { ...creator, role: 'premium' as const }, owner, stranger: premium }
     const caller = callers[who]
 
-    const { listed, ...answers } = expected[who]
+    const { isListed, ...answers } = expected[who]
     for (const [name, answer] of Object.entries(answers)) {
       expect(await reasonOf(operations[name as keyof typeof operations](caller, id)), name).toBe(answer)
     }
-    const { items } = await keys.list(caller, { limit: 10 })
-    expect(items.some((key) => key.id === id)).toBe(listed)
+    const listed = await keys.list(caller, { take: 10 })
+    expect(listed.some((key) => key.id === id)).toBe(isListed)
+    expect(await keys.count(caller)).toBe(listed.length)
   })
 })
 
@@ -152,7 +154,7 @@ test("a neighbour's key, an unknown id and no id at all fail alike", async () =>
   const { id } = await accounts.keyOf(admin)
   for (const unknown of [id, v7(), 'nonsense', '\0']) {
     for (const work of [
-      keys.get(premium, unknown),
+      keys.find(premium, unknown),
       keys.update(premium, unknown, {}),
       keys.revoke(premium, unknown),
     ]) {
@@ -168,13 +170,13 @@ test('an API key with admin manages for its owner, as that owner', async () => {
   const plain = await accounts.join('user')
   const acting = await accounts.keyOf(admin, { ownerId: plain.userId, permissions: ['admin'] })
   const foreign = await accounts.keyOf(premium)
-  expect(await reasonOf(keys.get(acting.caller, acting.id))).toBe('done')
-  expect(await reasonOf(keys.get(acting.caller, foreign.id))).toBe('key_not_found')
+  expect(await reasonOf(keys.find(acting.caller, acting.id))).toBe('done')
+  expect(await reasonOf(keys.find(acting.caller, foreign.id))).toBe('key_not_found')
 })
 
 test('a change sets what is named, null clears, and nothing else moves', async () => {
   const { id } = await accounts.keyOf(premium)
-  const before = await keys.get(premium, id)
+  const before = await keys.find(premium, id)
   const limited = await keys.update(premium, id, {
     name: 'renamed',
     allowedAgents: ['dify', 'fastgpt/app 1', 'dify'],
@@ -184,10 +186,11 @@ test('a change sets what is named, null clears, and nothing else moves', async (
     ...before,
     name: 'renamed',
     allowedAgents: ['dify', 'fastgpt/app 1'],
-    limits: { chatPerMinute: 5, uploadPerMinute: 2 },
+    chatPerMinute: 5,
+    uploadPerMinute: 2,
   })
   const partly = await keys.update(premium, id, { limits: { chatPerMinute: null } })
-  expect(partly.limits).toEqual({ chatPerMinute: null, uploadPerMinute: 2 })
+  expect(partly).toMatchObject({ chatPerMinute: null, uploadPerMinute: 2 })
   expect(await keys.update(premium, id, {})).toEqual(partly)
   const cleared = await keys.update(premium, id, { name: before.name, allowedAgents: null, limits: null })
   expect(cleared).toEqual(before)
@@ -196,16 +199,17 @@ test('a change sets what is named, null clears, and nothing else moves', async (
 test('a revocation holds at once, and repeated keeps its first time', async () => {
   const { id, fullKey } = await accounts.keyOf(premium)
   const first = await keys.revoke(premium, id)
-  expect(first.isActive).toBe(false)
+  expect(isActive(first, accounts.runtime.now())).toBe(false)
   accounts.clock.passSeconds(60)
   expect(await keys.revoke(admin, id)).toEqual(first)
   expect(await reasonOf(accounts.authentication.authenticate(fullKey, '10.0.0.1'))).toBe('key_revoked')
 })
 
 test('a key is no longer active once it has expired', async () => {
-  const { record } = await keys.create(premium, input({ expiresAt: inDays(1) }))
+  const { key } = await keys.create(premium, input({ expiresAt: inDays(1) }))
+  expect(isActive(key, accounts.runtime.now())).toBe(true)
   accounts.clock.passSeconds(86_400)
-  expect((await keys.get(premium, record.id)).isActive).toBe(false)
+  expect(isActive(key, accounts.runtime.now())).toBe(false)
 })
 
 test('pages run from the newest to the oldest over the own keys alone', async () => {
@@ -214,8 +218,10 @@ test('pages run from the newest to the oldest over the own keys alone', async ()
     ids.unshift((await accounts.keyOf(premium)).id)
     await accounts.keyOf(admin)
   }
-  const first = await keys.list(premium, { limit: 3 })
-  const second = await keys.list(premium, { limit: 3, cursor: first.nextCursor ?? undefined })
+  const page = (cursor?: string) =>
+    readPage({ limit: 3, cursor }, (query) => keys.list(premium, query, { ownerId: premium.userId }))
+  const first = await page()
+  const second = await page(first.nextCursor ?? undefined)
   expect([...first.items, ...second.items].map((key) => key.id)).toEqual(ids)
   expect(second.nextCursor).toBeNull()
 })
@@ -227,9 +233,14 @@ test('counters of a day and a month that are over read as zero', async () => {
   const starts = { dayStart: periodStart('day', now), monthStart: periodStart('month', now) }
   const usageWith = async (data: object) => {
     await accounts.database.prisma.apiKey.update({ where: { id }, data: { ...counted, ...data } })
-    return (await keys.get(premium, id)).usage
+    const key = await keys.find(premium, id)
+    return {
+      totalCalls: totalCalls(key),
+      callsToday: callsToday(key, now),
+      callsThisMonth: callsThisMonth(key, now),
+    }
   }
-  const usage = { totalCalls: 9, callsToday: 2, callsThisMonth: 5, lastUsedAt: now }
+  const usage = { totalCalls: 9, callsToday: 2, callsThisMonth: 5 }
   expect(await usageWith(starts)).toEqual(usage)
   const yesterday = new Date(starts.dayStart.getTime() - 1)
   expect(await usageWith({ ...starts, dayStart: yesterday })).toEqual({ ...usage, callsToday: 0 })
@@ -246,20 +257,21 @@ test('a key reads itself, with the limits in force and what its owner has left',
   await accounts.users.update(admin, premium.userId, { quotaPeriod: 'day', maxApiCalls: 10 })
   const counted = { apiCallsCount: 4, quotaStart: periodStart('day', accounts.runtime.now()) }
   await accounts.database.prisma.user.update({ where: { id: premium.userId }, data: counted })
-  expect(await keys.current(key.caller)).toMatchObject({
-    id: key.id,
-    limits: { chatPerMinute: 5, uploadPerMinute: null },
+  const current = await keys.current(key.caller)
+  expect(current).toMatchObject({
+    key: { id: key.id, chatPerMinute: 5, uploadPerMinute: null },
     rateLimits: { chatPerMinute: 5, uploadPerMinute: 10 },
-    quota: {
-      maxApiCalls: 10,
-      apiCallsCount: 4,
-      remaining: 6,
-      quotaPeriod: 'day',
-      resetsAt: expect.any(Date),
-    },
+  })
+  const now = accounts.runtime.now()
+  expect(quotaOf(current.owner, now)).toEqual({
+    maxApiCalls: 10,
+    apiCallsCount: 4,
+    remaining: 6,
+    quotaPeriod: 'day',
+    resetsAt: expect.any(Date),
   })
   await accounts.users.update(admin, premium.userId, { maxApiCalls: 3 })
-  expect((await keys.current(key.caller)).quota.remaining).toBe(0)
+  expect(quotaOf((await keys.current(key.caller)).owner, now).remaining).toBe(0)
   expect(await reasonOf(keys.current(premium))).toBe('api_key_required')
 })
 
@@ -283,18 +295,53 @@ test('limits by the minute are checked and told by the minute, whatever the wind
 
 test('permissions are a set', async () => {
   const permissions: Permission[] = ['chat', 'upload', 'chat']
-  expect((await keys.create(premium, input({ permissions }))).record.permissions).toEqual(['chat', 'upload'])
+  expect((await keys.create(premium, input({ permissions }))).key.permissions).toEqual(['chat', 'upload'])
 })
 
 test('a list may hold only keys that are active, or only those that are not', async () => {
   const ids = async (active?: boolean) =>
-    (await keys.list(premium, { limit: 100 }, { active })).items.map(({ id }) => id)
+    (await keys.list(premium, { take: 100 }, { active })).map(({ id }) => id)
   const [live, revoked] = [await keys.create(premium, input()), await keys.create(premium, input())]
   const expired = await keys.create(premium, input({ expiresAt: inDays(1) }))
-  await keys.revoke(premium, revoked.record.id)
+  await keys.revoke(premium, revoked.key.id)
   accounts.clock.passSeconds(2 * 86_400)
-  const [liveId, revokedId, expiredId] = [live.record.id, revoked.record.id, expired.record.id]
+  const [liveId, revokedId, expiredId] = [live.key.id, revoked.key.id, expired.key.id]
   expect(await ids()).toEqual([expiredId, revokedId, liveId])
   expect(await ids(true)).toEqual([liveId])
   expect(await ids(false)).toEqual([expiredId, revokedId])
+})
+
+test('a query says what comes with a key, and nothing of it reaches the filter', async () => {
+  const own = await accounts.keyOf(premium)
+  await accounts.keyOf(admin)
+  const query = { include: { owner: { select: { username: true } } }, where: {}, skip: 1, take: 10 }
+  expect(await keys.list(premium, query)).toMatchObject([
+    { id: own.id, owner: { username: expect.any(String) } },
+  ])
+  expect(await keys.find(premium, own.id, query)).toMatchObject({ owner: { username: expect.any(String) } })
+  expect(await keys.find(premium, own.id, { select: { name: true } })).toEqual({ name: 'a key' })
+})
+
+test('the keys of one owner are those that the caller may see', async () => {
+  const owner = await accounts.join('user')
+  const { id } = await accounts.keyOf(admin, { ownerId: owner.userId })
+  await accounts.keyOf(premium)
+  const seen = async (caller: Principal, ownerId: string) => [
+    (await keys.list(caller, { take: 10 }, { ownerId })).map((key) => key.id),
+    await keys.count(caller, { ownerId }),
+  ]
+  expect(await seen(admin, owner.userId)).toEqual([[id], 1])
+  expect(await seen(owner, owner.userId)).toEqual([[id], 1])
+  expect(await seen(premium, owner.userId)).toEqual([[], 0])
+  expect(await seen(admin, 'no id')).toEqual([[], 0])
+})
+
+test('a relation leads a caller to the users and keys that it may see', async () => {
+  const { id, caller } = await accounts.keyOf(admin, { ownerId: premium.userId })
+  const visible = await accounts.database.prisma.apiKey.findMany({ where: keys.visibleTo(premium) })
+  expect(visible.map((key) => key.id)).toEqual([id])
+  const { users } = accounts
+  const seesPremium = (by: Principal) => users.isVisibleTo(by, { id: premium.userId })
+  expect([admin, premium, await accounts.join('premium')].map(seesPremium)).toEqual([true, true, false])
+  expect(caller.userId).toBe(premium.userId)
 })

@@ -1,16 +1,14 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
+import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { fail } from '#core/errors.ts'
 import { perMinute } from '#core/limits/limits.ts'
-import { type Page, type PageRequest, readPage } from '#core/pagination.ts'
+import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { periodEnd } from '#core/users/quota-period.ts'
-import { type Account, toAccount } from '#core/users/user.ts'
-import { type ApiKey, Prisma, type PrismaClient } from '#generated/prisma/client.ts'
+import { type ApiKey, Prisma, type PrismaClient, type User } from '#generated/prisma/client.ts'
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
 import { changedColumns, type KeyChange, type KeyRules, type NewKey, newColumns } from './key-input.ts'
-import { type KeyRecord, toKeyRecord } from './key-record.ts'
 
 export type ResetPeriod = 'day' | 'month' | 'total'
 
@@ -23,35 +21,43 @@ export interface KeysDeps {
 export interface KeyFilter {
   /** Only keys that are, or are not, usable now; left out: both. */
   readonly active?: boolean | undefined
+  /** Only keys of this user; an id that is none matches nothing. */
+  readonly ownerId?: string | undefined
 }
 
-/** What a key may still do. */
-export interface KeyAllowance {
-  readonly rateLimits: { readonly chatPerMinute: number; readonly uploadPerMinute: number }
-  /** The owner's, which all its keys share. */
-  readonly quota: Pick<Account, 'maxApiCalls' | 'apiCallsCount' | 'quotaPeriod'> & {
-    readonly remaining: number
-    readonly resetsAt: Date | null
-  }
+/** Without it, whole rows come. */
+export type KeyQuery = Columns<Prisma.ApiKeySelect, Prisma.ApiKeyInclude>
+
+/** The limits that hold for a key: its own and the gateway's, whichever is lower. */
+export interface KeyRateLimits {
+  readonly chatPerMinute: number
+  readonly uploadPerMinute: number
 }
 
-/** Users manage the keys they created and see those they own as well; administrators manage all. */
+/**
+ * Users manage the keys they created and see those they own as well; administrators manage all. Rows come as Prisma gives
+ * them, and key.ts has what else can be said of a row.
+ */
 export interface Keys {
   /** The only time that the whole key is seen. Takes an access token of an admin or premium user. */
-  create(caller: Principal, input: NewKey): Promise<{ record: KeyRecord; fullKey: string }>
-  list(caller: Principal, page: PageRequest, filter?: KeyFilter): Promise<Page<KeyRecord>>
-  get(caller: Principal, id: string): Promise<KeyRecord>
+  create(caller: Principal, input: NewKey): Promise<{ key: ApiKey; fullKey: string }>
+  /** @throws Problem `key_not_found`: for a key that the caller may not see as for one that does not exist */
+  find(caller: Principal, id: string, query?: KeyQuery): Promise<ApiKey>
+  /** Newest first. */
+  list(caller: Principal, query: ListQuery & KeyQuery, filter?: KeyFilter): Promise<ApiKey[]>
+  count(caller: Principal, filter?: KeyFilter): Promise<number>
+  /** The condition by which `find`, `list` and `count` see keys, for statements that reach keys by a relation. */
+  visibleTo(caller: Principal): Prisma.ApiKeyWhereInput
   /** The key that the caller presented. */
-  current(caller: Principal): Promise<KeyRecord & KeyAllowance>
-  update(caller: Principal, id: string, change: KeyChange): Promise<KeyRecord>
+  current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
+  update(caller: Principal, id: string, change: KeyChange): Promise<ApiKey>
   /** Counts from zero again for what is left of the period; the history stays. */
-  resetUsage(caller: Principal, id: string, period: ResetPeriod): Promise<KeyRecord>
+  resetUsage(caller: Principal, id: string, period: ResetPeriod): Promise<ApiKey>
   /** Idempotent: the first time stands, and the record is kept. */
-  revoke(caller: Principal, id: string): Promise<KeyRecord>
+  revoke(caller: Principal, id: string): Promise<ApiKey>
 }
 
 export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
-  const shown = (key: ApiKey) => toKeyRecord(key, runtime.now())
   // Creations for one user wait for each other at its row: here they wait without holding a connection.
   const inTurn = pLimit(2)
 
@@ -64,15 +70,24 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       : fail('invalid_request', 'body.owner_id: expected the id of an active user.')
   }
 
-  async function see(caller: Principal, id: string): Promise<ApiKey> {
+  async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
     // 404 rather than 403 for a neighbour's key: a 403 would confirm that it exists.
     if (!validate(id)) fail('key_not_found')
-    const key = await prisma.apiKey.findFirst({ where: { id, ...seenBy(caller) } })
+    const key = await prisma.apiKey.findFirst({ ...columnsOf(query), where: { id, ...visibleTo(caller) } })
     return key ?? fail('key_not_found')
   }
 
+  const rateLimits = ({ chatPerMinute, uploadPerMinute }: ApiKey): KeyRateLimits => ({
+    chatPerMinute: Math.min(chatPerMinute ?? Infinity, perMinute(rules.limits.chat)),
+    uploadPerMinute: Math.min(uploadPerMinute ?? Infinity, perMinute(rules.limits.upload)),
+  })
+
+  const whereOf = (caller: Principal, { active, ownerId }: KeyFilter) => ({
+    AND: [visibleTo(caller), activeWhere(active, runtime.now()), ownerId === undefined ? {} : { ownerId }],
+  })
+
   async function refuseManaging(caller: Principal, id: string): Promise<never> {
-    await see(caller, id)
+    await find(caller, id)
     fail('role_denied', 'Only the creator of the key or an admin may change it.')
   }
 
@@ -93,33 +108,38 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
         createdAt: now,
       }
       const key = await inTurn(() => prisma.$transaction((tx) => insertKey(tx, data, rules.activePerUserMax)))
-      return { record: shown(key), fullKey }
+      return { key, fullKey }
     },
-    async list(caller, request, { active } = {}) {
-      const filter = { AND: [seenBy(caller), activeWhere(active, runtime.now())] }
-      const { items, nextCursor } = await readPage(request, ({ where, ...query }) =>
-        prisma.apiKey.findMany({ ...query, where: { ...where, ...filter } }),
+    find,
+    async list(caller, query, filter = {}) {
+      if (filter.ownerId !== undefined && !validate(filter.ownerId)) return []
+      return readList(query, ({ where, ...keyset }) =>
+        prisma.apiKey.findMany({
+          ...columnsOf(query),
+          ...keyset,
+          where: { ...where, ...whereOf(caller, filter) },
+        }),
       )
-      return { items: items.map(shown), nextCursor }
     },
-    async get(caller, id) {
-      return shown(await see(caller, id))
+    async count(caller, filter = {}) {
+      if (filter.ownerId !== undefined && !validate(filter.ownerId)) return 0
+      return prisma.apiKey.count({ where: whereOf(caller, filter) })
     },
+    visibleTo,
     async current({ via }) {
       if (via.kind !== 'key') fail('api_key_required')
       const { owner, ...key } = await prisma.apiKey.findUniqueOrThrow({
         where: { id: via.keyId },
         include: { owner: true },
       })
-      const now = runtime.now()
-      return { ...toKeyRecord(key, now), ...allowance(key, toAccount(owner, now), rules, now) }
+      return { key, owner, rateLimits: rateLimits(key) }
     },
     async update(caller, id, change) {
       const data = changedColumns(change, rules)
       if (!validate(id)) fail('key_not_found')
       const where = { id, ...managedBy(caller) }
       const [key] = await prisma.apiKey.updateManyAndReturn({ where, data })
-      return key === undefined ? refuseManaging(caller, id) : shown(key)
+      return key ?? refuseManaging(caller, id)
     },
     async resetUsage(caller, id, period) {
       if (!validate(id)) fail('key_not_found')
@@ -127,7 +147,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
         return refuseManaging(caller, id)
       }
       await prisma.$executeRaw(RESETS[period](id))
-      return shown(await see(caller, id))
+      return find(caller, id)
     },
     async revoke(caller, id) {
       if (!validate(id)) fail('key_not_found')
@@ -137,7 +157,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
         data: { revokedAt: runtime.now() },
       })
       const key = await prisma.apiKey.findFirst({ where })
-      return key === null ? refuseManaging(caller, id) : shown(key)
+      return key ?? refuseManaging(caller, id)
     },
   }
 }
@@ -183,31 +203,14 @@ function managedBy(caller: Principal): Prisma.ApiKeyWhereInput {
   return isAdmin(caller) ? {} : { createdById: caller.userId }
 }
 
-function seenBy(caller: Principal): Prisma.ApiKeyWhereInput {
+function visibleTo(caller: Principal): Prisma.ApiKeyWhereInput {
   return isAdmin(caller) ? {} : { OR: [{ createdById: caller.userId }, { ownerId: caller.userId }] }
 }
 
-/** The same as `isActive` of the record. */
+/** The same condition as `isActive` in key.ts. */
 function activeWhere(active: boolean | undefined, now: Date): Prisma.ApiKeyWhereInput {
   if (active === undefined) return {}
   return active
     ? { revokedAt: null, expiresAt: { gt: now } }
     : { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] }
-}
-
-function allowance(key: ApiKey, owner: Account, { limits }: KeyRules, now: Date): KeyAllowance {
-  const { maxApiCalls, apiCallsCount, quotaPeriod } = owner
-  return {
-    rateLimits: {
-      chatPerMinute: Math.min(key.chatPerMinute ?? Infinity, perMinute(limits.chat)),
-      uploadPerMinute: Math.min(key.uploadPerMinute ?? Infinity, perMinute(limits.upload)),
-    },
-    quota: {
-      maxApiCalls,
-      apiCallsCount,
-      remaining: Math.max(0, maxApiCalls - apiCallsCount),
-      quotaPeriod,
-      resetsAt: periodEnd(quotaPeriod, now),
-    },
-  }
 }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { fail } from '#core/errors.ts'
 import { createSharedStore, type SharedWindows } from './shared-windows.ts'
 import { createWindows, type Windows } from './windows.ts'
 
@@ -32,6 +33,9 @@ export interface LimitVerdict {
   readonly remaining: number
   readonly resetSeconds: number
 }
+
+/** Receives where the caller stands, whether or not the call is then refused, so that a face can send it as headers. */
+export type OnLimit = (verdict: LimitVerdict) => void
 
 /** A fixed window that starts at the first take. */
 export interface Limiter {
@@ -117,6 +121,17 @@ function createLimiter(
       if (window !== undefined) window.own -= 1
     },
   }
+}
+
+/**
+ * Takes one point and reports the verdict before it refuses.
+ *
+ * @throws Problem `rate_limited`
+ */
+export async function requirePoint(limiter: Limiter, key: string, onLimit?: OnLimit): Promise<void> {
+  const verdict = await limiter.take(key)
+  onLimit?.(verdict)
+  if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
 }
 
 /** A limit in points a minute, for what is said of a key: at least 1, since no limit lets nothing pass. */

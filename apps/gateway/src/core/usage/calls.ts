@@ -1,47 +1,112 @@
+import { validate } from 'uuid'
 import type { Sql } from '#core/database/database.ts'
-import { type Page, type PageRequest, readPage } from '#core/pagination.ts'
-import type { Principal } from '#core/principal.ts'
-import { isAdmin } from '#core/principal.ts'
-import type { Call, CallOutcome, Prisma, PrismaClient } from '#generated/prisma/client.ts'
+import { fail } from '#core/errors.ts'
+import { type ListQuery, readList } from '#core/pagination.ts'
+import { isAdmin, type Principal } from '#core/principal.ts'
+import type { Call, Prisma, PrismaClient } from '#generated/prisma/client.ts'
+import type { CallsQuery } from './calls-query.ts'
 import type { Slices } from './reads.ts'
 import type { ReadDeps } from './reports.ts'
-import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
+import { type Scope, scopeOf } from './scope.ts'
 
-export interface CallsQuery extends ScopeFilter {
-  readonly agent?: string | undefined
-  /** `running` for calls that have not ended. */
-  readonly outcome?: CallOutcome | 'running' | undefined
-  readonly requestId?: string | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
+/** Which columns to read, as Pothos passes it to a resolver; without it, whole rows come. A call has no relations. */
+export interface CallQuery {
+  readonly select?: Prisma.CallSelect | undefined
 }
 
-/** A row of the ledger. What the platform said of itself is for administrators. */
-export type CallRecord = Omit<Call, 'instance'>
+/** What rows of the ledger are read with. */
+export interface CallsDeps extends ReadDeps {
+  readonly prisma: PrismaClient
+}
 
+/** One page of the caller's calls, newest first. */
 export function readCalls(
-  { prisma, sql, reads, requireKnownAgent }: ReadDeps & { prisma: PrismaClient },
+  deps: CallsDeps,
   caller: Principal,
   query: CallsQuery,
-  page: PageRequest,
-): Promise<Page<CallRecord>> {
+  page: ListQuery & CallQuery,
+): Promise<Call[]> {
+  // Backwards, a filter that lets few rows pass would need slices of its own; no face offers it.
+  if (page.take < 0) fail('invalid_request', 'query.last: calls are read from the newest on; expected first.')
+  return readList(page, ({ where: { id }, take }) =>
+    readBefore(deps, caller, query, {
+      before: id && 'lt' in id ? id.lt : undefined,
+      take,
+      select: page.select,
+    }),
+  )
+}
+
+const BATCH_ROWS = 1_000
+
+/** All of the caller's calls, newest first. The first rows are read before it returns, so a refusal comes before them. */
+export async function exportCalls(
+  deps: CallsDeps,
+  caller: Principal,
+  query: CallsQuery,
+): Promise<AsyncIterable<Call>> {
+  const read = (before?: string) => readBefore(deps, caller, query, { before, take: BATCH_ROWS })
+  return followingBatches(await read(), (last) => read(last.id))
+}
+
+async function* followingBatches(
+  first: readonly Call[],
+  readAfter: (last: Call) => Promise<readonly Call[]>,
+): AsyncGenerator<Call> {
+  for (let rows = first; ; ) {
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < BATCH_ROWS) return
+    rows = await readAfter(last)
+  }
+}
+
+/** Null for a call that the caller may not see as for one that does not exist. */
+export async function findCall(
+  { prisma, sql }: Pick<CallsDeps, 'prisma' | 'sql'>,
+  caller: Principal,
+  id: string,
+  query: CallQuery = {},
+): Promise<Call | null> {
+  if (!validate(id)) return null
+  const where = filterOf(await scopeOf(sql, caller, {}), {})
+  const call = await prisma.call.findFirst({ ...columnsOf(query), where: { AND: [where, { id }] } })
+  return call && shownTo(caller)(call)
+}
+
+/** The id is needed to go on from, whatever else is selected. */
+function columnsOf({ select }: CallQuery): { select?: Prisma.CallSelect } {
+  return select === undefined ? {} : { select: { ...select, id: true } }
+}
+
+interface Stretch extends CallQuery {
+  /** The id that the rows stand before; left out: the newest rows. */
+  readonly before?: string | undefined
+  readonly take: number
+}
+
+function readBefore(
+  { prisma, sql, reads, requireKnownAgent }: CallsDeps,
+  caller: Principal,
+  query: CallsQuery,
+  { before, take, select }: Stretch,
+): Promise<Call[]> {
   return reads.inTurn(async () => {
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent)
     const where = filterOf(scope, query)
-    const { items, nextCursor } = await readPage(page, ({ where: position, take, orderBy }) => {
-      const find = (stretch: Prisma.CallWhereInput, takeMax: number) =>
-        prisma.call.findMany({
-          where: { AND: [where, position, stretch] },
-          take: takeMax,
-          orderBy,
-          omit: { instance: true },
-        })
-      return reads.slices === undefined
-        ? find({}, take)
-        : findInSlices({ sql, slices: reads.slices, scope, query }, position.id?.lt, take, find)
-    })
-    return { items: isAdmin(caller) ? items : items.map(withoutPlatform), nextCursor }
+    const find = (stretch: Prisma.CallWhereInput, takeMax: number) =>
+      prisma.call.findMany({
+        ...columnsOf({ select }),
+        where: { AND: [where, stretch] },
+        take: takeMax,
+        orderBy: { id: 'desc' },
+      })
+    const rows =
+      reads.slices === undefined
+        ? await find(before === undefined ? {} : { id: { lt: before } }, take)
+        : await findInSlices({ sql, slices: reads.slices, scope, query }, before, take, find)
+    return rows.map(shownTo(caller))
   })
 }
 
@@ -53,9 +118,9 @@ async function findInSlices(
   { sql, slices, scope, query }: { sql: Sql; slices: Slices; scope: Scope; query: CallsQuery },
   cursor: string | undefined,
   take: number,
-  find: (stretch: Prisma.CallWhereInput, takeMax: number) => Promise<CallRecord[]>,
-): Promise<CallRecord[]> {
-  const found: CallRecord[] = []
+  find: (stretch: Prisma.CallWhereInput, takeMax: number) => Promise<Call[]>,
+): Promise<Call[]> {
+  const found: Call[] = []
   const last = query.from === undefined ? LEAST_ID : idAt(query.from, -DAY_MS)
   let end = leastId(cursor, query.to === undefined ? GREATEST_ID : idAt(query.to, DAY_MS))
   while (found.length < take && end > last) {
@@ -126,6 +191,9 @@ function idAt(moment: Date, slackMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-function withoutPlatform(call: CallRecord): CallRecord {
-  return { ...call, platformStatus: null, platformCode: null, platformLogId: null }
+/** What the platform said of itself is for administrators. */
+function shownTo(caller: Principal): (call: Call) => Call {
+  return isAdmin(caller)
+    ? (call) => call
+    : (call) => ({ ...call, platformStatus: null, platformCode: null, platformLogId: null })
 }

@@ -1,6 +1,7 @@
 import { fail } from '#core/errors.ts'
 
-export type Granularity = 'hour' | 'day' | 'month'
+export const GRANULARITIES = ['hour', 'day', 'month'] as const
+export type Granularity = (typeof GRANULARITIES)[number]
 
 /** What goes into, or comes off, a bucket of a report: a stretch that rollups of one span cover exactly. */
 export interface Segment {

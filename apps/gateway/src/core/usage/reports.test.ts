@@ -2,13 +2,16 @@ import { type Arbitrary, array, assert, asyncProperty, constantFrom, integer, na
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Call } from '#generated/prisma/client.ts'
-import { type CallsQuery, readCalls } from './calls.ts'
+import { readCalls } from './calls.ts'
+import type { CallsQuery } from './calls-query.ts'
 import type { Settlement } from './ledger.ts'
 import type { Reads, Slices } from './reads.ts'
+import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
-import { type Report, type ReportQuery, readReport, type Series } from './reports.ts'
+import { type Report, readReport, type Series } from './reports.ts'
 import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
 import { createUsage, type Usage } from './usage.ts'
 import type { Metrics } from './usage-accumulator.ts'
@@ -87,8 +90,10 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
 }
 
 function usageOf(kind: 'embedded' | 'server'): Usage {
-  const agentIds = new Set(['nobody-called-it'])
-  return createUsage({ database: { ...stage.database, kind }, config: { retentionDays: 400 }, agentIds })
+  return createUsage({
+    ...{ database: { ...stage.database, kind }, runtime: stage.runtime, limits: ampleLimits() },
+    ...{ config: { retentionDays: 400 }, agentIds: new Set(['nobody-called-it']) },
+  })
 }
 
 test.each([1, 2, 7, 50])('slices of %i rollups add up to what one statement gives', async (rowsMax) => {
@@ -121,7 +126,7 @@ test.each(['embedded', 'server'] as const)(
     expect((await report('coze')).totals.calls).toBeGreaterThan(0)
     expect((await report('nobody-called-it')).totals.calls).toBe(0)
     await expect(report('cozy')).rejects.toMatchObject({ detail: expect.stringMatching(/^query\.agent: /) })
-    const page = asked.calls(admin, { agent: 'cozy' }, { limit: 1 })
+    const page = asked.calls(admin, { agent: 'cozy' }, { take: 1 })
     await expect(page).rejects.toMatchObject({ detail: expect.stringMatching(/^query\.agent: /) })
   },
 )
@@ -138,8 +143,8 @@ test('a page of the ledger that is looked for in slices is the page', async () =
       [admin, { keyId: keys[0]?.id }],
       [keys[1]?.caller ?? admin, { from: FROM, to: TO }],
     ] satisfies [Principal, CallsQuery][]) {
-      for (let cursor: string | undefined; ; ) {
-        const page = { limit: 7, cursor }
+      for (let cursor: { id: string } | undefined; ; ) {
+        const page = { take: 7, cursor }
         const whole = await readCalls(
           { ...deps, reads: { ...reads, slices: undefined } },
           caller,
@@ -147,8 +152,8 @@ test('a page of the ledger that is looked for in slices is the page', async () =
           page,
         )
         expect(await readCalls({ ...deps, reads: { ...reads, slices } }, caller, query, page)).toEqual(whole)
-        if (whole.nextCursor === null) break
-        cursor = whole.nextCursor
+        cursor = whole.at(-1)
+        if (cursor === undefined) break
       }
     }
   }
@@ -279,7 +284,7 @@ test('calls past their retention leave the ledger, and the reports keep them', a
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
   const pruning = createUsage({
-    database: stage.database,
+    ...{ database: stage.database, runtime: stage.runtime, limits: ampleLimits() },
     config: { retentionDays: row?.days ?? 0 },
     agentIds: new Set(),
   })

@@ -4,21 +4,12 @@ import { createPauses } from '#core/pauses.ts'
 import type { Principal } from '#core/principal.ts'
 import type { RequireKnownAgent } from './known-agents.ts'
 import type { Reads, Slices } from './reads.ts'
-import { type Granularity, type ReportRange, reportRange } from './report-range.ts'
+import type { ReportQuery } from './report-query.ts'
+import { type ReportRange, reportRange } from './report-range.ts'
 import type { Group, ReportRow } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
-import { type Scope, type ScopeFilter, scopeOf } from './scope.ts'
+import { type Scope, scopeOf } from './scope.ts'
 import { type Metrics, Sums } from './usage-accumulator.ts'
-
-export interface ReportQuery extends ScopeFilter {
-  readonly from: Date
-  readonly to: Date
-  /** IANA name; its offset must be whole hours. */
-  readonly timezone: string
-  readonly granularity: Granularity
-  readonly groupBy: readonly Group[]
-  readonly agent?: string | undefined
-}
 
 export interface Series {
   readonly group: Readonly<Partial<Record<Group, string>>>
@@ -27,7 +18,7 @@ export interface Series {
   readonly points: readonly (Metrics & { readonly start: Date })[]
 }
 
-export interface Report {
+export interface Report extends Pick<ReportQuery, 'timezone' | 'granularity' | 'groupBy'> {
   /** What was answered: the whole buckets that the asked range touches. */
   readonly from: Date
   readonly to: Date
@@ -64,7 +55,7 @@ export function readReport(
       reads.slices === undefined
         ? await readWhole(sql, source, range, query)
         : await readSliced(sql, reads.slices, source, range, query)
-    return toReport(rows, range, query.groupBy)
+    return toReport(rows, range, query)
   })
 }
 
@@ -183,7 +174,7 @@ function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]):
 async function toReport(
   rows: readonly ReportRow[],
   range: ReportRange,
-  groupBy: readonly Group[],
+  { timezone, granularity, groupBy }: ReportQuery,
 ): Promise<Report> {
   const pause = createPauses()
   const groups = new Map<string, ReportRow[]>()
@@ -213,7 +204,10 @@ async function toReport(
     await pause()
   }
   series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
-  return { from: range.from, to: range.to, totals: totals.metrics(), series }
+  return {
+    ...{ from: range.from, to: range.to, timezone, granularity, groupBy },
+    ...{ totals: totals.metrics(), series },
+  }
 }
 
 /** Groups of as many calls stand in the order of their names, so that a report reads the same each time. */

@@ -3,12 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { ampleLimits } from '#core/limits/limits.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { Group } from './report-rows.ts'
 import { createUsage } from './usage.ts'
 import { verifyUsage } from './verify.ts'
+
+const deps = {
+  runtime: systemRuntime,
+  limits: ampleLimits(),
+  config: { retentionDays: 400 },
+  agentIds: new Set<string>(),
+}
 
 const serverUrl = process.env.TEST_DATABASE_URL
 const admin: Principal = {
@@ -81,7 +89,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     const dayMs = 86_400_000
     // Its keys have no rows of their own, from which reads in slices would start.
     const read = { ...database, kind: 'server' } as const
-    const usage = createUsage({ database: read, config: { retentionDays: 400 }, agentIds: new Set() })
+    const usage = createUsage({ ...deps, database: read })
     const report = await usage.report(admin, {
       from: new Date(Date.now() - 3 * dayMs),
       to: new Date(),
@@ -175,7 +183,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
       { endUser: 'a', app: 'x', daysAgo: 8 },
       { endUser: 'b', app: 'y' },
     ])
-    const usage = createUsage({ database, config: { retentionDays: 400 }, agentIds: new Set() })
+    const usage = createUsage({ ...deps, database })
     expect(await usage.pruneNames()).toBe(4)
     expect(await usage.pruneNames()).toBe(0)
     const rows = await database.sql.query<{ name: string }>('SELECT name FROM rollup_names ORDER BY name')

@@ -1,16 +1,34 @@
 import type { Database } from '#core/database/database.ts'
-import type { Page, PageRequest } from '#core/pagination.ts'
-import type { Principal } from '#core/principal.ts'
-import { type CallRecord, type CallsQuery, readCalls } from './calls.ts'
+import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
+import type { ListQuery } from '#core/pagination.ts'
+import { credentialId, type Principal } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { Call } from '#generated/prisma/client.ts'
+import { type CallQuery, exportCalls, findCall, readCalls } from './calls.ts'
+import { type CallsInput, parseCallsQuery } from './calls-query.ts'
 import { createRequireKnownAgent } from './known-agents.ts'
 import { createReads } from './reads.ts'
-import { type Report, type ReportQuery, readReport } from './reports.ts'
+import { parseReportQuery, type ReportInput } from './report-query.ts'
+import { type Report, readReport } from './reports.ts'
 import { type Drift, verifyUsage } from './verify.ts'
 
-/** What was used, for every face. A user reads its own, an administrator all, a key without `admin` its own calls. */
+/**
+ * What was used, for every face. A user reads its own, an administrator all, a key without `admin` its own calls. Each
+ * report, page and export takes a point of the caller's limit once the question is known to be valid.
+ */
 export interface Usage {
-  report(caller: Principal, query: ReportQuery): Promise<Report>
-  calls(caller: Principal, query: CallsQuery, page: PageRequest): Promise<Page<CallRecord>>
+  report(caller: Principal, input: ReportInput, onLimit?: OnLimit): Promise<Report>
+  /** A page of the ledger, newest first. There is no count of them: it would read every row that the filter lets pass. */
+  calls(
+    caller: Principal,
+    filter: CallsInput,
+    query: ListQuery & CallQuery,
+    onLimit?: OnLimit,
+  ): Promise<Call[]>
+  /** All calls, newest first, for one point. */
+  exportCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<AsyncIterable<Call>>
+  /** Null for a call that the caller may not see as for one that does not exist. */
+  findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
   /** The equations between counters, rollups and ledger that do not hold, of all time or of the last days. */
   verify(extent: 'all' | 'recent'): Promise<Drift[]>
   /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups stay. */
@@ -21,6 +39,8 @@ export interface Usage {
 
 export interface UsageDeps {
   readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
+  readonly runtime: Pick<Runtime, 'now'>
+  readonly limits: Pick<Limits, 'reports' | 'calls'>
   readonly config: { readonly retentionDays: number }
   /** Ids of the configured agents. */
   readonly agentIds: ReadonlySet<string>
@@ -30,13 +50,28 @@ const PRUNED_AT_ONCE = 5_000
 /** They serve the calls that were admitted on their day; even those that an outage kept open end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
-export function createUsage({ database, config, agentIds }: UsageDeps): Usage {
+export function createUsage({ database, runtime, limits, config, agentIds }: UsageDeps): Usage {
   const { sql, prisma } = database
   const reads = createReads(database.kind)
-  const deps = { sql, reads, requireKnownAgent: createRequireKnownAgent(agentIds, { sql, reads }) }
+  const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
+  const deps = { sql, prisma, reads, requireKnownAgent }
   return {
-    report: (caller, query) => readReport(deps, caller, query),
-    calls: (caller, query, page) => readCalls({ ...deps, prisma }, caller, query, page),
+    async report(caller, input, onLimit) {
+      const query = parseReportQuery(input, runtime.now())
+      await requirePoint(limits.reports, credentialId(caller), onLimit)
+      return readReport(deps, caller, query)
+    },
+    async calls(caller, filter, page, onLimit) {
+      const query = parseCallsQuery(filter)
+      await requirePoint(limits.calls, credentialId(caller), onLimit)
+      return readCalls(deps, caller, query, page)
+    },
+    async exportCalls(caller, filter, onLimit) {
+      const query = parseCallsQuery(filter)
+      await requirePoint(limits.calls, credentialId(caller), onLimit)
+      return exportCalls(deps, caller, query)
+    },
+    findCall: (caller, id, query) => findCall(deps, caller, id, query),
     verify: (extent) => verifyUsage(sql, { ...config, extent }),
     async prune() {
       const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])

@@ -140,7 +140,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
       await new Promise(setImmediate)
     }
     await Promise.all(work)
-    expect((await users.me(admin)).apiCallsCount).toBe(50)
+    expect((await users.me(admin)).apiCallsCount).toBe(50n)
   })
 })
 

@@ -1,8 +1,10 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from '#core/auth/users.test-support.ts'
+import { readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from './quota-period.ts'
+import { apiCallsCount } from './user.ts'
 import type { Users } from './users.ts'
 
 let accounts: Accounts
@@ -86,8 +88,9 @@ test('only admins manage users; everybody reads the own account', async () => {
     const id = caller.userId
     const tries = [
       users.create(caller, { username: 'mallory', password: PASSWORD }),
-      users.list(caller, { limit: 10 }),
-      users.get(caller, id),
+      users.list(caller, { take: 10 }),
+      users.count(caller),
+      users.find(caller, id),
       users.update(caller, id, { role: 'admin' }),
       users.setPassword(caller, id, PASSWORD),
     ]
@@ -97,7 +100,7 @@ test('only admins manage users; everybody reads the own account', async () => {
 })
 
 test.each(['not-an-id', v7(), '\0'])('the id %j names nobody', async (id) => {
-  expect(await reasonOf(users.get(admin, id))).toBe('user_not_found')
+  expect(await reasonOf(users.find(admin, id))).toBe('user_not_found')
   expect(await reasonOf(users.update(admin, id, { role: 'user' }))).toBe('user_not_found')
   expect(await reasonOf(users.setPassword(admin, id, PASSWORD))).toBe('user_not_found')
 })
@@ -108,7 +111,7 @@ test('pages run from the newest to the oldest, each user once', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   do {
-    const page = await users.list(admin, { limit: 2, cursor })
+    const page = await readPage({ limit: 2, cursor }, (query) => users.list(admin, query))
     seen.push(...page.items.map((user) => user.id))
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
@@ -118,7 +121,8 @@ test('pages run from the newest to the oldest, each user once', async () => {
 test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'.repeat(200)])(
   'the cursor %j is refused',
   async (cursor) => {
-    await expect(users.list(admin, { limit: 2, cursor })).rejects.toMatchObject({
+    const page = readPage({ limit: 2, cursor }, (query) => users.list(admin, query))
+    await expect(page).rejects.toMatchObject({
       reason: 'invalid_request',
       detail: expect.stringContaining('query.cursor'),
     })
@@ -127,7 +131,7 @@ test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'
 
 test('a change moves updated_at and leaves the rest', async () => {
   const user = await accounts.join('user')
-  const before = await users.get(admin, user.userId)
+  const before = await users.find(admin, user.userId)
   accounts.clock.passSeconds(5)
   const after = await users.update(admin, user.userId, {
     role: 'premium',
@@ -212,7 +216,7 @@ test('the count that is shown is that of the current period', async () => {
   const shownFor = async (quotaPeriod: 'none' | 'day' | 'month', quotaStart: Date) => {
     const data = { quotaPeriod, quotaStart, apiCallsCount: 7 }
     await prisma.user.update({ where: { id: user.userId }, data })
-    return (await users.me(user)).apiCallsCount
+    return apiCallsCount(await users.me(user), accounts.runtime.now())
   }
   const now = accounts.runtime.now()
   for (const period of ['day', 'month'] as const) {

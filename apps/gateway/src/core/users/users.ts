@@ -1,8 +1,9 @@
 import { validate } from 'uuid'
+import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { fail } from '#core/errors.ts'
 import type { Limits } from '#core/limits/limits.ts'
-import { type Page, type PageRequest, readPage } from '#core/pagination.ts'
-import { type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
+import { type ListQuery, readList } from '#core/pagination.ts'
+import { isAdmin, type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
 import type { Passwords } from './passwords.ts'
@@ -14,7 +15,6 @@ import {
   USER_STATUSES,
   usernameKey,
 } from './rules.ts'
-import { type Account, toAccount } from './user.ts'
 
 export interface NewUser {
   readonly username: string
@@ -39,29 +39,37 @@ export interface UsersDeps {
   readonly config: { readonly maxApiCalls: number }
 }
 
-/** Administrators manage users; everybody may read and secure the own account. */
+/** Without it, whole rows come. */
+export type UserQuery = Columns<Prisma.UserSelect, Prisma.UserInclude>
+
+/**
+ * Administrators manage users; everybody may read and secure the own account. Rows come as Prisma gives them, so that a
+ * face names what it shows: they hold the password's hash. user.ts has what else can be said of a row.
+ */
 export interface Users {
-  create(caller: Principal, input: NewUser): Promise<Account>
-  list(caller: Principal, page: PageRequest): Promise<Page<Account>>
-  get(caller: Principal, id: string): Promise<Account>
-  /** By name, without regard to case. */
-  find(caller: Principal, username: string): Promise<Account>
-  me(caller: Principal): Promise<Account>
+  create(caller: Principal, input: NewUser): Promise<User>
+  /** @throws Problem `user_not_found` */
+  find(caller: Principal, id: string, query?: UserQuery): Promise<User>
+  /** Without regard to case. */
+  findByName(caller: Principal, username: string): Promise<User>
+  /** Newest first. */
+  list(caller: Principal, query: ListQuery & UserQuery): Promise<User[]>
+  count(caller: Principal): Promise<number>
+  me(caller: Principal, query?: UserQuery): Promise<User>
+  /** Whether the caller may see a user whom a relation leads to: administrators see all, others themselves. */
+  isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
   /** A suspension ends the user's tokens. The last active administrator stays one. */
-  update(caller: Principal, id: string, change: UserChange): Promise<Account>
+  update(caller: Principal, id: string, change: UserChange): Promise<User>
   /** Ends the user's tokens, as every change of a password does. */
-  setPassword(caller: Principal, id: string, password: string): Promise<Account>
-  changeOwnPassword(caller: Principal, passwords: { current: string; next: string }): Promise<Account>
+  setPassword(caller: Principal, id: string, password: string): Promise<User>
+  changeOwnPassword(caller: Principal, passwords: { current: string; next: string }): Promise<User>
   /** Whether there is any user. */
   exist(): Promise<boolean>
   /** Makes the administrator of a first start; undefined where there is any user already. */
-  firstAdmin(credentials: { username: string; password: string }): Promise<Account | undefined>
+  firstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
 }
 
 export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users {
-  const shown = (user: User | null | undefined) =>
-    user ? toAccount(user, runtime.now()) : fail('user_not_found')
-
   async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
     const username = normalizeUsername(input.username)
     if (username === undefined) {
@@ -81,6 +89,12 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       createdAt: now,
       updatedAt: now,
     }
+  }
+
+  async function findById(id: string, query: UserQuery = {}): Promise<User> {
+    if (!validate(id)) fail('user_not_found')
+    const user = await prisma.user.findUnique({ ...columnsOf(query), where: { id } })
+    return user ?? fail('user_not_found')
   }
 
   async function hashNew(password: string, field: string): Promise<string> {
@@ -117,36 +131,41 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       requireAdmin(caller)
       const data = await newRow(input)
       const [user] = await prisma.user.createManyAndReturn({ data, skipDuplicates: true })
-      return user === undefined ? fail('username_taken') : shown(user)
+      return user ?? fail('username_taken')
     },
-    async list(caller, request) {
+    async find(caller, id, query) {
       requireAdmin(caller)
-      const { items, nextCursor } = await readPage(request, (query) => prisma.user.findMany(query))
-      return { items: items.map(shown), nextCursor }
+      return findById(id, query)
     },
-    async get(caller, id) {
+    async list(caller, query) {
       requireAdmin(caller)
-      return shown(validate(id) ? await prisma.user.findUnique({ where: { id } }) : null)
+      return readList(query, (keyset) => prisma.user.findMany({ ...columnsOf(query), ...keyset }))
     },
-    async find(caller, username) {
+    async count(caller) {
+      requireAdmin(caller)
+      return prisma.user.count()
+    },
+    async findByName(caller, username) {
       requireAdmin(caller)
       const name = normalizeUsername(username)
       const user = name && (await prisma.user.findUnique({ where: { usernameKey: usernameKey(name) } }))
-      return user ? shown(user) : fail('user_not_found', `There is no user "${username}".`)
+      return user || fail('user_not_found', `There is no user "${username}".`)
     },
-    async me(caller) {
-      return shown(await prisma.user.findUnique({ where: { id: caller.userId } }))
+    async me(caller, query) {
+      return findById(caller.userId, query)
     },
+    isVisibleTo: (caller, { id }) => isAdmin(caller) || id === caller.userId,
     async update(caller, id, change) {
       requireAdmin(caller)
       checkChange(change)
       if (!validate(id)) fail('user_not_found')
-      return shown(await prisma.$transaction((tx) => changeUser(tx, id, change, runtime.now())))
+      return prisma.$transaction((tx) => changeUser(tx, id, change, runtime.now()))
     },
     async setPassword(caller, id, password) {
       requireAdmin(caller)
       if (!validate(id)) fail('user_not_found')
-      return shown(await replacePassword({ id }, await hashNew(password, 'body.password')))
+      const user = await replacePassword({ id }, await hashNew(password, 'body.password'))
+      return user ?? fail('user_not_found')
     },
     async changeOwnPassword(caller, { current, next }) {
       const id = caller.userId
@@ -154,7 +173,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       await requireCurrentPassword(id, passwordHash, current)
       // Only over the password that was checked: of two changes at once, the second one's is no longer current.
       const user = await replacePassword({ id, passwordHash }, await hashNew(next, 'body.new_password'))
-      return user === undefined ? refuseCurrentPassword() : shown(user)
+      return user ?? refuseCurrentPassword()
     },
     async exist() {
       return (await prisma.user.findFirst({ select: { id: true } })) !== null
@@ -162,12 +181,11 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     async firstAdmin(credentials) {
       if ((await prisma.user.count()) > 0) return undefined
       const data = await newRow({ ...credentials, role: 'admin' })
-      const user = await prisma.$transaction(async (tx) => {
+      return prisma.$transaction(async (tx) => {
         // No row exists yet that two processes could meet at.
         await tx.$executeRaw`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`
         return (await tx.user.count()) > 0 ? undefined : tx.user.create({ data })
       })
-      return user && shown(user)
     },
   }
 }

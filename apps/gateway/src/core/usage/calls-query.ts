@@ -1,0 +1,38 @@
+import { CallOutcome } from '#generated/prisma/client.ts'
+import { AGENT_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf, timeOf } from './query-fields.ts'
+import type { ScopeFilter } from './scope.ts'
+
+/** Which rows of the ledger are asked for, as the faces get it: nothing has been checked. */
+export interface CallsInput extends ScopeFilter {
+  readonly agent?: string | undefined
+  /** An outcome, or `running` for calls that have not ended. */
+  readonly outcome?: string | undefined
+  readonly requestId?: string | undefined
+  /** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
+  readonly from?: string | Date | undefined
+  /** Not included. */
+  readonly to?: string | Date | undefined
+}
+
+export interface CallsQuery extends ScopeFilter {
+  readonly agent?: string | undefined
+  readonly outcome?: CallOutcome | 'running' | undefined
+  readonly requestId?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+const OUTCOMES = [...Object.values(CallOutcome), 'running' as const]
+
+/** @throws Problem `invalid_request` */
+export function parseCallsQuery(input: CallsInput): CallsQuery {
+  const { agent, outcome, requestId, from, to, keyId, userId } = input
+  return {
+    ...{ keyId, userId },
+    agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
+    outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES, outcome),
+    requestId: requestId === undefined ? undefined : textOf('request_id', requestId, REQUEST_ID_LENGTH_MAX),
+    from: from === undefined ? undefined : timeOf('from', from),
+    to: to === undefined ? undefined : timeOf('to', to),
+  }
+}

@@ -1,0 +1,39 @@
+import { fail } from '#core/errors.ts'
+import { parseTimestamp } from '#core/timestamp.ts'
+
+/*
+ * Fields that questions about usage share. They are checked here because not every face has a schema in front of the
+ * services, and what a caller sends must never reach the database as an error.
+ */
+
+/** A time as text, or one that the face has parsed already. */
+export function timeOf(field: string, value: string | Date): Date {
+  if (value instanceof Date) return value
+  const time = parseTimestamp(value, { dates: true })
+  return (
+    time ??
+    fail('invalid_request', `query.${field}: expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
+  )
+}
+
+export function oneOf<Word extends string>(field: string, words: readonly Word[], text: string): Word {
+  return (
+    words.find((word) => word === text) ??
+    fail('invalid_request', `query.${field}: expected one of ${words.join(', ')}.`)
+  )
+}
+
+/** PostgreSQL's texts cannot hold a NUL, and no name that is looked for here has a control character or half a surrogate pair. */
+const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
+
+export function textOf(field: string, text: string, lengthMax: number): string {
+  if (text.length > lengthMax)
+    fail('invalid_request', `query.${field}: expected at most ${lengthMax} characters.`)
+  if (CONTROL_OR_SURROGATE.test(text)) {
+    fail('invalid_request', `query.${field}: must not contain control characters.`)
+  }
+  return text
+}
+
+export const AGENT_LENGTH_MAX = 32
+export const REQUEST_ID_LENGTH_MAX = 128

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { parseCallsQuery } from './calls-query.ts'
+import { parseReportQuery } from './report-query.ts'
+
+const NOW = new Date('2026-11-20T08:30:00.000Z')
+
+test.each([
+  [undefined, '2026-10-21T08:30:00.000Z'],
+  ['hour', '2026-11-19T08:30:00.000Z'],
+  ['day', '2026-10-21T08:30:00.000Z'],
+  ['month', '2025-11-20T08:30:00.000Z'],
+])('by the %s, a report without a range goes from a fixed time back to now', (granularity, from) => {
+  expect(parseReportQuery({ granularity }, NOW)).toEqual({
+    from: new Date(from),
+    to: NOW,
+    timezone: 'UTC',
+    granularity: granularity ?? 'day',
+    groupBy: [],
+    keyId: undefined,
+    userId: undefined,
+    agent: undefined,
+  })
+})
+
+test('a range without its start ends where it is asked to', () => {
+  const query = parseReportQuery({ to: '2026-11-02', granularity: 'hour' }, NOW)
+  expect([query.from, query.to]).toEqual([
+    new Date('2026-11-01T00:00:00.000Z'),
+    new Date('2026-11-02T00:00:00.000Z'),
+  ])
+})
+
+test('groups are a set, written with or without blanks, and times may be parsed already', () => {
+  const from = new Date('2026-11-01T00:00:00.000Z')
+  const query = parseReportQuery({ from, groupBy: ['agent', ' end_user', 'agent'] }, NOW)
+  expect([query.from, query.groupBy]).toEqual([from, ['agent', 'end_user']])
+})
+
+const fields = [
+  ['from', { from: '2026-02-30' }],
+  ['from', { from: '2026-02-30T00:00:00Z' }],
+  ['from', { from: 'yesterday' }],
+  ['from', { from: '1969-12-31' }],
+  ['to', { to: '2026-01-01T00:00:00' }],
+  ['agent', { agent: 'a\0b' }],
+  ['agent', { agent: 'a'.repeat(33) }],
+] as const
+
+test.each(fields)('%s is refused in a report and in the ledger alike (case %#)', (field, wrong) => {
+  const refusal = expect.objectContaining({
+    reason: 'invalid_request',
+    detail: expect.stringContaining(`query.${field}: `),
+  })
+  expect(() => parseReportQuery(wrong, NOW)).toThrow(refusal)
+  expect(() => parseCallsQuery(wrong)).toThrow(refusal)
+})
+
+test.each([
+  ['group_by', { groupBy: ['colour'] }],
+  ['group_by', { groupBy: [''] }],
+  ['granularity', { granularity: 'week' }],
+] as const)('%s is refused in a report (case %#)', (field, wrong) => {
+  expect(() => parseReportQuery(wrong, NOW)).toThrow(
+    expect.objectContaining({ detail: expect.stringContaining(`query.${field}: `) }),
+  )
+})
+
+test.each([
+  ['outcome', { outcome: 'lost' }],
+  ['request_id', { requestId: 'a\ud800' }],
+  ['request_id', { requestId: 'a'.repeat(129) }],
+] as const)('%s is refused in the ledger (case %#)', (field, wrong) => {
+  expect(() => parseCallsQuery(wrong)).toThrow(
+    expect.objectContaining({ detail: expect.stringContaining(`query.${field}: `) }),
+  )
+})
+
+test('running is an outcome of the ledger', () => {
+  expect(parseCallsQuery({ outcome: 'running' }).outcome).toBe('running')
+  expect(parseCallsQuery({ outcome: 'client_gone' }).outcome).toBe('client_gone')
+})
