@@ -44,7 +44,6 @@ export const TOKEN_CONFIG = { lifetimeSeconds: 3600, issuer: 'trunkline', audien
 
 export async function openAccounts(serverUrl?: string): Promise<Accounts> {
   const database = await openScratchDatabase(serverUrl)
-  await database.migrate()
   const { prisma, sql } = database
   let offsetMs = 0
   const runtime = {

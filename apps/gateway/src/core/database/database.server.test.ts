@@ -11,17 +11,17 @@ import { createScratchDatabase, openScratchDatabase } from './scratch-database.t
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
+const kind = serverUrl === undefined ? 'embedded' : 'server'
 
 const uuid = '01890a5d-ac96-774b-bcce-b302099a8057'
 const instant = new Date('2026-02-28T23:59:59.123Z')
 
-describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+describe(kind, () => {
   let database: Database
 
   beforeAll(async () => {
-    database = await openScratchDatabase(kind === 'server' ? serverUrl : undefined)
-    await database.migrate()
+    database = await openScratchDatabase(serverUrl)
   })
   afterAll(() => database?.close())
 
