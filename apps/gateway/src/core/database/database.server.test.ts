@@ -1,9 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from './database.ts'
 import { openDatabase } from './open.ts'
@@ -184,30 +179,6 @@ describe.runIf(serverUrl)('server', () => {
     await expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' })
     await database.close()
   })
-})
-
-test('an embedded database keeps what was written when its process is killed', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-database-'))
-  const program = `
-    const { openDatabase } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)})
-    const database = await openDatabase({ kind: 'embedded', dataDir: process.argv[1] })
-    await database.migrate()
-    await database.prisma.setting.create({ data: { name: 'written', value: 'yes' } })
-    console.log('written')
-    setInterval(() => {}, 1000)
-  `
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(child.stdout, 'data')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-
-  const database = await openDatabase({ kind: 'embedded', dataDir })
-  expect(await database.migrate()).toEqual([])
-  expect(await database.sql.query('SELECT * FROM settings')).toEqual([{ name: 'written', value: 'yes' }])
-  await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 test('a server that is down fails the queries and the migration, not the opening', async () => {
