@@ -1,6 +1,22 @@
 import { defineConfig } from 'vitest/config'
 import { servicesToTest } from './test/support/services.ts'
 
+const { postgres, redis } = servicesToTest()
+
+/** Read by the tests of `apps/` and `test/` alike; without them they use the embedded database and no Redis. */
+const servers = {
+  globalSetup: ['test/support/gateway-template.ts'],
+  env: { E2E_DATABASE_URL: postgres ?? '', ...(redis !== undefined && { E2E_REDIS_URL: redis }) },
+}
+
+const unit = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // A worker loads the modules once for all of its files, and keeps the databases that they open.
+  isolate: false,
+  restoreMocks: true,
+}
+
 const e2e = {
   include: ['test/**/*.test.ts'],
   // Generous: a machine may be busy with other things, and no test measures time by it.
@@ -8,32 +24,18 @@ const e2e = {
   hookTimeout: 180_000,
 }
 
-const { postgres, redis } = servicesToTest()
-
 export default defineConfig({
   test: {
     // Every file of `test/` starts gateways of its own: two cores carry two of them.
     maxWorkers: 2,
     projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
-      },
+      { test: { ...unit, name: 'unit', include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'] } },
       { test: { ...e2e, name: 'e2e:embedded' } },
       ...(postgres === undefined
         ? []
         : [
-            {
-              test: {
-                ...e2e,
-                name: 'e2e:postgres',
-                env: { E2E_DATABASE_URL: postgres, ...(redis !== undefined && { E2E_REDIS_URL: redis }) },
-              },
-            },
+            { test: { ...unit, ...servers, name: 'unit:servers', include: ['apps/**/*.server.test.ts'] } },
+            { test: { ...e2e, ...servers, name: 'e2e:postgres' } },
           ]),
     ],
   },

@@ -1,7 +1,7 @@
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import {
   createScratchDatabase,
-  openScratchDatabase,
+  openEmptyDatabase,
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -52,7 +52,7 @@ describe('a running gateway', () => {
 describe('a database without its tables', () => {
   let server: InProcess
   beforeAll(async () => {
-    const database = await openScratchDatabase()
+    const database = await openEmptyDatabase()
     await database.migrate()
     server = await serveOn(database)
     await server.prepare()
@@ -109,7 +109,6 @@ describe.skipIf(postgres === '')('a database that has gone away', () => {
     scratch = await createScratchDatabase(postgres)
     proxy = await startTcpProxy(scratch.url)
     const database = await openDatabase({ kind: 'server', url: proxy.url })
-    await database.migrate()
     server = await serveOn(database)
     await server.prepare()
     await proxy.cut()

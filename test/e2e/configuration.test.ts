@@ -71,7 +71,7 @@ describe('production', () => {
 
   beforeAll(async () => {
     const config = 'agents: {dify: {baseUrl: https://api.dify.ai/v1, apiKey: app-1}}'
-    gateway = await prepareGateway({ config, env })
+    gateway = await prepareGateway({ config, env, isFirstStart: true })
   })
   afterAll(() => gateway.remove())
 

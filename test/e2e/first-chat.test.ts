@@ -13,7 +13,7 @@ let key: string
 
 beforeAll(async () => {
   // Nothing is set: the gateway makes the password.
-  gateway = await startGateway({ env: { ADMIN_PASSWORD: '' }, isBlank: true })
+  gateway = await startGateway({ env: { ADMIN_PASSWORD: '' }, isFirstStart: true })
 })
 afterAll(() => gateway.remove())
 

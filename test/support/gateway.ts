@@ -7,10 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
-import {
-  copyEmptyDatabase,
-  createScratchDatabase,
-} from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import { ADMINISTRATOR, copyPreparedDataDir } from './gateway-template.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 
@@ -20,8 +18,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** A database that it shares with others, who drop it; left out: one of its own. */
   readonly databaseUrl?: string
-  /** Nothing is done for the first start, which takes an embedded database seconds. */
-  readonly isBlank?: boolean
+  /** The database starts empty, because the first start is under test; otherwise it is migrated and has the administrator. */
+  readonly isFirstStart?: boolean
   /** Its output is a pipe, as a shell makes it; left out: a socket, as Node makes it for its children. */
   readonly isPiped?: boolean
 }
@@ -75,12 +73,15 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   const database =
     server === undefined || options.databaseUrl !== undefined
       ? undefined
-      : await createScratchDatabase(server)
+      : await createScratchDatabase(
+          server,
+          options.isFirstStart === true ? { template: undefined } : undefined,
+        )
   const databaseUrl = options.databaseUrl ?? database?.url
   if (options.config !== undefined) await writeFile(join(home, 'gateway.config.yaml'), options.config)
-  const admin = { username: 'admin', password: 'correct horse battery' }
+  const admin = ADMINISTRATOR
   const dataDir = join(home, 'data')
-  if (databaseUrl === undefined && options.isBlank !== true) await copyEmptyDatabase(dataDir)
+  if (databaseUrl === undefined && options.isFirstStart !== true) await copyPreparedDataDir(dataDir)
   const env = () => ({
     PATH: process.env.PATH ?? '',
     PORT: '0',

@@ -15,7 +15,6 @@ let key: string
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-  await database.migrate()
   const agents = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }
   const config = parseConfig({ agents }, {})
   const log = createLogger('silent')

@@ -120,8 +120,8 @@ test('a report tells ended calls alone, grouped as asked, and its CSV tells the 
 })
 
 test.each([
-  ['usage', 60],
-  ['calls', 300],
+  ['usage', 30],
+  ['calls', 30],
 ])(
   '%s may be asked for %i times a minute by a credential, and each answer tells what is left',
   async (list, points) => {

@@ -57,7 +57,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
           expect([...told, ...adapter.finish(state)].filter((event) => !isChatEvent(event))).toEqual([])
         },
       ),
-      { numRuns: 400, seed: 1 },
+      { numRuns: process.env.SOAK ? 20_000 : 150, seed: 1 },
     )
   })
 
@@ -76,7 +76,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
           expect([...told, { type: 'error', failure }].filter((event) => !isChatEvent(event))).toEqual([])
         },
       ),
-      { numRuns: 400, seed: 1 },
+      { numRuns: process.env.SOAK ? 20_000 : 150, seed: 1 },
     )
   })
 })

@@ -129,11 +129,23 @@ function paragraphOf(event: ChatEvent): string {
   }
 }
 
-/** Whole, one byte at a time, and in two at every byte: characters, line ends and events are all cut somewhere. */
+/** Bytes between two cuts of one reading: far more than a character or a line end, which no reading cuts twice. */
+const CUT_EVERY = 256
+
+/**
+ * Whole, one byte at a time, and cut after every byte: characters, line ends and events are all cut somewhere. A long
+ * reply is cut at several places in one reading, since a reading for each of its bytes would take seconds; with SOAK each
+ * place is cut for itself.
+ */
 export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
   yield [bytes]
   yield Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1))
-  for (let at = 1; at < bytes.length; at++) yield [bytes.subarray(0, at), bytes.subarray(at)]
+  const every = process.env.SOAK ? bytes.length : Math.min(CUT_EVERY, bytes.length)
+  for (let first = 1; first <= every; first++) {
+    const chunks = [bytes.subarray(0, first)]
+    for (let at = first; at < bytes.length; at += every) chunks.push(bytes.subarray(at, at + every))
+    yield chunks
+  }
 }
 
 export function agentOf(platform: Platform, overrides: Partial<Agent> = {}): Agent {

@@ -40,11 +40,12 @@ interface KeyOptions {
 /** PGlite takes seconds to start on a busy machine. */
 export const OPENING_MS = 60_000
 export const PASSWORD = 'correct horse battery staple'
+/** What a hash costs is the subject of `passwords.test.ts` alone. */
+const LIGHT_HASHING = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 export const TOKEN_CONFIG = { lifetimeSeconds: 3600, issuer: 'trunkline', audience: 'trunkline-api' }
 
 export async function openAccounts(serverUrl?: string): Promise<Accounts> {
   const database = await openScratchDatabase(serverUrl)
-  await database.migrate()
   const { prisma, sql } = database
   let offsetMs = 0
   const runtime = {
@@ -56,13 +57,13 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
     chat: perMinute(60),
     upload: perMinute(10),
     agents: perMinute(30),
-    reports: perMinute(60),
-    calls: perMinute(300),
+    reports: perMinute(30),
+    calls: perMinute(30),
     login: perMinute(10),
     loginAddress: perMinute(100),
     refusedKeys: perMinute(60),
   })
-  const passwords = createPasswords()
+  const passwords = createPasswords(LIGHT_HASHING)
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens })
   const authentication = createAuthentication({ sql, limits, tokens })
@@ -76,7 +77,7 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
     runtime,
     rules: { ...rules, maxLifetimeDays: 3650, activePerUserMax: 1_000 },
   })
-  // Hashing costs 20 ms: one hash serves every user that a test needs only as a caller.
+  // One hash serves every user that a test needs only as a caller.
   const passwordHash = await passwords.hash(PASSWORD)
 
   return {

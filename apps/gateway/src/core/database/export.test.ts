@@ -14,7 +14,6 @@ let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trunkline-export-'))
   database = await openScratchDatabase()
-  await database.migrate()
   await database.sql.query(
     "INSERT INTO settings SELECT n::text, repeat('x', 100) FROM generate_series(1, 3000) n",
   )

@@ -12,6 +12,11 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   const pglite = await PGlite.create({ dataDir: join(dataDir, 'db') }).catch((error: unknown) => {
     throw unusableDatabase('embedded', error)
   })
+  return databaseOn(pglite)
+}
+
+/** Tests hand in an instance that keeps its files in memory. */
+export function databaseOn(pglite: PGlite): Database {
   const sql = pgliteSql(pglite)
   const factory = new PrismaPGlite(pglite)
   const prisma = new PrismaClient({ adapter: factory })

@@ -1,28 +1,55 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { cpSync, existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { handled } from '#core/handled.ts'
 import type { Database } from './database.ts'
+import { readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
+import { databaseOn } from './open-embedded.ts'
 
-/** For tests: an empty database of its own, on this server or embedded, which is gone when it is closed. */
+/**
+ * Opens a migrated database without rows, on this server or embedded, which is gone when it is closed. An embedded one is
+ * kept in memory. Since starting PGlite takes longer than most tests, the next test file of the same worker gets it again
+ * with its tables emptied: a test that changes the schema opens an {@link openEmptyDatabase | empty database} instead.
+ */
 export async function openScratchDatabase(serverUrl?: string): Promise<Database> {
   if (serverUrl !== undefined) {
     const { url, drop } = await createScratchDatabase(serverUrl)
-    return withDrop(await openDatabase({ kind: 'server', url }), drop)
+    const database = await openDatabase({ kind: 'server', url })
+    await database.migrate()
+    await database.sql.query(await truncateAll(database))
+    return { ...database, close: () => database.close().finally(drop) }
   }
-  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-'))
-  await copyEmptyDatabase(dataDir)
-  const drop = () => rm(dataDir, { recursive: true, force: true })
-  return withDrop(await openDatabase({ kind: 'embedded', dataDir }), drop)
+  const database = idle.pop() ?? databaseOn(await PGlite.create({ loadDataDir: await migrated() }))
+  return {
+    ...database,
+    async close() {
+      await database.sql.query(await truncateAll(database))
+      idle.push(database)
+    },
+  }
 }
 
-function withDrop(database: Database, drop: () => Promise<void>): Database {
+/** Opens a database in which not even the migrations have run; it is gone when it is closed. */
+export async function openEmptyDatabase(serverUrl?: string): Promise<Database> {
+  if (serverUrl === undefined) return databaseOn(await createEmptyPglite())
+  const { url, drop } = await createScratchDatabase(serverUrl, { template: undefined })
+  const database = await openDatabase({ kind: 'server', url })
   return { ...database, close: () => database.close().finally(drop) }
+}
+
+/** Embedded databases of this worker that no test file uses at the moment. */
+const idle: Database[] = []
+
+async function truncateAll({ sql }: Database): Promise<string> {
+  const tables = await sql.query<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'",
+  )
+  return `TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY`
 }
 
 export interface ScratchDatabase {
@@ -30,12 +57,19 @@ export interface ScratchDatabase {
   drop(): Promise<void>
 }
 
-/** For tests: a new, empty database on this server. */
-export async function createScratchDatabase(serverUrl: string): Promise<ScratchDatabase> {
+/**
+ * Creates a database on this server. Within a test run it is a copy of the run's template, which is migrated and has the
+ * administrator of `test/support/gateway-template.ts`; elsewhere, or without a template, it is empty.
+ */
+export async function createScratchDatabase(
+  serverUrl: string,
+  { template }: { template: string | undefined } = { template: process.env.TEST_TEMPLATE_DATABASE },
+): Promise<ScratchDatabase> {
   const name = `trunkline_scratch_${randomUUID().replaceAll('-', '')}`
   const url = new URL(serverUrl)
   url.pathname = name
-  await runOn(serverUrl, `CREATE DATABASE ${name}`)
+  const source = template === undefined ? '' : ` TEMPLATE ${template}`
+  await runOn(serverUrl, `CREATE DATABASE ${name}${source}`)
   return { url: url.href, drop: () => runOn(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) }
 }
 
@@ -49,29 +83,52 @@ async function runOn(url: string, statement: string): Promise<void> {
   }
 }
 
-/** For tests: what a first start does in its data directory before the migrations, which takes PGlite seconds. */
-export async function copyEmptyDatabase(dataDir: string): Promise<void> {
-  made ??= handled(makeEmptyDatabase())
-  // Not the asynchronous one, which takes ten times as long over a thousand files.
-  cpSync(await made, join(dataDir, 'db'), { recursive: true })
+const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/trunkline')
+
+/** PGlite without any table, in memory. */
+export async function createEmptyPglite(): Promise<PGlite> {
+  return PGlite.create({ loadDataDir: await empty() })
 }
 
-const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/trunkline')
-let made: Promise<string> | undefined
+/** Archives of data directories, since PGlite takes several times as long to initialize one as to unpack it. */
+const empty = archiveOf('empty', () => PGlite.create())
+const migrated = archiveOf('migrated', async () => {
+  const pglite = await createEmptyPglite()
+  await databaseOn(pglite).migrate()
+  return pglite
+})
 
-/** Made once for each version of PGlite, and kept beside the packages. */
-async function makeEmptyDatabase(): Promise<string> {
-  const pglite = createRequire(import.meta.url).resolve('@electric-sql/pglite')
-  const kept = join(CACHE, `empty-${createHash('sha256').update(pglite).digest('hex').slice(0, 16)}`)
+function archiveOf(name: string, make: () => Promise<PGlite>): () => Promise<Blob> {
+  const archive = async () => {
+    const path = await keptInCache(name, async (file) => {
+      const pglite = await make()
+      const dump = await pglite.dumpDataDir('none')
+      await pglite.close()
+      await writeFile(file, dump.stream())
+    })
+    return new Blob([await readFile(path)])
+  }
+  let opened: Promise<Blob> | undefined
+  return () => {
+    opened ??= handled(archive())
+    return opened
+  }
+}
+
+/** Returns the path of a file or folder that is made once for each version of PGlite and of the migrations. */
+export async function keptInCache(name: string, make: (path: string) => Promise<void>): Promise<string> {
+  const version = createHash('sha256')
+    .update(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+    .update(JSON.stringify(await readMigrations()))
+    .digest('hex')
+  const kept = join(CACHE, `${name}-${version.slice(0, 16)}`)
   if (existsSync(kept)) return kept
   await mkdir(CACHE, { recursive: true })
-  const making = await mkdtemp(join(CACHE, 'making-'))
-  const database = await openDatabase({ kind: 'embedded', dataDir: making })
-  await database.close()
-  // Another process may have been faster; one of them is as good as the other.
-  await rename(join(making, 'db'), kept).catch((error) => {
+  const making = `${kept}-${randomUUID()}`
+  await make(making)
+  // Another process may have been faster; either copy will do.
+  await rename(making, kept).catch((error) => {
     if (!existsSync(kept)) throw error
   })
-  await rm(making, { recursive: true })
   return kept
 }

@@ -10,7 +10,6 @@ let database: Database
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-  await database.migrate()
 }, OPENING_MS)
 afterAll(() => database.close())
 

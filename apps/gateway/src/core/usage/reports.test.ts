@@ -54,6 +54,9 @@ const past: Arbitrary<Past> = record({
   ),
 })
 
+/** Enough for several of every key, agent, outcome and day. */
+const CALLS = process.env.SOAK ? 300 : 100
+
 beforeAll(async () => {
   stage = await openUsage()
   usage = usageOf('embedded')
@@ -63,7 +66,7 @@ beforeAll(async () => {
   const instanceId = v7()
   const process = stage.processOf(instanceId)
   await assert(
-    asyncProperty(array(past, { minLength: 300, maxLength: 300 }), async (batch) => {
+    asyncProperty(array(past, { minLength: CALLS, maxLength: CALLS }), async (batch) => {
       for (const { key, hour, agent, endUser, end } of batch) {
         const at = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
         const callId = await stage.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })

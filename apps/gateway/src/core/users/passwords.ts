@@ -14,12 +14,13 @@ export interface Passwords {
   verify(passwordHash: string | undefined, password: string): Promise<boolean>
 }
 
-export function createPasswords(): Passwords {
+/** `parameters` are those of new hashes; a stored hash carries its own. */
+export function createPasswords(parameters: typeof PARAMETERS = PARAMETERS): Passwords {
   const inTurn = pLimit(AT_ONCE)
-  const nobody = handled(hash('no password matches this hash', PARAMETERS))
+  const nobody = handled(hash('no password matches this hash', parameters))
 
   return {
-    hash: (password) => inTurn(() => hash(password, PARAMETERS)),
+    hash: (password) => inTurn(() => hash(password, parameters)),
     async verify(passwordHash, password) {
       const matches = await inTurn(async () => verify(passwordHash ?? (await nobody), password))
       return matches && passwordHash !== undefined

@@ -18,22 +18,22 @@ const deps = {
   agentIds: new Set<string>(),
 }
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
+const kind = serverUrl === undefined ? 'embedded' : 'server'
 const admin: Principal = {
   userId: v7(),
   role: 'admin',
   via: { kind: 'token', tokenId: v7(), expiresAt: new Date(Date.now() + 3_600_000) },
 }
 
-describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+describe(kind, () => {
   let database: Database
   let ownerId: string
   const keyId = v7()
   const instanceId = v7()
 
   beforeAll(async () => {
-    database = await openScratchDatabase(kind === 'server' ? serverUrl : undefined)
-    await database.migrate()
+    database = await openScratchDatabase(serverUrl)
   }, OPENING_MS)
   afterAll(() => database.close())
   beforeEach(async () => {

@@ -1,4 +1,3 @@
-import { PGlite } from '@electric-sql/pglite'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createConversations } from '#core/chat/conversations.ts'
@@ -8,11 +7,16 @@ import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
 import { schemaDrift } from './schema-drift.ts'
-import { createScratchDatabase, openScratchDatabase } from './scratch-database.test-support.ts'
+import {
+  createEmptyPglite,
+  createScratchDatabase,
+  openEmptyDatabase,
+} from './scratch-database.test-support.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
+const kind = serverUrl === undefined ? 'embedded' : 'server'
 const all = await migrationNames()
 const closers: (() => Promise<void>)[] = []
 
@@ -24,9 +28,9 @@ test('the migrations make the schema that prisma/schema.prisma describes', async
   expect(await schemaDrift()).toBe('')
 })
 
-describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+describe(kind, () => {
   async function openNew(): Promise<Database> {
-    const database = await openScratchDatabase(kind === 'server' ? serverUrl : undefined)
+    const database = await openEmptyDatabase(serverUrl)
     closers.push(() => database.close())
     return database
   }
@@ -56,7 +60,7 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
 
 test('turns of the version before bounds are read as they were', async () => {
   const texts = ['plain "\\ 你好\u{1F600}\n', 'a\0b\ud800', '']
-  const pglite = await PGlite.create()
+  const pglite = await createEmptyPglite()
   closers.push(() => pglite.close())
   for (const { path, migrationFile } of (await readMigrations()).migrationDirectories) {
     if (path.endsWith('_bounds')) {
@@ -88,7 +92,7 @@ test('turns of the version before bounds are read as they were', async () => {
 })
 
 test('a process that is killed as a migration commits leaves it applied and recorded', async () => {
-  const pglite = await PGlite.create()
+  const pglite = await createEmptyPglite()
   closers.push(() => pglite.close())
   const sql: Sql = { query: async <Row>(text: string) => (await pglite.query<Row>(text)).rows }
   const dying = applyMigrations({
@@ -106,7 +110,7 @@ test('a process that is killed as a migration commits leaves it applied and reco
 test.runIf(serverUrl)(
   'of two processes that migrate one database at once, one does it and both succeed',
   async () => {
-    const { url, drop } = await createScratchDatabase(serverUrl ?? '')
+    const { url, drop } = await createScratchDatabase(serverUrl ?? '', { template: undefined })
     const databases = await Promise.all([1, 2].map(() => openDatabase({ kind: 'server', url })))
     closers.push(drop, ...databases.map((database) => () => database.close()))
     const applied = await Promise.all(databases.map((database) => database.migrate()))

@@ -1,5 +1,5 @@
+import type { Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import pg from 'pg'
-import type { Sql } from './database.ts'
 
 export interface ExplainedSql extends Sql {
   /** What is wrong with how statements were run, each followed by the beginning of its statement. */
@@ -26,7 +26,7 @@ interface Explained {
 }
 
 /**
- * For tests: runs each statement as it is, after it was explained twice and taken back: with the plan for its values, and
+ * Runs each statement as it is, after it was explained twice and taken back: with the plan for its values, and
  * with the one for any values, between which PostgreSQL chooses once a prepared statement has run a few times. The
  * connection must be the only one, since what is taken back is a transaction.
  */

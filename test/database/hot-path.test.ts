@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto'
-import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createConversations } from '#core/chat/conversations.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
-import { ampleLimits } from '#core/limits/limits.test-support.ts'
-import { systemRuntime } from '#core/runtime.ts'
-import { createInstances } from '#core/usage/instances.ts'
-import { type Admission, createLedger } from '#core/usage/ledger.ts'
-import { createUsage } from '#core/usage/usage.ts'
-import type { Database, Sql } from './database.ts'
-import { type ExplainedSql, explainEach } from './explain.test-support.ts'
-import { openDatabase } from './open.ts'
+import { createConversations } from '@trunkline/gateway/src/core/chat/conversations.ts'
+import type { Database, Sql } from '@trunkline/gateway/src/core/database/database.ts'
+import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import {
   createScratchDatabase,
-  openScratchDatabase,
+  openEmptyDatabase,
   type ScratchDatabase,
-} from './scratch-database.test-support.ts'
+} from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import { createKeyLimitsReader } from '@trunkline/gateway/src/core/keys/key-limits.ts'
+import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
+import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import { createInstances } from '@trunkline/gateway/src/core/usage/instances.ts'
+import { type Admission, createLedger } from '@trunkline/gateway/src/core/usage/ledger.ts'
+import { createUsage } from '@trunkline/gateway/src/core/usage/usage.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ExplainedSql, explainEach } from '../support/explain.ts'
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
 const ROWS = 130_000
 const TABLES = [
   'users',
@@ -81,15 +80,13 @@ interface Case {
   readonly statistics: 'none' | 'of almost empty tables'
 }
 
-const CASES: Case[] = [
-  { kind: 'embedded', statistics: 'none' },
-  ...(serverUrl === undefined
-    ? []
+const CASES: Case[] =
+  serverUrl === undefined
+    ? [{ kind: 'embedded', statistics: 'none' }]
     : [
-        { kind: 'server', statistics: 'none' } as const,
-        { kind: 'server', statistics: 'of almost empty tables' } as const,
-      ]),
-]
+        { kind: 'server', statistics: 'none' },
+        { kind: 'server', statistics: 'of almost empty tables' },
+      ]
 
 describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) => {
   let scratch: ScratchDatabase | undefined
@@ -97,10 +94,10 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
   let sql: ExplainedSql
 
   beforeAll(async () => {
-    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
+    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '', { template: undefined })
     database =
       scratch === undefined
-        ? await openScratchDatabase()
+        ? await openEmptyDatabase()
         : await openDatabase({ kind: 'server', url: scratch.url, poolMax: 1, statementTimeoutMs: 120_000 })
     await database.migrate()
     await fill(database.sql, statistics)
@@ -147,7 +144,7 @@ function processOf(sql: Sql) {
   return createLedger({
     sql,
     runtime: systemRuntime,
-    instanceId: v7(),
+    instanceId: systemRuntime.newId(),
     observer: {
       batch: () => undefined,
       settleFailed(error) {
@@ -159,7 +156,7 @@ function processOf(sql: Sql) {
 
 function admission(n: number): Admission {
   return {
-    callId: v7(),
+    callId: systemRuntime.newId(),
     requestId: '',
     keyHash: keyHash(n),
     kind: 'chat',
@@ -175,7 +172,7 @@ async function callOnce(sql: Sql): Promise<void> {
   const instances = createInstances({
     sql,
     runtime: systemRuntime,
-    instanceId: v7(),
+    instanceId: systemRuntime.newId(),
     leaseMs: 15_000,
     retentionDays: 30,
     reap: async () => 0,
@@ -214,9 +211,9 @@ async function converse(sql: Sql): Promise<void> {
   const enter = (key: string) =>
     conversations.enter({
       key,
-      ownerId: v7(),
+      ownerId: systemRuntime.newId(),
       agent: 'dify',
-      callId: v7(),
+      callId: systemRuntime.newId(),
       waitMs: 0,
       isOver: () => false,
     })
@@ -227,7 +224,7 @@ async function converse(sql: Sql): Promise<void> {
   expect(await conversations.sweep()).toBe(0)
   expect(await conversations.turns('kept-100')).toHaveLength(40)
   const kept = Array.from({ length: 64 }, (_, n) =>
-    conversations.remember(`kept-${n * 100}`, v7(), 'question', 'answer'),
+    conversations.remember(`kept-${n * 100}`, systemRuntime.newId(), 'question', 'answer'),
   )
   await Promise.all(kept)
   expect(await conversations.turns('kept-100')).toHaveLength(40)

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { connectRedis } from './connect-redis.ts'
 import { createLimits, type Limiter } from './limits.ts'
 
-const url = process.env.TEST_REDIS_URL
+const url = process.env.E2E_REDIS_URL
 
 /** One process of the gateway, with its own connection to Redis. */
 interface Process {

@@ -5,7 +5,7 @@ import { createScratchDatabase, openScratchDatabase } from '#core/database/scrat
 import { systemRuntime } from '#core/runtime.ts'
 import { type Conversations, createConversations } from './conversations.ts'
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
 const BOUNDS = { maxTurns: 3, maxCharacters: 20, retentionDays: 30, mappingRetentionDays: 400 }
 
 let database: Database
@@ -13,7 +13,6 @@ let conversations: Conversations
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-  await database.migrate()
   conversations = createConversations({
     sql: database.sql,
     runtime: systemRuntime,

@@ -14,15 +14,16 @@ import type { Principal } from '#core/principal.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import { createUsers } from './users.ts'
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
+const kind = serverUrl === undefined ? 'embedded' : 'server'
 
 /** An embedded database runs one statement after another: only a server shows what locks are for. */
-describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+describe(kind, () => {
   let accounts: Accounts
   let admin: Principal
 
   beforeAll(async () => {
-    accounts = await openAccounts(kind === 'server' ? serverUrl : undefined)
+    accounts = await openAccounts(serverUrl)
   }, OPENING_MS)
   beforeEach(async () => {
     await accounts.clear()

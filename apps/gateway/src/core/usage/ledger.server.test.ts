@@ -21,11 +21,12 @@ import {
   type Settlement,
 } from './ledger.ts'
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
+const kind = serverUrl === undefined ? 'embedded' : 'server'
 const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
 const lost = Object.assign(new Error('the socket broke'), { code: 'ECONNRESET' })
 
-describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+describe(kind, () => {
   let scratch: ScratchDatabase | undefined
   let database: Database
   let ledger: Ledger
@@ -34,9 +35,8 @@ describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('
     scratch === undefined ? openScratchDatabase() : openDatabase({ kind: 'server', url: scratch.url })
 
   beforeAll(async () => {
-    if (kind === 'server') scratch = await createScratchDatabase(serverUrl ?? '')
+    if (serverUrl !== undefined) scratch = await createScratchDatabase(serverUrl)
     database = await open()
-    await database.migrate()
     ledger = ledgerOf()
   }, OPENING_MS)
   afterAll(async () => {

@@ -1,9 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from './database.ts'
 import { openDatabase } from './open.ts'
@@ -11,17 +6,17 @@ import { createScratchDatabase, openScratchDatabase } from './scratch-database.t
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const serverUrl = process.env.TEST_DATABASE_URL
+const serverUrl = process.env.E2E_DATABASE_URL
+const kind = serverUrl === undefined ? 'embedded' : 'server'
 
 const uuid = '01890a5d-ac96-774b-bcce-b302099a8057'
 const instant = new Date('2026-02-28T23:59:59.123Z')
 
-describe.each(serverUrl === undefined ? ['embedded'] : ['embedded', 'server'])('%s', (kind) => {
+describe(kind, () => {
   let database: Database
 
   beforeAll(async () => {
-    database = await openScratchDatabase(kind === 'server' ? serverUrl : undefined)
-    await database.migrate()
+    database = await openScratchDatabase(serverUrl)
   })
   afterAll(() => database?.close())
 
@@ -184,30 +179,6 @@ describe.runIf(serverUrl)('server', () => {
     await expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' })
     await database.close()
   })
-})
-
-test('an embedded database keeps what was written when its process is killed', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-database-'))
-  const program = `
-    const { openDatabase } = await import(${JSON.stringify(new URL('open.ts', import.meta.url).href)})
-    const database = await openDatabase({ kind: 'embedded', dataDir: process.argv[1] })
-    await database.migrate()
-    await database.prisma.setting.create({ data: { name: 'written', value: 'yes' } })
-    console.log('written')
-    setInterval(() => {}, 1000)
-  `
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(child.stdout, 'data')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-
-  const database = await openDatabase({ kind: 'embedded', dataDir })
-  expect(await database.migrate()).toEqual([])
-  expect(await database.sql.query('SELECT * FROM settings')).toEqual([{ name: 'written', value: 'yes' }])
-  await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 test('a server that is down fails the queries and the migration, not the opening', async () => {
