@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createParser } from 'eventsource-parser'
-import type { Adapter, AgentCall, UpstreamEvent } from './adapter.ts'
+import type { Adapter, AgentCall, UpstreamEvent, UpstreamRequest } from './adapter.ts'
 import type { Agent, Platform } from './agent.ts'
 import type { ChatEvent, Failure, FinishReason, Usage } from './events.ts'
 
@@ -182,4 +182,10 @@ export function callOf(agent: Agent, overrides: Partial<AgentCall> = {}): AgentC
     parameters: {},
     ...overrides,
   }
+}
+
+/** The JSON text that an adapter sends; empty where it sends no body. */
+export function textSent({ body = '' }: Pick<UpstreamRequest, 'body'>): string {
+  if (typeof body !== 'string') throw new Error('the body is a stream')
+  return body
 }

@@ -118,6 +118,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#hasEnded) return
     this.#failure ??= UpstreamError.of(error, this.#controller !== undefined)
+    this.#sending?.destroy()
     this.#wake()
   }
 

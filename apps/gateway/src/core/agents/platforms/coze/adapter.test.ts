@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '#core/agents/agent.ts'
-import { agentOf, bodyOf, callOf, read, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import {
+  agentOf,
+  bodyOf,
+  callOf,
+  read,
+  textSent,
+  transcriptNamed,
+} from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { coze } from './adapter.ts'
 
@@ -8,8 +15,8 @@ const noHeader = () => undefined
 const CONVERSATION = '7381473525342978089'
 
 function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial<Agent> = {}) {
-  const { url, body } = coze.buildRequest(callOf(agentOf('coze', agent), overrides))
-  return { url, body: JSON.parse(body ?? '') }
+  const request = coze.buildRequest(callOf(agentOf('coze', agent), overrides))
+  return { url: request.url, body: JSON.parse(textSent(request)) }
 }
 
 function replyTo(frames: readonly (readonly [string, object])[], platformConversationId?: string) {

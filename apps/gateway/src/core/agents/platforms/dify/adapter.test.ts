@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '#core/agents/agent.ts'
-import { agentOf, bodyOf, callOf, read, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import {
+  agentOf,
+  bodyOf,
+  callOf,
+  read,
+  textSent,
+  transcriptNamed,
+} from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { dify } from './adapter.ts'
 
 const noHeader = () => undefined
 
 function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial<Agent> = {}) {
-  const { url, headers, body } = dify.buildRequest(callOf(agentOf('dify', agent), overrides))
-  return { url, headers, body: JSON.parse(body ?? '') }
+  const request = dify.buildRequest(callOf(agentOf('dify', agent), overrides))
+  return { ...request, body: JSON.parse(textSent(request)) }
 }
 
 function replyTo(frames: readonly object[], mode: Agent['mode'] = 'chat') {

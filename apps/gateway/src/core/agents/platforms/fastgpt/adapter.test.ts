@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { agentOf, bodyOf, callOf, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentOf, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { fastgpt } from './adapter.ts'
 
@@ -9,7 +9,7 @@ const app = { id: '66e0', name: 'Support', default: true, apiKey: 'key-of-app' }
 const noHeader = () => undefined
 
 function bodySent(overrides: Parameters<typeof callOf>[1]) {
-  return JSON.parse(fastgpt.buildRequest(callOf(agent, overrides)).body ?? '')
+  return JSON.parse(textSent(fastgpt.buildRequest(callOf(agent, overrides))))
 }
 
 /** Events of one reply; each frame is the SSE field `event` and what `data` carries. */
@@ -68,7 +68,7 @@ test('leaves out a conversation and an app that are not there', () => {
 test('a configured app brings its id and its key', () => {
   const request = fastgpt.buildRequest(callOf(agent, { app, appId: '' }))
   expect(request.headers.authorization).toBe('Bearer key-of-app')
-  expect(JSON.parse(request.body ?? '').appId).toBe('66e0')
+  expect(JSON.parse(textSent(request)).appId).toBe('66e0')
 })
 
 test('needs an app id only where the configuration has no default', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { agentOf, bodyOf, callOf, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import type { UpstreamRequest } from '#core/agents/adapter.ts'
+import { agentOf, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { hiagent } from './adapter.ts'
 
@@ -7,8 +8,8 @@ const agent = agentOf('hiagent')
 const noHeader = () => undefined
 const CALL = { AppKey: 'key-of-agent', UserID: '0123456789abcdefghij' }
 
-function bodySent({ body }: { readonly body?: string }) {
-  return JSON.parse(body ?? '')
+function bodySent(request: Pick<UpstreamRequest, 'body'>) {
+  return JSON.parse(textSent(request))
 }
 
 function replyTo(frames: readonly object[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
+import { agentOf, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { openai } from './adapter.ts'
 
@@ -7,7 +7,7 @@ const agent = agentOf('openai', { baseUrl: 'https://o.example/v1', model: 'qwen3
 const noHeader = () => undefined
 
 function bodySent(overrides: Parameters<typeof callOf>[1]) {
-  return JSON.parse(openai.buildRequest(callOf(agent, overrides)).body ?? '')
+  return JSON.parse(textSent(openai.buildRequest(callOf(agent, overrides))))
 }
 
 function replyTo(frames: readonly unknown[], event?: string) {
@@ -35,7 +35,7 @@ test('streams only where the client does, and then asks for the usage', () => {
 test("an app's model and key stand before its agent's", () => {
   const app = { id: 'big', name: 'Big', default: false, model: 'qwen3-235b', apiKey: 'key-of-app' }
   const request = openai.buildRequest(callOf(agent, { app }))
-  expect(JSON.parse(request.body ?? '').model).toBe('qwen3-235b')
+  expect(JSON.parse(textSent(request)).model).toBe('qwen3-235b')
   expect(request.headers.authorization).toBe('Bearer key-of-app')
 })
 
