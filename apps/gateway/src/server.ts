@@ -5,7 +5,7 @@ import type { Config } from '#config/load.ts'
 import { Problem } from '#core/errors.ts'
 import { answerClientError } from '#http/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/connections.ts'
-import { installJsonBody } from '#http/json-body.ts'
+import { installJsonBody, refuseBodies } from '#http/json-body.ts'
 import { installProblems, sendProblem, toProblem } from '#http/problem.ts'
 import { refuseUntilPrepared } from '#http/readiness.ts'
 import { requestIdOf, requirePlainHost } from '#http/request-identity.ts'
@@ -55,20 +55,25 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   refuseBeyondBound(app)
   refuseUntilPrepared(app, health)
   installProblems(app)
-  installJsonBody(app)
+  refuseBodies(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)
   await installOpenApi(app, config.publicUrl)
 
   const chatOptions = { ...config.chat, endUserHeader: config.conversations.endUserHeader }
-  chatRoutes(app, services, chatOptions)
-  openAiRoutes(app, services, chatOptions)
-  agentRoutes(app, services)
-  loginRoutes(app, services, runtime)
-  apiKeyRoutes(app, services, runtime)
-  userRoutes(app, services, runtime)
-  usageRoutes(app, services)
-  jwksRoutes(app, services)
+  // A context of its own, because body parsers belong to routes: others stand beside it.
+  await app.register(async (json) => {
+    installJsonBody(json)
+    installValidation(json)
+    chatRoutes(json, services, chatOptions)
+    openAiRoutes(json, services, chatOptions)
+    agentRoutes(json, services)
+    loginRoutes(json, services, runtime)
+    apiKeyRoutes(json, services, runtime)
+    userRoutes(json, services, runtime)
+    usageRoutes(json, services)
+    jwksRoutes(json, services)
+  })
   frontPageRoutes(app, { hasHealth: config.opsPort === undefined })
   if (config.opsPort === undefined) healthRoutes(app, health, metrics)
   return app

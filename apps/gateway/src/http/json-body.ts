@@ -4,7 +4,18 @@ import { fail } from '#core/errors.ts'
 /** Deeper values serve nobody, and would overflow the stack of whatever walks them. */
 const DEPTH_MAX = 64
 
-/** The only body this API takes is JSON in UTF-8. An empty body is absent; the route's schema says whether that will do. */
+/**
+ * Takes away Fastify's own parsers, so that a route takes a body only where the context in which it is registered has a
+ * parser for its type. Every other type is 415.
+ */
+export function refuseBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+}
+
+/**
+ * The routes of this context take JSON in UTF-8 and nothing else. An empty body is absent; the schema of the route says
+ * whether that is enough. Routes that take another type stand in a context of their own beside it.
+ */
 export function installJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {

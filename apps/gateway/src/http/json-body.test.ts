@@ -1,0 +1,51 @@
+import { text } from 'node:stream/consumers'
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { installJsonBody, refuseBodies } from './json-body.ts'
+import { installProblems } from './problem.ts'
+
+/** A server as ours, with a route that takes JSON, one that takes a stream of bytes, and one that takes no body. */
+async function createApp() {
+  const app = Fastify()
+  installProblems(app)
+  refuseBodies(app)
+  await app.register(async (json) => {
+    installJsonBody(json)
+    json.post('/json', async ({ body }) => ({ body }))
+  })
+  await app.register(async (bytes) => {
+    bytes.addContentTypeParser(
+      'multipart/form-data',
+      async (_request: unknown, payload: NodeJS.ReadableStream) => text(payload),
+    )
+    bytes.post('/upload', async ({ body }) => ({ body }))
+  })
+  app.post('/none', async () => ({}))
+  return app
+}
+
+const BODIES = {
+  json: { headers: { 'content-type': 'application/json' }, payload: '{"a":1}' },
+  multipart: { headers: { 'content-type': 'multipart/form-data; boundary=x' }, payload: '--x--' },
+  text: { headers: { 'content-type': 'text/plain' }, payload: 'a' },
+}
+
+test.each([
+  ['/json', 'json', { a: 1 }],
+  ['/upload', 'multipart', '--x--'],
+] as const)('%s takes %s and refuses every other type', async (url, own, parsed) => {
+  const app = await createApp()
+  for (const [type, request] of Object.entries(BODIES)) {
+    const response = await app.inject({ method: 'POST', url, ...request })
+    if (type === own) expect(response.json()).toEqual({ body: parsed })
+    else expect(response.json()).toMatchObject({ code: 415, reason: 'unsupported_media_type' })
+  }
+})
+
+test('a route without a parser takes no body', async () => {
+  const app = await createApp()
+  for (const request of Object.values(BODIES)) {
+    expect((await app.inject({ method: 'POST', url: '/none', ...request })).statusCode).toBe(415)
+  }
+  expect((await app.inject({ method: 'POST', url: '/none' })).statusCode).toBe(200)
+})
