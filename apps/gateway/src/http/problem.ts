@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import { describeIn } from './field-place.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
 import { watchRoutes } from './unknown-routes.ts'
@@ -15,11 +16,11 @@ export interface ErrorBody {
   readonly request_id: string
 }
 
-export function errorBody(problem: Problem, requestId: string): ErrorBody {
+export function errorBody(problem: Problem, requestId: string, detail = problem.detail): ErrorBody {
   return {
     code: problem.status,
     msg: problem.message,
-    detail: problem.detail,
+    detail,
     reason: problem.reason,
     request_id: requestId,
   }
@@ -61,12 +62,12 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   reply.status(problem.status).headers(headers)
   return reply
     .type('application/json; charset=utf-8')
-    .send(isOpenAi ? openAiError(problem) : bodyAnywhere(problem, request))
+    .send(isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request))
 }
 
 /** Who asks for a path of the API that does not exist may be a client of either kind, so the body has both shapes. */
 function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
-  const body = errorBody(problem, request.id)
+  const body = errorBody(problem, request.id, describeIn(request, problem).detail)
   const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
   return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
 }

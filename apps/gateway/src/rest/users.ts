@@ -44,8 +44,8 @@ export function userRoutes(
   )
 
   routes.put('/api/v1/users/me/password', { schema: ownPasswordSchema, onRequest }, async (request) => {
-    const { current_password: current, new_password: next } = request.body
-    return answer(await users.changeOwnPassword(callerOf(request), { current, next }))
+    const { current_password: currentPassword, new_password: newPassword } = request.body
+    return answer(await users.changeOwnPassword(callerOf(request), { currentPassword, newPassword }))
   })
 
   routes.get('/api/v1/users/:id', { schema: getSchema, onRequest }, async (request) =>

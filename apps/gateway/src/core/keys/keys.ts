@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
-import { fail } from '#core/errors.ts'
+import { fail, refuseField } from '#core/errors.ts'
 import { perMinute } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
@@ -67,7 +67,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
     const owner = validate(ownerId) ? await prisma.user.findUnique({ where: { id: ownerId } }) : null
     return owner?.status === 'active'
       ? owner.id
-      : fail('invalid_request', 'body.owner_id: expected the id of an active user.')
+      : refuseField(['ownerId'], 'expected the id of an active user.')
   }
 
   async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {

@@ -1,4 +1,4 @@
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
 
 /*
@@ -12,14 +12,14 @@ export function timeOf(field: string, value: string | Date): Date {
   const time = parseTimestamp(value, { dates: true })
   return (
     time ??
-    fail('invalid_request', `query.${field}: expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
+    refuseField([field], `expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
   )
 }
 
 export function oneOf<Word extends string>(field: string, words: readonly Word[], text: string): Word {
   return (
     words.find((word) => word === text) ??
-    fail('invalid_request', `query.${field}: expected one of ${words.join(', ')}.`)
+    refuseField([field], `expected one of ${words.join(', ')}.`)
   )
 }
 
@@ -28,9 +28,9 @@ const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 
 export function textOf(field: string, text: string, lengthMax: number): string {
   if (text.length > lengthMax)
-    fail('invalid_request', `query.${field}: expected at most ${lengthMax} characters.`)
+    refuseField([field], `expected at most ${lengthMax} characters.`)
   if (CONTROL_OR_SURROGATE.test(text)) {
-    fail('invalid_request', `query.${field}: must not contain control characters.`)
+    refuseField([field], `must not contain control characters.`)
   }
   return text
 }
