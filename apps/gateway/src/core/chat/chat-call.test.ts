@@ -222,6 +222,24 @@ test('a header that names the agent leaves the model what follows its slash', ()
   expect(refusal({ ...call, agent: 'dify' })?.reason).toBe('model_not_found')
 })
 
+test('a query that is blank, no message and a role of nobody are refused without a schema in front', () => {
+  for (const query of ['', ' \n\u3000']) {
+    expect(refusal({ query })?.detail).toBe('query: expected a string that is not blank.')
+  }
+  for (const agent of ['openai', 'dify']) {
+    expect(refusal(modelCall(agent, { messages: [] }))?.detail).toBe(
+      'messages: expected at least one message.',
+    )
+    const messages = [
+      { role: 'user', content: 'hello' },
+      { role: 'root', content: 'hello' },
+    ]
+    expect(refusal(modelCall(agent, { messages }))?.detail).toMatch(
+      /^messages\[1\]\.role: expected one of developer, /,
+    )
+  }
+})
+
 test('refusals name the field, whatever a face calls it', () => {
   const call = modelCall('dify')
   expect(refusal({ ...call, conversationId: '\n' })?.detail).toMatch(/^conversationId: /)

@@ -4,9 +4,16 @@ import { adapterOf } from '#core/agents/registry.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail, refuseField } from '#core/errors.ts'
+import { isLongerThan } from '#core/input-rules.ts'
 import type { CallFace } from '#core/usage/ledger.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
-import { lastUserPrompt, publicMessages, requirePublicUrls, wholePrompt } from './messages.ts'
+import {
+  lastUserPrompt,
+  publicMessages,
+  requireMessages,
+  requirePublicUrls,
+  wholePrompt,
+} from './messages.ts'
 
 /** A chat call as a face hands it over: shapes checked, meaning not. */
 export interface ChatCall {
@@ -100,7 +107,11 @@ function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: 
 /** What a platform is asked with where the call carries messages instead of one query. */
 function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
   const { messages, unhonoured = [] } = call
-  if (messages === undefined) return call
+  if (messages === undefined) {
+    if (isBlank(call.query)) refuseField(['query'], 'expected a string that is not blank.')
+    return call
+  }
+  requireMessages(messages)
   if (adapter.context(agent) === 'gateway') {
     requirePublicTools(call.parameters?.tools)
     return { ...call, messages: publicMessages(messages) }
@@ -190,17 +201,10 @@ function requirePlainIds(call: ChatCall): void {
 }
 
 function requirePlainId(field: string, id: string): void {
-  if (isShort(id) && !CONTROL.test(id) && id.isWellFormed()) return
+  if (!isLongerThan(id, ID_CHARACTERS_MAX) && !CONTROL.test(id) && id.isWellFormed()) return
   refuseField(
     [field],
     `expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
-  )
-}
-
-/** Characters, as the contract counts them: a pair of surrogates is one. */
-function isShort(id: string): boolean {
-  return (
-    id.length <= ID_CHARACTERS_MAX || [...id.slice(0, 2 * ID_CHARACTERS_MAX + 1)].length <= ID_CHARACTERS_MAX
   )
 }
 

@@ -1,6 +1,7 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import { refuseField } from '#core/errors.ts'
 import type { FieldPath } from '#core/field-path.ts'
+import { requireOneOf } from '#core/input-rules.ts'
 import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
 
 /** What a platform without a message array is asked: one text and the files that go with it. */
@@ -22,17 +23,29 @@ export function wholePrompt(messages: readonly CallMessage[]): Prompt {
   if (messages.length === 1) return lastUserPrompt(messages)
   lastUserPrompt(messages)
   const prompts = messages.map(promptOf)
-  const said = messages.map(({ role }, index) => `${SPEAKERS[role] ?? role}: ${prompts[index]?.query ?? ''}`)
+  const said = messages.map(
+    ({ role }, index) => `${SPEAKERS.get(role) ?? role}: ${prompts[index]?.query ?? ''}`,
+  )
   return { query: said.join('\n\n'), files: prompts.flatMap(({ files }) => files) }
 }
 
-const SPEAKERS: Readonly<Record<string, string>> = {
-  developer: 'System',
-  system: 'System',
-  user: 'User',
-  assistant: 'Assistant',
-  tool: 'Tool',
-  function: 'Tool',
+const SPEAKERS: ReadonlyMap<string, string> = new Map([
+  ['developer', 'System'],
+  ['system', 'System'],
+  ['user', 'User'],
+  ['assistant', 'Assistant'],
+  ['tool', 'Tool'],
+  ['function', 'Tool'],
+])
+
+export const MESSAGE_ROLES = [...SPEAKERS.keys()]
+
+/** A conversation has at least one message, each by somebody who exists. */
+export function requireMessages(messages: readonly CallMessage[]): void {
+  if (messages.length === 0) refuseField(['messages'], 'expected at least one message.')
+  for (const [index, { role }] of messages.entries()) {
+    requireOneOf(['messages', index, 'role'], MESSAGE_ROLES, role)
+  }
 }
 
 /**

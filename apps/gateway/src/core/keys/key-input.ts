@@ -1,4 +1,5 @@
 import { refuseField } from '#core/errors.ts'
+import { isLongerThan } from '#core/input-rules.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
@@ -87,7 +88,7 @@ function checkedDescription(description: string): string {
 }
 
 function checkedText(field: string, text: string, lengthMax: number, line: string): string {
-  if ([...text].length > lengthMax) refuseField([field], `expected at most ${lengthMax} characters.`)
+  if (isLongerThan(text, lengthMax)) refuseField([field], `expected at most ${lengthMax} characters.`)
   if (CONTROL_OR_SURROGATE.test(line)) refuseField([field], 'must not contain control characters.')
   return text
 }
@@ -126,7 +127,7 @@ function isAgentEntry(entry: string, agentIds: ReadonlySet<string>): boolean {
   return (
     agentIds.has(entry.slice(0, slash)) &&
     app.length > 0 &&
-    app.length <= APP_LENGTH_MAX &&
+    !isLongerThan(app, APP_LENGTH_MAX) &&
     !CONTROL_OR_SURROGATE.test(app)
   )
 }

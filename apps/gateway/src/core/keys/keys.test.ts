@@ -118,6 +118,17 @@ test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
   })
 })
 
+test('no other counter than those that exist is reset', async () => {
+  const key = await accounts.keyOf(premium)
+  for (const period of ['year', 'constructor', '']) {
+    const untyped = JSON.parse(JSON.stringify(period))
+    await expect(keys.resetUsage(premium, key.id, untyped)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: 'period: expected one of day, month, total.',
+    })
+  }
+})
+
 describe('who may do what with a key that somebody created for somebody else', () => {
   const operations = {
     find: (caller: Principal, id: string) => keys.find(caller, id),

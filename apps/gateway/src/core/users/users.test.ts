@@ -172,6 +172,19 @@ test('the own password changes only with the current one', async () => {
   await accounts.login.login({ username: 'alice', password: 'the new password' }, '10.0.0.1')
 })
 
+test('nothing longer than a password can be is ever hashed, or counted as a try', async () => {
+  const user = await accounts.join('user')
+  for (const currentPassword of ['', 'x'.repeat(257), 'x'.repeat(1_000_000)]) {
+    const change = users.changeOwnPassword(user, { currentPassword, newPassword: 'the new password' })
+    await expect(change).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: 'currentPassword: expected a string of 1 to 256 characters.',
+    })
+  }
+  const changed = { currentPassword: PASSWORD, newPassword: 'the new password' }
+  expect(await reasonOf(users.changeOwnPassword(user, changed))).toBe('done')
+})
+
 test('a stolen token cannot try passwords without end', async () => {
   const user = await accounts.join('user')
   const change = (currentPassword: string) =>

@@ -1,6 +1,7 @@
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { fail, refuseField } from '#core/errors.ts'
+import { requireOneOf, requireText } from '#core/input-rules.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
@@ -10,6 +11,7 @@ import type { Passwords } from './passwords.ts'
 import {
   callsProblem,
   normalizeUsername,
+  PASSWORD_CHARACTERS_MAX,
   passwordProblem,
   QUOTA_PERIODS,
   USER_STATUSES,
@@ -174,6 +176,8 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     },
     async changeOwnPassword(caller, { currentPassword, newPassword }) {
       const id = caller.userId
+      // Hashing takes longer the longer the text is.
+      requireText(['currentPassword'], currentPassword, PASSWORD_CHARACTERS_MAX)
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
       await requireCurrentPassword(id, passwordHash, currentPassword)
       // Only over the password that was checked: of two changes at once, the second one's is no longer current.
@@ -201,16 +205,11 @@ function refuseCurrentPassword(): never {
 
 /** The rules of a user's properties, for every face: not each of them has a schema that checks them first. */
 function checkChange({ role, status, maxApiCalls, quotaPeriod }: UserChange): void {
-  requireOneOf('role', ROLES, role)
-  requireOneOf('status', USER_STATUSES, status)
-  requireOneOf('quotaPeriod', QUOTA_PERIODS, quotaPeriod)
+  requireOneOf(['role'], ROLES, role)
+  requireOneOf(['status'], USER_STATUSES, status)
+  requireOneOf(['quotaPeriod'], QUOTA_PERIODS, quotaPeriod)
   const problem = maxApiCalls === undefined ? undefined : callsProblem(maxApiCalls)
   if (problem !== undefined) refuseField(['maxApiCalls'], `${problem}.`)
-}
-
-function requireOneOf(field: string, words: readonly string[], word: string | undefined): void {
-  if (word === undefined || words.includes(word)) return
-  refuseField([field], `expected one of ${words.join(', ')}.`)
 }
 
 /** Nothing but statements may be awaited in here: an embedded database has one connection for everybody. */
