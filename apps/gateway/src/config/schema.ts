@@ -2,7 +2,12 @@ import { isIP } from 'node:net'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { PLATFORMS } from '#core/agents/agent.ts'
 import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
-import { normalizeUsername, passwordProblem } from '#core/users/rules.ts'
+import {
+  normalizeUsername,
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+  passwordProblem,
+} from '#core/users/rules.ts'
 
 /*
  * Two keywords are ours, for the one line that a mistake gets: `expected` ends the sentence "expected …", and `secret`
@@ -165,7 +170,11 @@ export const Environment = section({
     { default: 'admin' },
   ),
   ADMIN_PASSWORD: Type.Optional(
-    matching('8 to 256 characters', (password) => passwordProblem(password) === undefined, { secret: true }),
+    matching(
+      `${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`,
+      (password) => passwordProblem(password) === undefined,
+      { secret: true },
+    ),
   ),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   WORKERS: count(1, { maximum: WORKERS_MAX }),

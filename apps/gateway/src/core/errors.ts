@@ -1,3 +1,5 @@
+import { type FieldPath, joinPath, type NameField } from './field-path.ts'
+
 /**
  * The one error table. REST, the OpenAI-compatible face, GraphQL, the SDK's classes and the documentation derive from it:
  * reason → HTTP status, whether repeating the same call can help, and the public text (`msg`).
@@ -98,32 +100,53 @@ export const ERRORS = {
 
 export type ErrorReason = keyof typeof ERRORS
 
+/** What is wrong, as a whole sentence. One that mentions other fields asks the face for their names. */
+export type DetailText = string | ((nameOf: NameField) => string)
+
 export interface ProblemOptions {
-  /** For the client: which field, what was expected. Never a secret, never a platform's raw body. */
-  readonly detail?: string | undefined
+  /** The field of the input that is not valid; each face says it in its own words. */
+  readonly field?: FieldPath | undefined
+  /** For the client: what was expected. Never a secret, never a platform's raw body. */
+  readonly detail?: DetailText | undefined
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
   readonly cause?: unknown
 }
 
-/** The only error that faces translate; whatever else is thrown is answered as a bare `internal_error`. */
+/** The only error that faces translate; `problemOf` makes one of whatever else is thrown. */
 export class Problem extends Error {
   readonly reason: ErrorReason
   readonly status: number
+  readonly field: FieldPath | undefined
+  /** The field and what is wrong with it, in core's own names; faces use {@link describe}. */
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
+  readonly #text: DetailText
 
   constructor(reason: ErrorReason, options: ProblemOptions = {}) {
     super(ERRORS[reason].text, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'Problem'
     this.reason = reason
     this.status = ERRORS[reason].status
-    this.detail = options.detail ?? ERRORS[reason].text
+    this.field = options.field
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.#text = options.detail ?? ERRORS[reason].text
+    this.detail = this.describe(joinPath)
+  }
+
+  /** The detail with every field named as a face names it. */
+  describe(nameOf: NameField): string {
+    const text = typeof this.#text === 'string' ? this.#text : this.#text(nameOf)
+    return this.field === undefined ? text : `${nameOf(this.field)}: ${text}`
   }
 }
 
 /** Throws the {@link Problem} of this reason. */
 export function fail(reason: ErrorReason, options?: ProblemOptions | string): never {
   throw new Problem(reason, typeof options === 'string' ? { detail: options } : options)
+}
+
+/** Throws the {@link Problem} of a field that breaks a rule. */
+export function refuseField(field: FieldPath, detail: DetailText, cause?: unknown): never {
+  throw new Problem('invalid_request', { field, detail, cause })
 }

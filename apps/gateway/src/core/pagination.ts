@@ -1,5 +1,5 @@
 import { validate } from 'uuid'
-import { fail } from './errors.ts'
+import { refuseField } from './errors.ts'
 
 /** A page as REST and the command line ask for it. */
 export interface PageRequest {
@@ -86,9 +86,9 @@ function idOf(cursor: string): string {
 }
 
 function refuseCursor(): never {
-  fail('invalid_request', 'query.cursor: expected the next_cursor of a page before.')
+  refuseField(['cursor'], 'expected the cursor of a page before.')
 }
 
 function refusePageSize(): never {
-  fail('invalid_request', `query.limit: expected a whole number, 1 to ${PAGE_ITEMS_MAX}.`)
+  refuseField(['limit'], `expected an integer of 1 to ${PAGE_ITEMS_MAX}.`)
 }

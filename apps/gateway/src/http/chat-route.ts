@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatCall } from '#core/chat/chat-call.ts'
 import type { Chat, ChatService } from '#core/chat/service.ts'
-import { type ErrorReason, fail } from '#core/errors.ts'
+import type { ErrorReason } from '#core/errors.ts'
 import type { StreamTimes } from './event-stream.ts'
+import { type FieldPlace, inBody, inHeader, RequestProblem } from './field-place.ts'
 import { limitHeaders } from './limit-headers.ts'
 
 /** What the chat routes share: their options, the start of a call, its end user, its headers and its reasons to fail. */
@@ -41,22 +42,25 @@ function abortedWith(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** The end user, and under which name the request has it. */
-interface NamedEndUser {
-  readonly endUser: string
-  readonly field: string
-}
-
 /** A trusted front's header takes precedence over the body, which the front's own users could write. */
 export function endUserOf(
   request: FastifyRequest,
   { endUserHeader }: ChatRouteOptions,
   user: string | null | undefined,
-): NamedEndUser {
-  const value = endUserHeader === undefined ? undefined : request.headers[endUserHeader]
-  return endUserHeader !== undefined && typeof value === 'string' && value !== ''
-    ? { endUser: idOfHeader(endUserHeader, value), field: `headers.${endUserHeader}` }
-    : { endUser: user ?? '', field: 'body.user' }
+): string {
+  const value = headerOf(request, endUserHeader)
+  return endUserHeader === undefined || value === undefined ? (user ?? '') : idOfHeader(endUserHeader, value)
+}
+
+export function endUserPlace(request: FastifyRequest, { endUserHeader }: ChatRouteOptions): FieldPlace {
+  return endUserHeader === undefined || headerOf(request, endUserHeader) === undefined
+    ? inBody('user')
+    : inHeader(endUserHeader)
+}
+
+function headerOf(request: FastifyRequest, name: string | undefined): string | undefined {
+  const value = name === undefined ? undefined : request.headers[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** An id is any text, and a header is not: both ways an id goes percent-encoded where it holds anything but printable ASCII. */
@@ -75,9 +79,9 @@ export function idOfHeader(name: string, value: string): string {
   } catch {
     // Half an escape, or bytes that are not UTF-8.
   }
-  return fail(
-    'invalid_request',
-    `headers.${name}: expected printable ASCII, and percent-encoded UTF-8 for all else.`,
+  throw new RequestProblem(
+    inHeader(name),
+    'expected printable ASCII, and percent-encoded UTF-8 for all else.',
   )
 }
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Chat } from '#core/chat/service.ts'
 import { Problem } from '#core/errors.ts'
+import { problemOf } from '#core/problem-of.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 
 export interface StreamTimes {
@@ -35,7 +36,7 @@ export async function sendEventStream(
     })
   } catch (error) {
     if (!stream.isOpen) throw error
-    stream.write(encoder.fail(error instanceof Problem ? error : new Problem('internal_error')))
+    stream.write(encoder.fail(problemOf(error)))
     if (!(error instanceof Problem)) throw error
   } finally {
     stream.end()

@@ -1,4 +1,5 @@
 import type { Problem } from '#core/errors.ts'
+import type { DescribedProblem } from './field-place.ts'
 
 /** OpenAI's error shape, which its clients also read from a stream. `code` is our reason, `type` OpenAI's class. */
 export interface OpenAiError {
@@ -9,24 +10,24 @@ export interface OpenAiError {
   readonly param: string | null
 }
 
-export function openAiError(problem: Problem): { error: OpenAiError } {
+/** In a stream, where the request was accepted, no field is at fault: the second argument may then be left out. */
+export function openAiError(
+  problem: Problem,
+  { detail, param }: DescribedProblem = { detail: problem.detail, param: null },
+): { error: OpenAiError } {
   return {
     error: {
-      message: messageOf(problem),
+      message: messageOf(problem, detail),
       type: typeOf(problem),
       code: problem.reason,
-      param: paramOf(problem),
+      param,
     },
   }
 }
 
 /** The only text that clients show: where the detail alone does not say what happened, the reason's text goes before it. */
-function messageOf({ reason, message, detail }: Problem): string {
+function messageOf({ reason, message }: Problem, detail: string): string {
   return reason === 'quota_exceeded' && detail !== message ? `${message} ${detail}` : detail
-}
-
-function paramOf({ detail }: Problem): string | null {
-  return /^(?:body|headers)\.([^:]+): /.exec(detail)?.[1] ?? null
 }
 
 function typeOf({ status, reason }: Problem): string {

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import { problemOf } from '#core/problem-of.ts'
+import { describeIn } from './field-place.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
 import { watchRoutes } from './unknown-routes.ts'
@@ -15,11 +16,11 @@ export interface ErrorBody {
   readonly request_id: string
 }
 
-export function errorBody(problem: Problem, requestId: string): ErrorBody {
+export function errorBody(problem: Problem, requestId: string, detail = problem.detail): ErrorBody {
   return {
     code: problem.status,
     msg: problem.message,
-    detail: problem.detail,
+    detail,
     reason: problem.reason,
     request_id: requestId,
   }
@@ -61,12 +62,12 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   reply.status(problem.status).headers(headers)
   return reply
     .type('application/json; charset=utf-8')
-    .send(isOpenAi ? openAiError(problem) : bodyAnywhere(problem, request))
+    .send(isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request))
 }
 
 /** Who asks for a path of the API that does not exist may be a client of either kind, so the body has both shapes. */
 function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
-  const body = errorBody(problem, request.id)
+  const body = errorBody(problem, request.id, describeIn(request, problem).detail)
   const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
   return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
 }
@@ -91,11 +92,11 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   return headers
 }
 
-/** Every thrown value becomes a reason of the one table; what is unknown becomes a bare 500. */
+/** Adds to {@link problemOf} what Fastify itself refuses. */
 export function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  const { code, validation } = error as Partial<FastifyError>
-  if (validation !== undefined) return validationProblem(error as FastifyError)
+  if (!isFastifyError(error)) return problemOf(error)
+  const { code, validation } = error
+  if (validation !== undefined) return validationProblem(error)
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Problem('body_too_large', { detail: 'body: is too large.' })
@@ -108,17 +109,21 @@ export function toProblem(error: unknown): Problem {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('route_not_found')
     default:
-      return new Problem(reasonOfUnknown(error), { cause: error })
+      return refusalByStatus(error) ?? problemOf(error)
   }
 }
 
 /** Fastify's own refusals have a status; those that are not named above are still the client's fault and not ours. */
-function reasonOfUnknown(error: unknown): ErrorReason {
-  const { code, statusCode = 500 } = error as Partial<FastifyError>
-  if (typeof code === 'string' && code.startsWith('FST_') && statusCode < 500) {
-    return REASON_OF_STATUS.get(statusCode) ?? 'invalid_request'
-  }
-  return isConnectionError(error) ? 'unavailable' : 'internal_error'
+function refusalByStatus(error: FastifyError): Problem | undefined {
+  const { code, statusCode = 500 } = error
+  if (!code.startsWith('FST_') || statusCode >= 500) return undefined
+  return new Problem(REASON_OF_STATUS.get(statusCode) ?? 'invalid_request', { cause: error })
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return (
+    error instanceof Error && !(error instanceof Problem) && 'code' in error && typeof error.code === 'string'
+  )
 }
 
 const REASON_OF_STATUS: ReadonlyMap<number, ErrorReason> = new Map([

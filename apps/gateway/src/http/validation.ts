@@ -2,8 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyError, FastifyInstance, FastifySchemaValidationError } from 'fastify'
 import { Problem } from '#core/errors.ts'
+import type { FieldPath } from '#core/field-path.ts'
+import { type FieldPlace, RequestProblem } from './field-place.ts'
 
-const PART_NAMES: Record<string, string> = {
+const PARTS: Readonly<Record<string, FieldPlace['part']>> = {
   body: 'body',
   querystring: 'query',
   params: 'path',
@@ -32,8 +34,8 @@ function plainTexts(validate: ValidateFunction): (query: unknown) => boolean | {
     check.errors = undefined
     const control = Object.entries(query ?? {}).find(([, value]) => /\p{Cc}/u.test(String(value)))
     if (control !== undefined) {
-      const detail = `query.${control[0]}: must not contain control characters.`
-      return { error: new Problem('invalid_request', { detail }) }
+      const place = { part: 'query', path: [control[0]] } as const
+      return { error: new RequestProblem(place, 'must not contain control characters.') }
     }
     const isValid = validate(query)
     check.errors = validate.errors
@@ -62,25 +64,23 @@ function createAjv(coerceTypes: boolean): Ajv {
 export function validationProblem(error: FastifyError): Problem {
   const [first] = error.validation as (FastifySchemaValidationError & Partial<ErrorObject>)[]
   if (first === undefined) return new Problem('invalid_request', { cause: error })
-  const part = PART_NAMES[error.validationContext ?? 'body'] ?? 'body'
+  const part = PARTS[error.validationContext ?? 'body'] ?? 'body'
   const missing = first.keyword === 'required' ? String(first.params.missingProperty) : undefined
   const unknown =
     first.keyword === 'additionalProperties' ? String(first.params.additionalProperty) : undefined
-  const field = fieldName(part, first.instancePath, missing ?? unknown)
+  const place = { part, path: pathOf(first.instancePath, missing ?? unknown) }
   if (unknown !== undefined)
-    return new Problem('invalid_request', {
-      detail: `${field}: is not a known ${part === 'query' ? 'parameter' : 'field'}.`,
-    })
+    return new RequestProblem(place, `is not a known ${part === 'query' ? 'parameter' : 'field'}.`)
   const schema = missing === undefined ? first.parentSchema : propertySchema(first.parentSchema, missing)
   const lacks = missing === undefined ? '' : 'is required; '
-  return new Problem('invalid_request', { detail: `${field}: ${lacks}expected ${expectation(schema)}.` })
+  return new RequestProblem(place, `${lacks}expected ${expectation(schema)}.`)
 }
 
-/** `/files/2` under `body` reads `body.files[2]`. */
-function fieldName(part: string, path: string, property?: string): string {
-  const keys = path.split('/').slice(1)
+/** `/files/2` becomes `['files', 2]`. */
+function pathOf(pointer: string, property?: string): FieldPath {
+  const keys = pointer.split('/').slice(1)
   if (property !== undefined) keys.push(property)
-  return keys.reduce((name, key) => (/^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`), part)
+  return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key))
 }
 
 interface JsonSchema {

@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { fail } from '#core/errors.ts'
+import { inBody, RequestProblem } from '#http/field-place.ts'
 import type { CompletionRequest } from './schemas.ts'
 
 /**
@@ -77,7 +77,7 @@ function isUsed(name: string, value: unknown): boolean {
 
 function requireOneChoice(body: CompletionRequest): void {
   const { n } = body as { n?: unknown }
-  if (n !== undefined && n !== null && n !== 1) fail('invalid_request', 'body.n: expected 1.')
+  if (n !== undefined && n !== null && n !== 1) throw new RequestProblem(inBody('n'), 'expected 1.')
 }
 
 /** The messages as the seam has them: what only OpenAI's servers understand travels beside. */

@@ -9,11 +9,13 @@ import {
   type ChatRouteOptions,
   callHeaders,
   endUserOf,
+  endUserPlace,
   idOfHeader,
   startChat,
 } from '#http/chat-route.ts'
 import { callerOf, judgeKeyFirst, KEY_PROBLEMS, requireChatKey, requireKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
+import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
 import { problemsAs, ref } from '#http/schemas.ts'
 import { createCompletionEncoder } from './chunks.ts'
 import { completionOf } from './reply.ts'
@@ -48,11 +50,12 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
     app.addSchema(schema)
   }
   const config = { errors: 'openai' } as const
+  const fieldPlaces = (request: FastifyRequest) => placesOf(request, options)
 
   app.post<{ Body: CompletionRequest; Headers: CompletionHeaders }>(
     '/api/v1/chat/completions',
     {
-      config,
+      config: { ...config, fieldPlaces },
       schema: completionSchema,
       onRequest: requireChatKey(services),
       errorHandler: judgeKeyFirst(services),
@@ -103,8 +106,7 @@ function chatCall(
 ): ChatCall {
   const { body, headers } = request
   const { agent, app } = splitModel(body.model, headers.agent)
-  const { endUser, field } = endUserOf(request, options, body.user)
-  const { conversation, place } = conversationOf(request)
+  const conversation = conversationOf(request)
   return {
     requestId: request.id,
     face: 'openai',
@@ -113,24 +115,30 @@ function chatCall(
     agent,
     appId: app,
     model: body.model,
+    isAgentInModel: headers.agent === undefined,
     chatId: conversation,
     conversationId: conversation,
     stream: body.stream === true,
     query: '',
     files: [],
-    endUser,
+    endUser: endUserOf(request, options, body.user),
     variables: {},
     messages: callMessages(body),
     parameters: passedParameters(body),
     unhonoured: unhonouredParameters(body),
-    fields: {
-      agent: headers.agent === undefined ? 'body.model' : 'headers.agent',
-      app: 'body.model',
-      chatId: place,
-      conversation: place,
-      endUser: field,
-      files: 'body.messages',
-    },
+  }
+}
+
+function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlaces {
+  const { agent, [HEADER]: conversation = '' } = request.headers
+  const conversationPlace = conversation === '' ? inBody('metadata', 'conversation_id') : inHeader(HEADER)
+  return {
+    agent: agent === undefined ? inBody('model') : inHeader('agent'),
+    appId: inBody('model'),
+    chatId: conversationPlace,
+    conversationId: conversationPlace,
+    endUser: endUserPlace(request, options),
+    files: inBody('messages'),
   }
 }
 
@@ -138,10 +146,8 @@ function chatCall(
 function conversationOf({
   headers: { [HEADER]: header = '' },
   body: { metadata },
-}: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>) {
-  return header === ''
-    ? { conversation: metadata?.conversation_id ?? '', place: 'body.metadata.conversation_id' }
-    : { conversation: idOfHeader(HEADER, header), place: `headers.${HEADER}` }
+}: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>): string {
+  return header === '' ? (metadata?.conversation_id ?? '') : idOfHeader(HEADER, header)
 }
 
 function modelRecord({ id, platform }: { id: string; platform: string }) {

@@ -1,10 +1,12 @@
 import Type, { type Static } from 'typebox'
+import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
+import { MESSAGE_ROLES } from '#core/chat/messages.ts'
 import { nullable, oneOf, ref } from '#http/schemas.ts'
 import { TokenUsageSchema } from '#http/token-usage.ts'
 
 const Message = Type.Object(
   {
-    role: oneOf(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
+    role: oneOf(MESSAGE_ROLES),
     content: Type.Optional(
       Type.Unsafe<unknown>({
         description:
@@ -28,11 +30,11 @@ export const CompletionRequestSchema = Type.Object(
         ),
       ),
     ),
-    user: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+    user: Type.Optional(nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }))),
     metadata: Type.Optional(
       nullable(
         Type.Object(
-          { conversation_id: Type.Optional(nullable(Type.String({ maxLength: 256 }))) },
+          { conversation_id: Type.Optional(nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }))) },
           { additionalProperties: true },
         ),
       ),

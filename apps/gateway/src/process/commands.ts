@@ -1,7 +1,7 @@
 import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export.ts'
 import type { ExportEnd } from '#core/database/export-format.ts'
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import type { NewKey } from '#core/keys/key-input.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { PAGE_ITEMS_MAX, type PageRequest, readPage } from '#core/pagination.ts'
@@ -81,7 +81,7 @@ export function createCommands({
     'keys create': async ({ owner, ...key }) => {
       const { id, status } = await users.findByName(operator(), owner)
       // The service checks this of an owner other than its caller, and here the owner is the caller.
-      if (status !== 'active') fail('invalid_request', 'body.owner: expected an active user.')
+      if (status !== 'active') refuseField(['owner'], 'expected an active user.')
       return createdKeyRecord(await keys.create(operator(id), key), runtime.now())
     },
     'keys list': async () => {

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
 import { Problem } from '#core/errors.ts'
+import type { FieldPath } from '#core/field-path.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { refusalLine } from './refusal-line.ts'
 
-const refused = (detail: string) => refusalLine(new Problem('invalid_request', { detail }))
+const refused = (field: FieldPath, detail: string) =>
+  refusalLine(new Problem('invalid_request', { field, detail }))
 
 test('a field is named as the command line names it', () => {
-  expect(refused('body.expires_at: expected a time.')).toBe('--expires-at: expected a time.')
-  expect(refused('body.allowed_agents[2]: expected an agent.')).toBe('--agents[2]: expected an agent.')
-  expect(refused('body.username: expected letters.')).toBe('username: expected letters.')
+  expect(refused(['expiresAt'], 'expected a time.')).toBe('--expires-at: expected a time.')
+  expect(refused(['allowedAgents', 2], 'expected an agent.')).toBe('--agents[2]: expected an agent.')
+  expect(refused(['username'], 'expected letters.')).toBe('username: expected letters.')
   expect(refusalLine(new Problem('key_not_found'))).toBe('This API key does not exist.')
 })
 

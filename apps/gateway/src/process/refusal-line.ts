@@ -1,6 +1,7 @@
 import { isConnectionError } from '#core/database/connection-error.ts'
 import { wordsOf } from '#core/database/unusable-database.ts'
 import { Problem } from '#core/errors.ts'
+import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'
 import { OperatorError } from '#core/operator-error.ts'
 
 /**
@@ -8,7 +9,7 @@ import { OperatorError } from '#core/operator-error.ts'
  * The running gateway makes the same line of it as a command in a process of its own.
  */
 export function refusalLine(error: unknown): string | undefined {
-  if (error instanceof Problem) return oneLine(inOptions(error.detail))
+  if (error instanceof Problem) return oneLine(error.describe(nameOfOption))
   if (error instanceof OperatorError) return oneLine(error.message)
   if (isConnectionError(error)) return oneLine(`The database does not answer: ${wordsOf(error)}.`)
   return undefined
@@ -19,13 +20,15 @@ export function oneLine(text: string): string {
   return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ').trim()
 }
 
-const POSITIONAL = ['username', 'password', 'id']
-const NAMED_OTHERWISE: Readonly<Record<string, string>> = { allowed_agents: 'agents' }
+const POSITIONAL: ReadonlySet<unknown> = new Set(['username', 'password', 'id'])
+const OPTIONS_NAMED_OTHERWISE: Readonly<Record<string, string>> = { allowedAgents: 'agents' }
 
-/** Services name a field as REST's body does; here it is an argument or an option. */
-function inOptions(detail: string): string {
-  return detail.replace(/^body\.(\w+)/, (_, field: string) => {
-    if (POSITIONAL.includes(field)) return field
-    return `--${NAMED_OTHERWISE[field] ?? field.replaceAll('_', '-')}`
-  })
+/** A field as the command line takes it: an argument by its name, all else as an option. */
+function nameOfOption(field: FieldPath): string {
+  const name = joinPath(renameFields(field, (word) => OPTIONS_NAMED_OTHERWISE[word] ?? inKebabCase(word)))
+  return POSITIONAL.has(field[0]) ? name : `--${name}`
+}
+
+function inKebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

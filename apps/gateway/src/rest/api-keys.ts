@@ -7,7 +7,7 @@ import {
   type KeyLimitsChange,
   NAME_LENGTH_MAX,
 } from '#core/keys/key-input.ts'
-import type { KeyRateLimits } from '#core/keys/keys.ts'
+import { type KeyRateLimits, RESET_PERIODS } from '#core/keys/keys.ts'
 import { readPage } from '#core/pagination.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
@@ -218,7 +218,7 @@ const UpdateApiKeySchema = Type.Object(
 )
 
 const ResetUsageSchema = Type.Object(
-  { period: oneOf(['day', 'month', 'total'], 'The counter that starts again from zero.') },
+  { period: oneOf(RESET_PERIODS, 'The counter that starts again from zero.') },
   { $id: 'ResetUsageRequest', examples: [{ period: 'day' }] },
 )
 

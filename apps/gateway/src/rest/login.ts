@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/users/rules.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, requireToken, TOKEN_PROBLEMS } from '#http/credentials.ts'
 import { envelope, problems, ref, success } from '#http/schemas.ts'
@@ -42,8 +43,8 @@ export function loginRoutes(
 
 const LoginRequestSchema = Type.Object(
   {
-    username: Type.String({ minLength: 1, maxLength: 256 }),
-    password: Type.String({ minLength: 1, maxLength: 256 }),
+    username: Type.String({ minLength: 1, maxLength: USERNAME_INPUT_CHARACTERS_MAX }),
+    password: Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
   },
   { $id: 'LoginRequest', examples: [{ username: 'admin', password: 'correct horse battery staple' }] },
 )

@@ -59,7 +59,7 @@ test.each([
   ['limit=0', 'query.limit: expected an integer of 1 to 100.'],
   ['limit=101', 'query.limit: expected an integer of 1 to 100.'],
   ['limit=x', 'query.limit: expected an integer of 1 to 100.'],
-  ['cursor=x', 'query.cursor: expected the next_cursor of a page before.'],
+  ['cursor=x', 'query.cursor: expected the cursor of a page before.'],
 ])('?%s is 400', async (query, detail) => {
   const response = await at.call(admin, 'GET', `/api/v1/users?${query}`)
   expect(response.json()).toMatchObject({ code: 400, detail })

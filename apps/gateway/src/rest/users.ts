@@ -4,6 +4,11 @@ import Type from 'typebox'
 import { readPage } from '#core/pagination.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import {
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+  USERNAME_INPUT_CHARACTERS_MAX,
+} from '#core/users/rules.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, requireManager } from '#http/credentials.ts'
@@ -44,8 +49,8 @@ export function userRoutes(
   )
 
   routes.put('/api/v1/users/me/password', { schema: ownPasswordSchema, onRequest }, async (request) => {
-    const { current_password: current, new_password: next } = request.body
-    return answer(await users.changeOwnPassword(callerOf(request), { current, next }))
+    const { current_password: currentPassword, new_password: newPassword } = request.body
+    return answer(await users.changeOwnPassword(callerOf(request), { currentPassword, newPassword }))
   })
 
   routes.get('/api/v1/users/:id', { schema: getSchema, onRequest }, async (request) =>
@@ -64,12 +69,15 @@ export function userRoutes(
   })
 }
 
-const PasswordSchema = Type.String({ minLength: 8, maxLength: 256 })
+const PasswordSchema = Type.String({
+  minLength: PASSWORD_CHARACTERS_MIN,
+  maxLength: PASSWORD_CHARACTERS_MAX,
+})
 
 const CreateUserSchema = Type.Object(
   {
     username: Type.String({
-      maxLength: 256,
+      maxLength: USERNAME_INPUT_CHARACTERS_MAX,
       description: '3 to 64 letters, digits and `._-@`; unique without regard to case.',
     }),
     password: PasswordSchema,
@@ -99,7 +107,10 @@ const SetPasswordSchema = Type.Object(
 )
 
 const ChangePasswordSchema = Type.Object(
-  { current_password: Type.String({ minLength: 1, maxLength: 256 }), new_password: PasswordSchema },
+  {
+    current_password: Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
+    new_password: PasswordSchema,
+  },
   {
     $id: 'ChangePassword',
     examples: [{ current_password: 'the old password', new_password: 'correct horse battery staple' }],

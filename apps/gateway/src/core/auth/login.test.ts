@@ -196,3 +196,15 @@ test('a logout ends the token; an API key has none to end', async () => {
   await expect(accounts.tokens.verify(accessToken)).rejects.toMatchObject({ reason: 'token_revoked' })
   await expect(accounts.login.logout(key.caller)).rejects.toMatchObject({ reason: 'access_token_required' })
 })
+
+test.each([
+  ['username', { username: '', password: PASSWORD }],
+  ['username', { username: 'x'.repeat(257), password: PASSWORD }],
+  ['password', { username: 'alice', password: '' }],
+  ['password', { username: 'alice', password: 'x'.repeat(257) }],
+])('a %s that nobody can have is refused before it is hashed or counted (case %#)', async (field, input) => {
+  await expect(accounts.login.login(input, '192.0.2.9')).rejects.toMatchObject({
+    reason: 'invalid_request',
+    detail: `${field}: expected a string of 1 to 256 characters.`,
+  })
+})

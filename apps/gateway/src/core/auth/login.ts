@@ -1,11 +1,17 @@
 import pLimit from 'p-limit'
 import { fail } from '#core/errors.ts'
+import { requireText } from '#core/input-rules.ts'
 import type { Limiter, Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Passwords } from '#core/users/passwords.ts'
-import { normalizeUsername, usernameKey } from '#core/users/rules.ts'
+import {
+  normalizeUsername,
+  PASSWORD_CHARACTERS_MAX,
+  USERNAME_INPUT_CHARACTERS_MAX,
+  usernameKey,
+} from '#core/users/rules.ts'
 import type { PrismaClient, User } from '#generated/prisma/client.ts'
 import type { AccessToken, Tokens } from './tokens.ts'
 
@@ -72,6 +78,9 @@ export function createLogin({ prisma, runtime, limits, passwords, tokens }: Logi
 
   return {
     async login(input, address) {
+      // Hashing takes longer the longer the text is.
+      requireText(['username'], input.username, USERNAME_INPUT_CHARACTERS_MAX)
+      requireText(['password'], input.password, PASSWORD_CHARACTERS_MAX)
       const accepted = await inTurn(() => attempt(input, address))
       // Issued for the row that the password was checked against: if the password has changed since, the token is void.
       const token = await tokens.issue(accepted)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Agent, AgentApp } from '#core/agents/agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { type CallFields, type ChatCall, resolveCall } from './chat-call.ts'
+import { type ChatCall, resolveCall } from './chat-call.ts'
 
 const agents = new Map<string, Agent>(
   [
@@ -21,28 +21,16 @@ function appOf(id: string, more: Partial<AgentApp> = {}): AgentApp {
   return { id, name: id, default: false, ...more }
 }
 
-const REST: CallFields = {
-  agent: 'headers.agent',
-  app: 'body.app_id',
-  chatId: 'body.chat_id',
-  conversation: 'body.conversation_id',
-  endUser: 'body.user',
-  files: 'body.files',
-}
-
-/** As the OpenAI-compatible face names things, where no header names the agent. */
-const BY_MODEL: CallFields = {
-  agent: 'body.model',
-  app: 'body.model',
-  chatId: 'body.metadata.conversation_id',
-  conversation: 'body.metadata.conversation_id',
-  endUser: 'body.user',
-  files: 'body.messages',
-}
-
 function modelCall(model: string, more: Partial<ChatCall> = {}): Partial<ChatCall> {
   const [agent, appId = ''] = model.split('/')
-  return { model, agent, appId, messages: [{ role: 'user', content: 'hello' }], fields: BY_MODEL, ...more }
+  return {
+    model,
+    agent,
+    appId,
+    messages: [{ role: 'user', content: 'hello' }],
+    isAgentInModel: true,
+    ...more,
+  }
 }
 
 function callOf(more: Partial<ChatCall> = {}): ChatCall {
@@ -60,7 +48,6 @@ function callOf(more: Partial<ChatCall> = {}): ChatCall {
     files: [],
     endUser: '',
     variables: {},
-    fields: REST,
     ...more,
   }
 }
@@ -142,11 +129,11 @@ test('where an agent lists apps, one of them is taken: the named one, the defaul
   expect(resolve({ agent: 'single' }).app?.id).toBe('only')
   expect(refusal({ agent: 'models' })).toEqual({
     reason: 'app_id_required',
-    detail: 'body.app_id: expected one of small, large.',
+    detail: 'appId: expected one of small, large.',
   })
   expect(refusal({ agent: 'single', appId: 'other' })).toEqual({
     reason: 'app_not_found',
-    detail: 'body.app_id: agent single has only.',
+    detail: 'appId: agent single has only.',
   })
 })
 
@@ -171,10 +158,10 @@ test('the conversation is named by chat_id, else by conversation_id; for hiagent
 test('up to twenty public files may be attached, and the refusal names the one that is not', () => {
   const file = 'https://files.example.com/a.pdf'
   expect(refusal({ files: Array(20).fill(file) })).toBeUndefined()
-  expect(refusal({ files: Array(21).fill(file) })?.detail).toBe('body.files: expected at most 20 URLs.')
+  expect(refusal({ files: Array(21).fill(file) })?.detail).toBe('files: expected at most 20 URLs.')
   expect(refusal({ files: [file, 'http://localhost/a'] })).toEqual({
     reason: 'invalid_request',
-    detail: 'body.files[1]: expected a publicly reachable URL.',
+    detail: 'files[1]: expected a publicly reachable URL.',
   })
 })
 
@@ -186,7 +173,7 @@ test.each([
 ])('variables that hold files as %s take public URLs only', (_kind, variables, place) => {
   const told = refusal({ variables })
   expect(told?.reason).toBe('invalid_request')
-  expect(told?.detail).toMatch(`body.variables.${place}: expected `)
+  expect(told?.detail).toMatch(`variables.${place}: expected `)
 })
 
 test('a variable that is a text may be any, and so may values that are no URLs', () => {
@@ -203,7 +190,7 @@ test('a model that does not exist is told with those that can be called, apps am
   expect(refusal(modelCall('gpt-4o'))).toEqual({
     reason: 'model_not_found',
     detail:
-      'body.model: expected one of fastgpt/<app id>, hiagent, dify, coze, coze/<app id>, openai, models/small, models/large, preset, preset/small, preset/large, single, single/only.',
+      'agent: expected one of fastgpt/<app id>, hiagent, dify, coze, coze/<app id>, openai, models/small, models/large, preset, preset/small, preset/large, single, single/only.',
   })
 })
 
@@ -212,7 +199,7 @@ test.each(['openai/dify', 'hiagent/gpt-4o', 'dify/', 'dify/a/b'])(
   (model) => {
     expect(refusal(modelCall(model))).toMatchObject({
       reason: 'model_not_found',
-      detail: expect.stringMatching(/^body\.model: agent \w+ has no apps/),
+      detail: expect.stringMatching(/^appId: agent \w+ has no apps/),
     })
   },
 )
@@ -220,53 +207,67 @@ test.each(['openai/dify', 'hiagent/gpt-4o', 'dify/', 'dify/a/b'])(
 test('a model that lacks its app is told how to name one', () => {
   expect(refusal(modelCall('fastgpt'))).toEqual({
     reason: 'app_id_required',
-    detail: 'body.model: agent fastgpt needs an app, as in fastgpt/<app id>.',
+    detail: 'appId: agent fastgpt needs an app, as in fastgpt/<app id>.',
   })
-  expect(refusal(modelCall('models'))?.detail).toBe('body.model: expected one of models/small, models/large.')
+  expect(refusal(modelCall('models'))?.detail).toBe('appId: expected one of models/small, models/large.')
   expect(refusal(modelCall('models/tiny'))?.detail).toBe(
-    'body.model: agent models has models/small, models/large.',
+    'appId: agent models has models/small, models/large.',
   )
 })
 
 test('a header that names the agent leaves the model what follows its slash', () => {
-  const fields = { ...BY_MODEL, agent: 'headers.agent' }
-  const call = modelCall('whatever/large', { agent: 'models', fields })
+  const call = modelCall('whatever/large', { agent: 'models', isAgentInModel: false })
   expect(resolve(call).app?.id).toBe('large')
   expect(refusal({ ...call, agent: 'none' })?.reason).toBe('unknown_agent')
   expect(refusal({ ...call, agent: 'dify' })?.reason).toBe('model_not_found')
 })
 
-test('refusals name the fields that the face has', () => {
-  const fields = { ...BY_MODEL, conversation: 'headers.x-conversation-id', endUser: 'headers.x-person' }
-  const call = modelCall('dify', { fields })
-  expect(refusal({ ...call, conversationId: '\n' })?.detail).toMatch(/^headers\.x-conversation-id: /)
-  expect(refusal({ ...call, endUser: '\n' })?.detail).toMatch(/^headers\.x-person: /)
-  expect(refusal({ ...modelCall('fastgpt/a'), appId: '\n' })?.detail).toMatch(/^body\.model: /)
+test('a query that is blank, no message and a role of nobody are refused without a schema in front', () => {
+  for (const query of ['', ' \n\u3000']) {
+    expect(refusal({ query })?.detail).toBe('query: expected a string that is not blank.')
+  }
+  for (const agent of ['openai', 'dify']) {
+    expect(refusal(modelCall(agent, { messages: [] }))?.detail).toBe(
+      'messages: expected at least one message.',
+    )
+    const messages = [
+      { role: 'user', content: 'hello' },
+      { role: 'root', content: 'hello' },
+    ]
+    expect(refusal(modelCall(agent, { messages }))?.detail).toMatch(
+      /^messages\[1\]\.role: expected one of developer, /,
+    )
+  }
+})
+
+test('refusals name the field, whatever a face calls it', () => {
+  const call = modelCall('dify')
+  expect(refusal({ ...call, conversationId: '\n' })?.detail).toMatch(/^conversationId: /)
+  expect(refusal({ ...call, endUser: '\n' })?.detail).toMatch(/^endUser: /)
+  expect(refusal({ ...modelCall('fastgpt/a'), appId: '\n' })?.detail).toMatch(/^appId: /)
   const part = { type: 'image_url', image_url: { url: 'https://files.example.com/a.png' } }
   const content = [{ type: 'text', text: 'hello' }, ...Array(21).fill(part)]
   expect(refusal({ ...call, messages: [{ role: 'user', content }] })?.detail).toBe(
-    'body.messages: expected at most 20 URLs.',
+    'files: expected at most 20 URLs.',
   )
 })
 
 test('refusals name nothing that the key may not use', () => {
   const allowed = ['dify', 'preset/small', 'models/large', 'fastgpt/mine', 'hiagent/none', 'single/other']
   expect(refusal({ agent: 'none' }, allowed)?.detail).toBe(
-    'headers.agent: expected one of fastgpt, dify, models, preset.',
+    'agent: expected one of fastgpt, dify, models, preset.',
   )
   expect(refusal(modelCall('none'), allowed)?.detail).toBe(
-    'body.model: expected one of fastgpt/mine, dify, models/large, preset/small.',
+    'agent: expected one of fastgpt/mine, dify, models/large, preset/small.',
   )
-  expect(refusal({ agent: 'models' }, allowed)?.detail).toBe('body.app_id: expected one of large.')
-  expect(refusal({ agent: 'models', appId: 'x' }, allowed)?.detail).toBe(
-    'body.app_id: agent models has large.',
-  )
-  expect(refusal({ agent: 'models' }, ['dify'])?.detail).toBe('body.app_id: agent models needs a real value.')
+  expect(refusal({ agent: 'models' }, allowed)?.detail).toBe('appId: expected one of large.')
+  expect(refusal({ agent: 'models', appId: 'x' }, allowed)?.detail).toBe('appId: agent models has large.')
+  expect(refusal({ agent: 'models' }, ['dify'])?.detail).toBe('appId: agent models needs a real value.')
   expect(refusal({ agent: 'models', appId: 'x' }, ['dify'])?.detail).toBe(
-    'body.app_id: agent models has no such app.',
+    'appId: agent models has no such app.',
   )
   expect(refusal({ agent: 'none' }, ['gone'])?.detail).toBe(
-    'headers.agent: expected an agent, but this key may use none.',
+    'agent: expected an agent, but this key may use none.',
   )
 })
 
@@ -276,7 +277,7 @@ test('tools of kinds that name a server may not name a private one', () => {
     { type: 'mcp', server_url: 'http://10.0.0.1/mcp' },
   ]
   expect(refusal(modelCall('openai', { parameters: { tools } }))?.detail).toBe(
-    'body.tools[1].server_url: expected a publicly reachable URL.',
+    'tools[1].server_url: expected a publicly reachable URL.',
   )
   expect(refusal(modelCall('openai', { parameters: { tools: tools.slice(0, 1) } }))).toBeUndefined()
 })

@@ -3,10 +3,17 @@ import type { Agent, AgentApp } from '#core/agents/agent.ts'
 import { adapterOf } from '#core/agents/registry.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
-import { fail } from '#core/errors.ts'
+import { fail, refuseField } from '#core/errors.ts'
+import { isLongerThan } from '#core/input-rules.ts'
 import type { CallFace } from '#core/usage/ledger.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
-import { lastUserPrompt, publicMessages, requirePublicUrls, wholePrompt } from './messages.ts'
+import {
+  lastUserPrompt,
+  publicMessages,
+  requireMessages,
+  requirePublicUrls,
+  wholePrompt,
+} from './messages.ts'
 
 /** A chat call as a face hands it over: shapes checked, meaning not. */
 export interface ChatCall {
@@ -30,21 +37,11 @@ export interface ChatCall {
   readonly messages?: readonly CallMessage[]
   /** The face's own name of agent and app, where it has one. */
   readonly model?: string | undefined
+  /** That name also names the agent: nothing else does. */
+  readonly isAgentInModel?: boolean
   readonly parameters?: Readonly<Record<string, unknown>>
   /** Given parameters that only agents honour which take the array as it is. */
   readonly unhonoured?: readonly string[]
-  /** Under which names the face was given these. */
-  readonly fields: CallFields
-}
-
-/** The caller's own names of what a refusal may be about, such as `body.app_id`. */
-export interface CallFields {
-  readonly agent: string
-  readonly app: string
-  readonly chatId: string
-  readonly conversation: string
-  readonly endUser: string
-  readonly files: string
 }
 
 /** The same call with its agent, app and conversation found. */
@@ -77,14 +74,17 @@ export function resolveCall(
   const call = withPrompt(raw, target, adapter)
   const requires = adapter.requires(target)
   if (requires.includes('app_id') && app === undefined && isBlank(call.appId)) {
-    fail(
-      'app_id_required',
-      `${call.fields.app}: agent ${target.id} needs ${call.model === undefined ? 'a real value' : `an app, as in ${target.id}/<app id>`}.`,
-    )
+    fail('app_id_required', {
+      field: ['appId'],
+      detail: `agent ${target.id} needs ${call.model === undefined ? 'a real value' : `an app, as in ${target.id}/<app id>`}.`,
+    })
   }
   // The OpenAI-compatible face has calls without a conversation: they get one of their own.
   if (requires.includes('conversation_id') && isBlank(call.conversationId) && call.messages === undefined) {
-    fail('conversation_id_required', `${call.fields.conversation}: agent ${target.id} needs a real value.`)
+    fail('conversation_id_required', {
+      field: ['conversationId'],
+      detail: `agent ${target.id} needs a real value.`,
+    })
   }
   requireFiles(call)
   requirePublicVariables(call.variables)
@@ -107,18 +107,21 @@ function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: 
 /** What a platform is asked with where the call carries messages instead of one query. */
 function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
   const { messages, unhonoured = [] } = call
-  if (messages === undefined) return call
+  if (messages === undefined) {
+    if (isBlank(call.query)) refuseField(['query'], 'expected a string that is not blank.')
+    return call
+  }
+  requireMessages(messages)
   if (adapter.context(agent) === 'gateway') {
     requirePublicTools(call.parameters?.tools)
     return { ...call, messages: publicMessages(messages) }
   }
   const [name] = unhonoured
   if (name !== undefined) {
-    fail('invalid_request', `body.${name}: agent ${agent.id} cannot honour it; expected it to be left out.`)
+    refuseField([name], `agent ${agent.id} cannot honour it; expected it to be left out.`)
   }
   const prompt = isBlank(call.conversationId) ? wholePrompt(messages) : lastUserPrompt(messages)
-  if (isBlank(prompt.query))
-    fail('invalid_request', 'body.messages: expected a user message that is not blank.')
+  if (isBlank(prompt.query)) refuseField(['messages'], 'expected a user message that is not blank.')
   return { ...call, ...prompt }
 }
 
@@ -127,7 +130,7 @@ function requirePublicTools(tools: unknown): void {
   if (!Array.isArray(tools)) return
   tools.forEach((tool: { type?: unknown } | null, index) => {
     if (tool?.type === 'function' || tool?.type === 'custom') return
-    requirePublicUrls(tool, `body.tools[${index}]`)
+    requirePublicUrls(tool, ['tools', index])
   })
 }
 
@@ -138,13 +141,13 @@ function findAgent(agents: Agents, call: ChatCall, allowed: readonly string[]): 
   const agent = agents.get(id)
   if (agent !== undefined) return agent
   const usable = usableAgents(agents, allowed)
-  if (isNamedByModel(call)) {
+  if (call.isAgentInModel) {
     const names = usable.flatMap((each) => [...modelNames(each), ...openForm(each)])
-    return fail('model_not_found', `${call.fields.agent}: expected ${oneOf(names)}.`)
+    return fail('model_not_found', { field: ['agent'], detail: `expected ${oneOf(names)}.` })
   }
   const missing = id === '' ? 'is required; ' : ''
   const names = usable.map(({ agent: { id: name } }) => name)
-  return fail('unknown_agent', `${call.fields.agent}: ${missing}expected ${oneOf(names)}.`)
+  return fail('unknown_agent', { field: ['agent'], detail: `${missing}expected ${oneOf(names)}.` })
 }
 
 /** How any app of the platform is named as a model. */
@@ -156,21 +159,19 @@ function oneOf(names: readonly string[]): string {
   return names.length === 0 ? 'an agent, but this key may use none' : `one of ${names.join(', ')}`
 }
 
-/** The face has one name for agent and app, and that is what names the agent: no header does. */
-function isNamedByModel({ model, fields }: ChatCall): boolean {
-  return model !== undefined && fields.agent === fields.app
-}
-
 function findApp(
   agents: Agents,
   agent: Agent,
   call: ChatCall,
   allowed: readonly string[],
 ): AgentApp | undefined {
-  const { appId, fields } = call
+  const { appId } = call
   if (agent.apps.length === 0) {
     if (call.model?.includes('/') && !takesAnyApp(agent)) {
-      fail('model_not_found', `${fields.app}: agent ${agent.id} has no apps; expected no slash.`)
+      fail('model_not_found', {
+        field: ['appId'],
+        detail: `agent ${agent.id} has no apps; expected no slash.`,
+      })
     }
     return undefined
   }
@@ -180,12 +181,12 @@ function findApp(
   const known = (usable?.apps ?? []).map(({ id }) => appName(call, agent, id)).join(', ')
   if (isBlank(appId)) {
     const expected = known === '' ? `agent ${agent.id} needs a real value` : `expected one of ${known}`
-    return fail('app_id_required', `${fields.app}: ${expected}.`)
+    return fail('app_id_required', { field: ['appId'], detail: `${expected}.` })
   }
-  return fail(
-    'app_not_found',
-    `${fields.app}: agent ${agent.id} has ${known === '' ? 'no such app' : known}.`,
-  )
+  return fail('app_not_found', {
+    field: ['appId'],
+    detail: `agent ${agent.id} has ${known === '' ? 'no such app' : known}.`,
+  })
 }
 
 /** An app as this call has to name it. */
@@ -194,38 +195,29 @@ function appName({ model }: ChatCall, agent: Agent, app: string): string {
 }
 
 function requirePlainIds(call: ChatCall): void {
-  const { fields } = call
-  requirePlainId(fields.app, call.appId)
-  requirePlainId(fields.chatId, call.chatId)
-  requirePlainId(fields.conversation, call.conversationId)
-  requirePlainId(fields.endUser, call.endUser)
+  for (const field of ['appId', 'chatId', 'conversationId', 'endUser'] as const) {
+    requirePlainId(field, call[field])
+  }
 }
 
 function requirePlainId(field: string, id: string): void {
-  if (isShort(id) && !CONTROL.test(id) && id.isWellFormed()) return
-  fail(
-    'invalid_request',
-    `${field}: expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
-  )
-}
-
-/** Characters, as the contract counts them: a pair of surrogates is one. */
-function isShort(id: string): boolean {
-  return (
-    id.length <= ID_CHARACTERS_MAX || [...id.slice(0, 2 * ID_CHARACTERS_MAX + 1)].length <= ID_CHARACTERS_MAX
+  if (!isLongerThan(id, ID_CHARACTERS_MAX) && !CONTROL.test(id) && id.isWellFormed()) return
+  refuseField(
+    [field],
+    `expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
   )
 }
 
 /** C0, DEL and C1: they would break headers, logs and the database. */
 const CONTROL = /\p{Cc}/u
 
-function requireFiles({ files, fields }: ChatCall): void {
+function requireFiles({ files }: ChatCall): void {
   if (files.length > FILES_MAX) {
-    fail('invalid_request', `${fields.files}: expected at most ${FILES_MAX} URLs.`)
+    refuseField(['files'], `expected at most ${FILES_MAX} URLs.`)
   }
   for (const [index, file] of files.entries()) {
     const problem = fileUrlProblem(file)
-    if (problem !== undefined) fail('invalid_request', `${fields.files}[${index}]: expected ${problem}.`)
+    if (problem !== undefined) refuseField(['files', index], `expected ${problem}.`)
   }
 }
 
@@ -235,7 +227,7 @@ function requireFiles({ files, fields }: ChatCall): void {
  */
 function requirePublicVariables(variables: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(variables)) {
-    if (typeof value === 'object') requirePublicUrls(value, `body.variables.${name}`)
+    if (typeof value === 'object') requirePublicUrls(value, ['variables', name])
   }
 }
 

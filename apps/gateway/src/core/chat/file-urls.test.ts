@@ -147,8 +147,8 @@ test('the first refused URL is found at any depth, in any field and in any form'
     'file:/etc/passwd',
     'gopher://x.example.com',
   ]) {
-    expect(findRefusedUrl({ a: ['https://x.example.com', { whatever: url }] }, 'top'), url).toMatchObject({
-      path: 'top.a[1].whatever',
+    expect(findRefusedUrl({ a: ['https://x.example.com', { whatever: url }] }, ['top']), url).toMatchObject({
+      field: ['top', 'a', 1, 'whatever'],
     })
   }
 })
@@ -163,10 +163,10 @@ test('public URLs, content in the URL itself and texts that merely hold a URL pa
     7,
     null,
   ]
-  expect(findRefusedUrl({ value }, 'top')).toBeUndefined()
+  expect(findRefusedUrl({ value }, ['top'])).toBeUndefined()
 })
 
 test('fields that are only read as text are passed over', () => {
   const value = { text: 'http://10.0.0.1', deeper: [{ text: 'http://10.0.0.1' }] }
-  expect(findRefusedUrl(value, 'top', (field) => field === 'text')).toBeUndefined()
+  expect(findRefusedUrl(value, ['top'], (name) => name === 'text')).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { FieldPath } from '#core/field-path.ts'
 
 export const FILES_MAX = 20
 const URL_CHARACTERS_MAX = 2048
@@ -21,7 +22,7 @@ const PLAIN_URL = /^https?:\/\/[^\s\\\p{Cc}]+$/iu
 
 /** The first URL in a value that no platform may be sent: where it stands, and what was expected. */
 export interface UrlFinding {
-  readonly path: string
+  readonly field: FieldPath
   readonly expected: string
 }
 
@@ -34,19 +35,19 @@ export interface UrlFinding {
  */
 export function findRefusedUrl(
   value: unknown,
-  path: string,
-  isText: (field: string) => boolean = () => false,
+  field: FieldPath,
+  isText: (name: string) => boolean = () => false,
 ): UrlFinding | undefined {
   if (typeof value === 'string') {
     if (!LIKE_A_URL.test(value)) return undefined
     const [url = ''] = value.trim().split(/\s/, 1)
     const expected = fileUrlProblem(url)
-    return expected === undefined ? undefined : { path, expected }
+    return expected === undefined ? undefined : { field, expected }
   }
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [field, child] of Object.entries(value)) {
-    if (isText(field)) continue
-    const place = Array.isArray(value) ? `${path}[${field}]` : `${path}.${field}`
+  for (const [name, child] of Object.entries(value)) {
+    if (isText(name)) continue
+    const place = [...field, Array.isArray(value) ? Number(name) : name]
     const finding = findRefusedUrl(child, place, isText)
     if (finding !== undefined) return finding
   }

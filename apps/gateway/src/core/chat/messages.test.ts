@@ -47,8 +47,8 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
     ['a URL in place of audio', { type: 'input_audio', input_audio: { data: PRIVATE } }, 'input_audio.data'],
     ['another scheme', { type: 'image_url', image_url: { url: 'file:///etc/passwd' } }, 'image_url.url'],
   ])('a private URL in %s is refused', (_what, part, field) => {
-    expect(refusalOf(() => read([text, part]))).toMatch(`body.messages[0].content[1].${field}: expected `)
-    expect(refusalOf(() => read(part))).toMatch(`body.messages[0].content.${field}: expected `)
+    expect(refusalOf(() => read([text, part]))).toMatch(`messages[0].content[1].${field}: expected `)
+    expect(refusalOf(() => read(part))).toMatch(`messages[0].content.${field}: expected `)
   })
 
   test.each([
@@ -65,23 +65,23 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
   ])('a part of type %o is refused by name, whatever its URL', (type) => {
     const part = { type, [String(type)]: { url: PUBLIC } }
     const expected = 'expected one of text, image_url, file, input_audio.'
-    expect(refusalOf(() => read([text, part]))).toBe(`body.messages[0].content[1].type: ${expected}`)
-    expect(refusalOf(() => read(part))).toBe(`body.messages[0].content.type: ${expected}`)
+    expect(refusalOf(() => read([text, part]))).toBe(`messages[0].content[1].type: ${expected}`)
+    expect(refusalOf(() => read(part))).toBe(`messages[0].content.type: ${expected}`)
   })
 
   test.each([['a text'], [null], [7], [[]]])('a part that is %o is none', (part) => {
-    expect(refusalOf(() => read([part]))).toMatch(/^body\.messages\[0\]\.content\[0\]\.type: /)
+    expect(refusalOf(() => read([part]))).toMatch(/^messages\[0\]\.content\[0\]\.type: /)
   })
 
   test.each([7, true])('content that is %o is none', (content) => {
     expect(refusalOf(() => read(content))).toBe(
-      'body.messages[0].content: expected a string, an array of parts or null.',
+      'messages[0].content: expected a string, an array of parts or null.',
     )
   })
 
   test('a text part has a text', () => {
     for (const wrong of [{ type: 'text' }, { type: 'text', text: { url: PRIVATE } }]) {
-      expect(refusalOf(() => read([wrong]))).toBe('body.messages[0].content[0].text: expected a string.')
+      expect(refusalOf(() => read([wrong]))).toBe('messages[0].content[0].text: expected a string.')
     }
   })
 
@@ -115,7 +115,7 @@ describe('openai agents', () => {
   test('get no URL of an image that only looks like none', () => {
     const part = { type: 'image_url', image_url: { url: '10.0.0.1/a.png' } }
     expect(refusalOf(() => WAYS['openai agents']([part]))).toBe(
-      'body.messages[0].content[0].image_url.url: expected an http or https URL.',
+      'messages[0].content[0].image_url.url: expected an http or https URL.',
     )
   })
 
@@ -124,7 +124,7 @@ describe('openai agents', () => {
     const message: CallMessage = { role: 'assistant', content: null, extra: { tool_calls, name: PRIVATE } }
     expect(publicMessages([message])).toEqual([message])
     const images: CallMessage = { role: 'user', content: 'look', extra: { images: [PRIVATE] } }
-    expect(refusalOf(() => publicMessages([message, images]))).toMatch(/^body\.messages\[1\]\.images\[0\]: /)
+    expect(refusalOf(() => publicMessages([message, images]))).toMatch(/^messages\[1\]\.images\[0\]: /)
   })
 })
 
@@ -153,7 +153,7 @@ describe('the others', () => {
     ],
   ])('cannot get %o', (part, told) => {
     expect(refusalOf(() => lastUserPrompt([{ role: 'user', content: [part] }]))).toBe(
-      `body.messages[0].content[0].${told}`,
+      `messages[0].content[0].${told}`,
     )
   })
 

@@ -1,5 +1,7 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
+import type { FieldPath } from '#core/field-path.ts'
+import { requireOneOf } from '#core/input-rules.ts'
 import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
 
 /** What a platform without a message array is asked: one text and the files that go with it. */
@@ -12,7 +14,7 @@ export interface Prompt {
 export function lastUserPrompt(messages: readonly CallMessage[]): Prompt {
   const index = messages.findLastIndex(({ role }) => role === 'user')
   const message = messages[index]
-  if (message === undefined) fail('invalid_request', 'body.messages: expected a message of role user.')
+  if (message === undefined) refuseField(['messages'], 'expected a message of role user.')
   return promptOf(message, index)
 }
 
@@ -21,17 +23,29 @@ export function wholePrompt(messages: readonly CallMessage[]): Prompt {
   if (messages.length === 1) return lastUserPrompt(messages)
   lastUserPrompt(messages)
   const prompts = messages.map(promptOf)
-  const said = messages.map(({ role }, index) => `${SPEAKERS[role] ?? role}: ${prompts[index]?.query ?? ''}`)
+  const said = messages.map(
+    ({ role }, index) => `${SPEAKERS.get(role) ?? role}: ${prompts[index]?.query ?? ''}`,
+  )
   return { query: said.join('\n\n'), files: prompts.flatMap(({ files }) => files) }
 }
 
-const SPEAKERS: Readonly<Record<string, string>> = {
-  developer: 'System',
-  system: 'System',
-  user: 'User',
-  assistant: 'Assistant',
-  tool: 'Tool',
-  function: 'Tool',
+const SPEAKERS: ReadonlyMap<string, string> = new Map([
+  ['developer', 'System'],
+  ['system', 'System'],
+  ['user', 'User'],
+  ['assistant', 'Assistant'],
+  ['tool', 'Tool'],
+  ['function', 'Tool'],
+])
+
+export const MESSAGE_ROLES = [...SPEAKERS.keys()]
+
+/** A conversation has at least one message, each by somebody who exists. */
+export function requireMessages(messages: readonly CallMessage[]): void {
+  if (messages.length === 0) refuseField(['messages'], 'expected at least one message.')
+  for (const [index, { role }] of messages.entries()) {
+    requireOneOf(['messages', index, 'role'], MESSAGE_ROLES, role)
+  }
 }
 
 /**
@@ -40,8 +54,7 @@ const SPEAKERS: Readonly<Record<string, string>> = {
  */
 export function publicMessages(messages: readonly CallMessage[]): readonly CallMessage[] {
   return messages.map((message, index) => {
-    const name = `body.messages[${index}]`
-    requirePublicUrls(message.extra, name, isMessageText)
+    requirePublicUrls(message.extra, ['messages', index], isMessageText)
     const { content } = message
     const parts = partsOf(message, index)
     if (typeof content !== 'object' || content === null) return message
@@ -53,9 +66,13 @@ export function publicMessages(messages: readonly CallMessage[]): readonly CallM
 }
 
 /** Throws where a URL in the value, at any depth, is not public. */
-export function requirePublicUrls(value: unknown, name: string, isText?: (field: string) => boolean): void {
-  const finding = findRefusedUrl(value, name, isText)
-  if (finding !== undefined) fail('invalid_request', `${finding.path}: expected ${finding.expected}.`)
+export function requirePublicUrls(
+  value: unknown,
+  field: FieldPath,
+  isText?: (name: string) => boolean,
+): void {
+  const finding = findRefusedUrl(value, field, isText)
+  if (finding !== undefined) refuseField(finding.field, `expected ${finding.expected}.`)
 }
 
 const MESSAGE_TEXTS = new Set([
@@ -68,8 +85,8 @@ const MESSAGE_TEXTS = new Set([
   'reasoning_content',
 ])
 
-function isMessageText(field: string): boolean {
-  return MESSAGE_TEXTS.has(field)
+function isMessageText(name: string): boolean {
+  return MESSAGE_TEXTS.has(name)
 }
 
 function promptOf(message: CallMessage, index: number): Prompt {
@@ -77,10 +94,10 @@ function promptOf(message: CallMessage, index: number): Prompt {
   const texts: string[] = []
   const files: string[] = []
   for (const part of partsOf(message, index)) {
-    const { type, name, text } = part
+    const { type, field, text } = part
     if (type === 'text') texts.push(text)
     else if (type === 'input_audio') {
-      fail('invalid_request', `${name}.type: this agent takes parts of type text, image_url and file.`)
+      refuseField([...field, 'type'], 'this agent takes parts of type text, image_url and file.')
     } else if (type !== 'refusal') files.push(requireFileUrl(part))
   }
   return { query: texts.join('\n'), files }
@@ -93,37 +110,37 @@ type Fields = Readonly<Record<string, unknown>>
 
 interface Part {
   readonly type: PartType
-  /** Where it stands, such as `body.messages[0].content[1]`. */
-  readonly name: string
+  /** Where it stands, such as `['messages', 0, 'content', 1]`. */
+  readonly field: FieldPath
   readonly text: string
   readonly fields: Fields
 }
 
 /** The checked parts of a message; none where its content is a text or absent. One part may come without a list around it. */
 function partsOf({ content }: CallMessage, index: number): readonly Part[] {
-  const name = `body.messages[${index}].content`
+  const field = ['messages', index, 'content']
   if (typeof content === 'string' || content === null || content === undefined) return []
-  if (Array.isArray(content)) return content.map((part, at) => checkedPart(part, `${name}[${at}]`))
-  if (isFields(content)) return [checkedPart(content, name)]
-  return fail('invalid_request', `${name}: expected a string, an array of parts or null.`)
+  if (Array.isArray(content)) return content.map((part, at) => checkedPart(part, [...field, at]))
+  if (isFields(content)) return [checkedPart(content, field)]
+  return refuseField(field, 'expected a string, an array of parts or null.')
 }
 
-function checkedPart(part: unknown, name: string): Part {
+function checkedPart(part: unknown, field: FieldPath): Part {
   const fields = isFields(part) ? part : {}
   const type = PART_TYPES.find((known) => known === fields.type)
   if (type === undefined) {
     const known = PART_TYPES.filter((each) => each !== 'refusal').join(', ')
-    return fail('invalid_request', `${name}.type: expected one of ${known}.`)
+    return refuseField([...field, 'type'], `expected one of ${known}.`)
   }
   const text = fields.text ?? (type === 'text' ? undefined : '')
   // The check of the URLs passes over this field.
-  if (typeof text !== 'string') fail('invalid_request', `${name}.text: expected a string.`)
-  requirePublicUrls(fields, name, isPartText)
-  return { type, name, text, fields }
+  if (typeof text !== 'string') refuseField([...field, 'text'], 'expected a string.')
+  requirePublicUrls(fields, field, isPartText)
+  return { type, field, text, fields }
 }
 
-function isPartText(field: string): boolean {
-  return field === 'text' || field === 'refusal'
+function isPartText(name: string): boolean {
+  return name === 'text' || name === 'refusal'
 }
 
 function isFields(value: unknown): value is Fields {
@@ -132,9 +149,9 @@ function isFields(value: unknown): value is Fields {
 
 /** Where a URL belongs, nothing else may stand: a server may make a URL of what does not look like one. */
 function requireUrlFields(part: Part): void {
-  for (const [name, url] of urlFields(part)) {
-    if (url.startsWith('data:') || name.endsWith('.file_data')) continue
-    requireUrl(url, name)
+  for (const [field, url] of urlFields(part)) {
+    if (url.startsWith('data:') || field.at(-1) === 'file_data') continue
+    requireUrl(url, field)
   }
 }
 
@@ -142,26 +159,26 @@ function requireUrlFields(part: Part): void {
 function requireFileUrl(part: Part): string {
   const [first] = urlFields(part)
   if (first === undefined) {
-    fail('invalid_request', `${part.name}.${part.type}: expected a URL; this agent takes files by URL alone.`)
+    refuseField([...part.field, part.type], 'expected a URL; this agent takes files by URL alone.')
   }
-  const [name, url] = urlFields(part).find(([, text]) => fileUrlProblem(text) === undefined) ?? first
-  return requireUrl(url, name)
+  const [field, url] = urlFields(part).find(([, text]) => fileUrlProblem(text) === undefined) ?? first
+  return requireUrl(url, field)
 }
 
-function requireUrl(url: string, name: string): string {
+function requireUrl(url: string, field: FieldPath): string {
   const problem = fileUrlProblem(url)
-  if (problem !== undefined) fail('invalid_request', `${name}: expected ${problem}.`)
+  if (problem !== undefined) refuseField(field, `expected ${problem}.`)
   return url
 }
 
 /** `image_url` names its URL in one way, `file` parts in as many as there are servers. */
-function urlFields({ type, name, fields }: Part): readonly (readonly [name: string, text: string])[] {
+function urlFields({ type, field, fields }: Part): readonly (readonly [field: FieldPath, text: string])[] {
   if (type !== 'image_url' && type !== 'file') return []
   const holder = fields[type]
-  const places: readonly (readonly [string, unknown])[] = isFields(holder)
+  const places: readonly (readonly [FieldPath, unknown])[] = isFields(holder)
     ? (type === 'image_url' ? ['url'] : ['url', 'file_url', 'file_data']).map(
-        (field) => [`${name}.${type}.${field}`, holder[field]] as const,
+        (name) => [[...field, type, name], holder[name]] as const,
       )
-    : [[`${name}.${type}`, holder]]
+    : [[[...field, type], holder]]
   return places.flatMap(([place, value]) => (typeof value === 'string' ? [[place, value] as const] : []))
 }

@@ -5,9 +5,9 @@ import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { isConnectionError } from '#core/database/connection-error.ts'
 import { ERRORS, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
+import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
 import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
@@ -250,7 +250,8 @@ export class Run implements ChatEvents {
       this.#problem ??= error
       return this.#fail({ reason: error.reason })
     }
-    return this.#fail({ reason: isConnectionError(error) ? 'unavailable' : 'internal_error' }, error)
+    const { reason, cause } = problemOf(error)
+    return this.#fail({ reason }, cause)
   }
 
   /** Many platforms refuse with status 200; the ledger says so as well. A status in the platform's own words stands. */

@@ -13,6 +13,7 @@ const QUERY_CANCELED = '57014'
  */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof DeadlineError) return true
+  if (typeof error !== 'object' || error === null) return false
   const { code, message, cause, meta } = error as Partial<Told>
   if (typeof code === 'string') {
     if (/^(08|53|57)/.test(code) || /^P(1001|1002|1008|1017|2024|2028)$/.test(code)) return true
@@ -27,7 +28,7 @@ export function isConnectionError(error: unknown): boolean {
   }
   // Prisma hides what it has no word for, such as a statement that took too long.
   const inner = cause ?? meta?.driverAdapterError
-  return typeof inner === 'object' && inner !== null && isConnectionError(inner)
+  return isConnectionError(inner)
 }
 
 /**

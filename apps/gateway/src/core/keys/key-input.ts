@@ -1,4 +1,5 @@
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
+import { isLongerThan } from '#core/input-rules.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
@@ -68,17 +69,17 @@ export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
 /** What is stored here, every list shows: a word that is no permission would break the records of all keys. */
 function checkedPermissions(permissions: readonly string[]): Permission[] {
   const expected = `one of ${PERMISSIONS.join(', ')}`
-  if (permissions.length === 0) refuse('permissions', `expected at least ${expected}`)
+  if (permissions.length === 0) refuseField(['permissions'], `expected at least ${expected}.`)
   const known = permissions.map(
     (word, index) =>
       PERMISSIONS.find((permission) => permission === word) ??
-      refuse(`permissions[${index}]`, `expected ${expected}`),
+      refuseField(['permissions', index], `expected ${expected}.`),
   )
   return [...new Set(known)]
 }
 
 function checkedName(name: string): string {
-  if (name.trim() === '') refuse('name', 'must not be blank')
+  if (name.trim() === '') refuseField(['name'], 'must not be blank.')
   return checkedText('name', name, NAME_LENGTH_MAX, name)
 }
 
@@ -87,19 +88,19 @@ function checkedDescription(description: string): string {
 }
 
 function checkedText(field: string, text: string, lengthMax: number, line: string): string {
-  if ([...text].length > lengthMax) refuse(field, `expected at most ${lengthMax} characters`)
-  if (CONTROL_OR_SURROGATE.test(line)) refuse(field, 'must not contain control characters')
+  if (isLongerThan(text, lengthMax)) refuseField([field], `expected at most ${lengthMax} characters.`)
+  if (CONTROL_OR_SURROGATE.test(line)) refuseField([field], 'must not contain control characters.')
   return text
 }
 
 function checkedExpiry(text: string, daysMax: number, now: Date): Date {
   const expiresAt = parseTimestamp(text)
   if (expiresAt === undefined) {
-    refuse('expires_at', 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z')
+    refuseField(['expiresAt'], 'expected an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.')
   }
-  if (expiresAt <= now) refuse('expires_at', 'expected a time in the future')
+  if (expiresAt <= now) refuseField(['expiresAt'], 'expected a time in the future.')
   if (expiresAt.getTime() > now.getTime() + daysMax * DAY_MS) {
-    refuse('expires_at', `expected a time at most ${daysMax} days ahead`)
+    refuseField(['expiresAt'], `expected a time at most ${daysMax} days ahead.`)
   }
   return expiresAt
 }
@@ -108,12 +109,12 @@ function checkedAgents(agents: readonly string[] | null, agentIds: ReadonlySet<s
   if (agents === null) return []
   // Stored, an empty list means every agent: nobody may get there by naming none.
   if (agents.length === 0 || agents.length > ALLOWED_AGENTS_MAX) {
-    refuse('allowed_agents', `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries`)
+    refuseField(['allowedAgents'], `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries.`)
   }
   agents.forEach((entry, index) => {
     if (!isAgentEntry(entry, agentIds)) {
       const known = [...agentIds].join(', ')
-      refuse(`allowed_agents[${index}]`, `expected agent or agent/app, where agent is one of ${known}`)
+      refuseField(['allowedAgents', index], `expected agent or agent/app, where agent is one of ${known}.`)
     }
   })
   return [...new Set(agents)]
@@ -126,7 +127,7 @@ function isAgentEntry(entry: string, agentIds: ReadonlySet<string>): boolean {
   return (
     agentIds.has(entry.slice(0, slash)) &&
     app.length > 0 &&
-    app.length <= APP_LENGTH_MAX &&
+    !isLongerThan(app, APP_LENGTH_MAX) &&
     !CONTROL_OR_SURROGATE.test(app)
   )
 }
@@ -135,10 +136,10 @@ function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
   const { chatPerMinute, uploadPerMinute } = limits ?? { chatPerMinute: null, uploadPerMinute: null }
   return {
     ...(chatPerMinute !== undefined && {
-      chatPerMinute: checkedLimit('chat_per_minute', chatPerMinute, rules.limits.chat),
+      chatPerMinute: checkedLimit('chatPerMinute', chatPerMinute, rules.limits.chat),
     }),
     ...(uploadPerMinute !== undefined && {
-      uploadPerMinute: checkedLimit('upload_per_minute', uploadPerMinute, rules.limits.upload),
+      uploadPerMinute: checkedLimit('uploadPerMinute', uploadPerMinute, rules.limits.upload),
     }),
   }
 }
@@ -147,11 +148,7 @@ function checkedLimit(field: string, limit: number | null, rule: LimitRule): num
   // Above the rule's own pace it changes nothing; a rule whose window is longer than a minute may be named as it is configured.
   const most = Math.max(rule.points, perMinute(rule))
   if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > most)) {
-    refuse(`limits.${field}`, `expected null or an integer of 1 to ${most}`)
+    refuseField(['limits', field], `expected null or an integer of 1 to ${most}.`)
   }
   return limit
-}
-
-function refuse(field: string, problem: string): never {
-  fail('invalid_request', `body.${field}: ${problem}.`)
 }

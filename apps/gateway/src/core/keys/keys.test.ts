@@ -83,39 +83,50 @@ test('an owner must exist and be active', async () => {
   for (const ownerId of [gone.userId, v7(), 'nobody']) {
     await expect(keys.create(admin, input({ ownerId }))).rejects.toMatchObject({
       reason: 'invalid_request',
-      detail: 'body.owner_id: expected the id of an active user.',
+      detail: 'ownerId: expected the id of an active user.',
     })
   }
 })
 
 test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
-  ['body.name', { name: '  ' }],
-  ['body.name', { name: 'x'.repeat(101) }],
-  ['body.name', { name: 'a\nb' }],
-  ['body.name', { name: 'a\ud800' }],
-  ['body.description', { description: 'x'.repeat(501) }],
-  ['body.description', { description: 'a\0b' }],
-  ['body.permissions', { permissions: [] }],
-  ['body.permissions[0]', { permissions: ['CHAT'] }],
-  ['body.permissions[1]', { permissions: ['chat', 'root'] }],
-  ['body.permissions[0]', { permissions: [''] }],
-  ['body.expires_at', { expiresAt: '2040-01-01T00:00:00' }],
-  ['body.expires_at', () => ({ expiresAt: inDays(0) })],
-  ['body.expires_at', () => ({ expiresAt: inDays(3651) })],
-  ['body.allowed_agents', { allowedAgents: [] }],
-  ['body.allowed_agents', { allowedAgents: Array.from({ length: 51 }, (_, app) => `dify/${app}`) }],
-  ['body.allowed_agents[1]', { allowedAgents: ['dify', 'nobody'] }],
-  ['body.allowed_agents[0]', { allowedAgents: ['dify/'] }],
-  ['body.allowed_agents[0]', { allowedAgents: ['Dify'] }],
-  ['body.limits.chat_per_minute', { limits: { chatPerMinute: 61 } }],
-  ['body.limits.chat_per_minute', { limits: { chatPerMinute: 0 } }],
-  ['body.limits.upload_per_minute', { limits: { uploadPerMinute: 11 } }],
+  ['name', { name: '  ' }],
+  ['name', { name: 'x'.repeat(101) }],
+  ['name', { name: 'a\nb' }],
+  ['name', { name: 'a\ud800' }],
+  ['description', { description: 'x'.repeat(501) }],
+  ['description', { description: 'a\0b' }],
+  ['permissions', { permissions: [] }],
+  ['permissions[0]', { permissions: ['CHAT'] }],
+  ['permissions[1]', { permissions: ['chat', 'root'] }],
+  ['permissions[0]', { permissions: [''] }],
+  ['expiresAt', { expiresAt: '2040-01-01T00:00:00' }],
+  ['expiresAt', () => ({ expiresAt: inDays(0) })],
+  ['expiresAt', () => ({ expiresAt: inDays(3651) })],
+  ['allowedAgents', { allowedAgents: [] }],
+  ['allowedAgents', { allowedAgents: Array.from({ length: 51 }, (_, app) => `dify/${app}`) }],
+  ['allowedAgents[1]', { allowedAgents: ['dify', 'nobody'] }],
+  ['allowedAgents[0]', { allowedAgents: ['dify/'] }],
+  ['allowedAgents[0]', { allowedAgents: ['Dify'] }],
+  ['limits.chatPerMinute', { limits: { chatPerMinute: 61 } }],
+  ['limits.chatPerMinute', { limits: { chatPerMinute: 0 } }],
+  ['limits.uploadPerMinute', { limits: { uploadPerMinute: 11 } }],
 ])('%s is named where it is wrong (case %#)', async (field, change) => {
   const wrong = typeof change === 'function' ? change() : change
   await expect(keys.create(admin, input(wrong))).rejects.toMatchObject({
     reason: 'invalid_request',
     detail: expect.stringContaining(`${field}: `),
   })
+})
+
+test('no other counter than those that exist is reset', async () => {
+  const key = await accounts.keyOf(premium)
+  for (const period of ['year', 'constructor', '']) {
+    const untyped = JSON.parse(JSON.stringify(period))
+    await expect(keys.resetUsage(premium, key.id, untyped)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: 'period: expected one of day, month, total.',
+    })
+  }
 })
 
 describe('who may do what with a key that somebody created for somebody else', () => {

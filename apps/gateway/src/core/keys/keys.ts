@@ -1,7 +1,8 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
-import { fail } from '#core/errors.ts'
+import { fail, refuseField } from '#core/errors.ts'
+import { requireOneOf } from '#core/input-rules.ts'
 import { perMinute } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
@@ -10,7 +11,8 @@ import { type ApiKey, Prisma, type PrismaClient, type User } from '#generated/pr
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
 import { changedColumns, type KeyChange, type KeyRules, type NewKey, newColumns } from './key-input.ts'
 
-export type ResetPeriod = 'day' | 'month' | 'total'
+export const RESET_PERIODS = ['day', 'month', 'total'] as const
+export type ResetPeriod = (typeof RESET_PERIODS)[number]
 
 export interface KeysDeps {
   readonly prisma: PrismaClient
@@ -67,7 +69,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
     const owner = validate(ownerId) ? await prisma.user.findUnique({ where: { id: ownerId } }) : null
     return owner?.status === 'active'
       ? owner.id
-      : fail('invalid_request', 'body.owner_id: expected the id of an active user.')
+      : refuseField(['ownerId'], 'expected the id of an active user.')
   }
 
   async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
@@ -142,6 +144,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       return key ?? refuseManaging(caller, id)
     },
     async resetUsage(caller, id, period) {
+      requireOneOf(['period'], RESET_PERIODS, period)
       if (!validate(id)) fail('key_not_found')
       if ((await prisma.apiKey.count({ where: { id, ...managedBy(caller) } })) === 0) {
         return refuseManaging(caller, id)

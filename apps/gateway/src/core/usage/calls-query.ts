@@ -31,7 +31,7 @@ export function parseCallsQuery(input: CallsInput): CallsQuery {
     ...{ keyId, userId },
     agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
     outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES, outcome),
-    requestId: requestId === undefined ? undefined : textOf('request_id', requestId, REQUEST_ID_LENGTH_MAX),
+    requestId: requestId === undefined ? undefined : textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     from: from === undefined ? undefined : timeOf('from', from),
     to: to === undefined ? undefined : timeOf('to', to),
   }

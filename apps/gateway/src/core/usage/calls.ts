@@ -1,6 +1,6 @@
 import { validate } from 'uuid'
 import type { Sql } from '#core/database/database.ts'
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
 import type { Call, Prisma, PrismaClient } from '#generated/prisma/client.ts'
@@ -27,7 +27,7 @@ export function readCalls(
   page: ListQuery & CallQuery,
 ): Promise<Call[]> {
   // Backwards, a filter that lets few rows pass would need slices of its own; no face offers it.
-  if (page.take < 0) fail('invalid_request', 'query.last: calls are read from the newest on; expected first.')
+  if (page.take < 0) refuseField(['last'], 'calls are read from the newest on; expected first.')
   return readList(page, ({ where: { id }, take }) =>
     readBefore(deps, caller, query, {
       before: id && 'lt' in id ? id.lt : undefined,

@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import type { Reads, Slices } from './reads.ts'
 import { readInSlices } from './report-slices.ts'
 
@@ -18,7 +18,7 @@ export function createRequireKnownAgent(
     const { slices } = reads
     const wasCalled = await (slices === undefined ? isInRollups(sql, agent) : isInSlices(sql, slices, agent))
     if (wasCalled) return
-    fail('invalid_request', 'query.agent: expected an agent that is configured or has been called.')
+    refuseField(['agent'], 'expected an agent that is configured or has been called.')
   }
 }
 

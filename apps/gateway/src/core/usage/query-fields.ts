@@ -1,4 +1,4 @@
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
 
 /*
@@ -10,27 +10,20 @@ import { parseTimestamp } from '#core/timestamp.ts'
 export function timeOf(field: string, value: string | Date): Date {
   if (value instanceof Date) return value
   const time = parseTimestamp(value, { dates: true })
-  return (
-    time ??
-    fail('invalid_request', `query.${field}: expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
-  )
+  return time ?? refuseField([field], `expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
 }
 
 export function oneOf<Word extends string>(field: string, words: readonly Word[], text: string): Word {
-  return (
-    words.find((word) => word === text) ??
-    fail('invalid_request', `query.${field}: expected one of ${words.join(', ')}.`)
-  )
+  return words.find((word) => word === text) ?? refuseField([field], `expected one of ${words.join(', ')}.`)
 }
 
 /** PostgreSQL's texts cannot hold a NUL, and no name that is looked for here has a control character or half a surrogate pair. */
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 
 export function textOf(field: string, text: string, lengthMax: number): string {
-  if (text.length > lengthMax)
-    fail('invalid_request', `query.${field}: expected at most ${lengthMax} characters.`)
+  if (text.length > lengthMax) refuseField([field], `expected at most ${lengthMax} characters.`)
   if (CONTROL_OR_SURROGATE.test(text)) {
-    fail('invalid_request', `query.${field}: must not contain control characters.`)
+    refuseField([field], `must not contain control characters.`)
   }
   return text
 }

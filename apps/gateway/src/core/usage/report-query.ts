@@ -1,4 +1,4 @@
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import { AGENT_LENGTH_MAX, oneOf, textOf, timeOf } from './query-fields.ts'
 import { GRANULARITIES, type Granularity } from './report-range.ts'
 import { GROUPS, type Group } from './report-rows.ts'
@@ -55,7 +55,7 @@ function groupsOf(names: readonly string[]): readonly Group[] {
   const groups = names.map(
     (name) =>
       GROUPS.find((group) => group === name.trim()) ??
-      fail('invalid_request', `query.group_by: expected a list of ${GROUPS.join(', ')}.`),
+      refuseField(['groupBy'], `expected a list of ${GROUPS.join(', ')}.`),
   )
   return [...new Set(groups)]
 }

@@ -1,4 +1,4 @@
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 
 export const GRANULARITIES = ['hour', 'day', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
@@ -35,7 +35,7 @@ const ZONE_MINUTES = /^GMT(?:([+-])(\d{2}):(\d{2}))?/
  * @throws Problem `invalid_request`
  */
 export function reportRange(from: Date, to: Date, timezone: string, granularity: Granularity): ReportRange {
-  if (from >= to) fail('invalid_request', 'query.from: expected a time before query.to.')
+  if (from >= to) refuseField(['from'], (nameOf) => `expected a time before ${nameOf(['to'])}.`)
   const zone = zoneOf(timezone)
   const starts: Date[] = []
   const segments: Segment[] = []
@@ -43,14 +43,13 @@ export function reportRange(from: Date, to: Date, timezone: string, granularity:
   while (end < to) {
     const start = end
     if (starts.length === BUCKETS_MAX) {
-      fail('invalid_request', `query.granularity: expected one that gives at most ${BUCKETS_MAX} buckets.`)
+      refuseField(['granularity'], `expected one that gives at most ${BUCKETS_MAX} buckets.`)
     }
     // Hours are UTC's own: without a look, a zone that lies between them would pass.
     if (granularity === 'hour') zone(start)
     end = next(start, granularity, zone)
     // Its ISO form would have six digits, which PostgreSQL does not read.
-    if (end.getTime() >= YEAR_10000_MS)
-      fail('invalid_request', 'query.to: expected a time before December 9999.')
+    if (end.getTime() >= YEAR_10000_MS) refuseField(['to'], 'expected a time before December 9999.')
     starts.push(start)
     segments.push(...cover(start, end, granularity).map((piece) => ({ start, ...piece })))
   }
@@ -92,13 +91,13 @@ function zoneOf(timezone: string): Zone {
   try {
     format = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' })
   } catch (cause) {
-    return fail('invalid_request', { detail: 'query.timezone: expected an IANA time zone.', cause })
+    return refuseField(['timezone'], 'expected an IANA time zone.', cause)
   }
   return (at) => {
     const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
     const [, sign, hours = '0', minutes = '0'] = ZONE_MINUTES.exec(name) ?? []
     if (minutes !== '00' && minutes !== '0') {
-      fail('invalid_request', 'query.timezone: expected one whose offset is a whole number of hours.')
+      refuseField(['timezone'], 'expected one whose offset is a whole number of hours.')
     }
     return (sign === '-' ? -1 : 1) * Number(hours) * HOUR_MS
   }

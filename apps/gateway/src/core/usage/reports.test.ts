@@ -128,9 +128,9 @@ test.each(['embedded', 'server'] as const)(
     const report = (agent: string) => asked.report(admin, { ...base, agent })
     expect((await report('coze')).totals.calls).toBeGreaterThan(0)
     expect((await report('nobody-called-it')).totals.calls).toBe(0)
-    await expect(report('cozy')).rejects.toMatchObject({ detail: expect.stringMatching(/^query\.agent: /) })
+    await expect(report('cozy')).rejects.toMatchObject({ detail: expect.stringMatching(/^agent: /) })
     const page = asked.calls(admin, { agent: 'cozy' }, { take: 1 })
-    await expect(page).rejects.toMatchObject({ detail: expect.stringMatching(/^query\.agent: /) })
+    await expect(page).rejects.toMatchObject({ detail: expect.stringMatching(/^agent: /) })
   },
 )
 

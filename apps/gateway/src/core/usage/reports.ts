@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import { fail } from '#core/errors.ts'
+import { refuseField } from '#core/errors.ts'
 import { createPauses } from '#core/pauses.ts'
 import type { Principal } from '#core/principal.ts'
 import type { RequireKnownAgent } from './known-agents.ts'
@@ -190,10 +190,7 @@ async function toReport(
   // Without a grouping there is one series, also where nothing was called.
   if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
   if (groups.size * range.starts.length > POINTS_MAX || rows.length > ROWS_MAX) {
-    fail(
-      'invalid_request',
-      'query.group_by: gives too many points; expected a shorter range or fewer groups.',
-    )
+    refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
   }
   const totals = new Sums()
   const series: Series[] = []

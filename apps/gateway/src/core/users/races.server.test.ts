@@ -84,8 +84,8 @@ describe(kind, () => {
 
   test('of two changes of one password at once, one is over an old password', async () => {
     const user = await accounts.join('user')
-    const answers = ['new password 1', 'new password 2'].map((next) =>
-      reasonOf(accounts.users.changeOwnPassword(user, { current: PASSWORD, next })),
+    const answers = ['new password 1', 'new password 2'].map((newPassword) =>
+      reasonOf(accounts.users.changeOwnPassword(user, { currentPassword: PASSWORD, newPassword })),
     )
     expect((await Promise.all(answers)).sort()).toEqual(['done', 'invalid_request'])
   })

@@ -54,13 +54,13 @@ test('a username is taken whatever its case', async () => {
 })
 
 test.each([
-  [{ username: 'ab', password: PASSWORD }, 'body.username: '],
-  [{ username: 'a b c', password: PASSWORD }, 'body.username: '],
-  [{ username: 'alice', password: 'short' }, 'body.password: '],
-  [{ username: 'alice', password: 'x'.repeat(257) }, 'body.password: '],
-  [{ username: 'alice', password: PASSWORD, maxApiCalls: -1 }, 'body.max_api_calls: '],
-  [{ username: 'alice', password: PASSWORD, maxApiCalls: 0.5 }, 'body.max_api_calls: '],
-  [{ username: 'alice', password: PASSWORD, maxApiCalls: 2 ** 53 }, 'body.max_api_calls: '],
+  [{ username: 'ab', password: PASSWORD }, 'username: '],
+  [{ username: 'a b c', password: PASSWORD }, 'username: '],
+  [{ username: 'alice', password: 'short' }, 'password: '],
+  [{ username: 'alice', password: 'x'.repeat(257) }, 'password: '],
+  [{ username: 'alice', password: PASSWORD, maxApiCalls: -1 }, 'maxApiCalls: '],
+  [{ username: 'alice', password: PASSWORD, maxApiCalls: 0.5 }, 'maxApiCalls: '],
+  [{ username: 'alice', password: PASSWORD, maxApiCalls: 2 ** 53 }, 'maxApiCalls: '],
 ])('%o is refused', async (input, detail) => {
   await expect(users.create(admin, input)).rejects.toMatchObject({ detail: expect.stringContaining(detail) })
 })
@@ -70,14 +70,14 @@ test('what no role, status, period or quota is, is refused whatever face it came
   for (const [field, change] of [
     ['role', { role: 'root' }],
     ['status', { status: 'ACTIVE' }],
-    ['quota_period', { quotaPeriod: 'week' }],
-    ['max_api_calls', { maxApiCalls: Number.NaN }],
+    ['quotaPeriod', { quotaPeriod: 'week' }],
+    ['maxApiCalls', { maxApiCalls: Number.NaN }],
   ] as const) {
     // As it would come from a face without a schema.
     const untyped = JSON.parse(JSON.stringify(change))
     await expect(users.update(admin, userId, untyped)).rejects.toMatchObject({
       reason: 'invalid_request',
-      detail: expect.stringContaining(`body.${field}: expected `),
+      detail: expect.stringContaining(`${field}: expected `),
     })
   }
 })
@@ -124,7 +124,7 @@ test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'
     const page = readPage({ limit: 2, cursor }, (query) => users.list(admin, query))
     await expect(page).rejects.toMatchObject({
       reason: 'invalid_request',
-      detail: expect.stringContaining('query.cursor'),
+      detail: expect.stringContaining('cursor: '),
     })
   },
 )
@@ -163,7 +163,8 @@ test('the last active admin can be neither demoted nor suspended', async () => {
 
 test('the own password changes only with the current one', async () => {
   const user = await accounts.join('user', 'alice')
-  const change = (current: string, next: string) => reasonOf(users.changeOwnPassword(user, { current, next }))
+  const change = (currentPassword: string, newPassword: string) =>
+    reasonOf(users.changeOwnPassword(user, { currentPassword, newPassword }))
   expect(await change('wrong', 'the new password')).toBe('invalid_request')
   expect(await change(PASSWORD, 'short')).toBe('invalid_request')
   expect(await change(PASSWORD, 'the new password')).toBe('done')
@@ -171,10 +172,23 @@ test('the own password changes only with the current one', async () => {
   await accounts.login.login({ username: 'alice', password: 'the new password' }, '10.0.0.1')
 })
 
+test('nothing longer than a password can be is ever hashed, or counted as a try', async () => {
+  const user = await accounts.join('user')
+  for (const currentPassword of ['', 'x'.repeat(257), 'x'.repeat(1_000_000)]) {
+    const change = users.changeOwnPassword(user, { currentPassword, newPassword: 'the new password' })
+    await expect(change).rejects.toMatchObject({
+      reason: 'invalid_request',
+      detail: 'currentPassword: expected a string of 1 to 256 characters.',
+    })
+  }
+  const changed = { currentPassword: PASSWORD, newPassword: 'the new password' }
+  expect(await reasonOf(users.changeOwnPassword(user, changed))).toBe('done')
+})
+
 test('a stolen token cannot try passwords without end', async () => {
   const user = await accounts.join('user')
-  const change = (current: string) =>
-    reasonOf(users.changeOwnPassword(user, { current, next: 'the new password' }))
+  const change = (currentPassword: string) =>
+    reasonOf(users.changeOwnPassword(user, { currentPassword, newPassword: 'the new password' }))
   for (let failure = 0; failure < 10; failure += 1) expect(await change('wrong')).toBe('invalid_request')
   expect(await change(PASSWORD)).toBe('rate_limited')
 })
@@ -183,7 +197,10 @@ test('guesses of the own password in parallel are no more than guesses in turn',
   const user = await accounts.join('user')
   const guesses = Array.from({ length: 81 }, (_, guess) =>
     reasonOf(
-      users.changeOwnPassword(user, { current: guess === 80 ? PASSWORD : 'wrong', next: 'the new password' }),
+      users.changeOwnPassword(user, {
+        currentPassword: guess === 80 ? PASSWORD : 'wrong',
+        newPassword: 'the new password',
+      }),
     ),
   )
   const answers = await Promise.all(guesses)
@@ -195,7 +212,9 @@ test('guesses of the own password in parallel are no more than guesses in turn',
 test('the right password costs none of the guesses', async () => {
   const user = await accounts.join('user')
   for (let change = 0; change < 12; change += 1) {
-    expect(await reasonOf(users.changeOwnPassword(user, { current: PASSWORD, next: PASSWORD }))).toBe('done')
+    expect(
+      await reasonOf(users.changeOwnPassword(user, { currentPassword: PASSWORD, newPassword: PASSWORD })),
+    ).toBe('done')
   }
 })
 

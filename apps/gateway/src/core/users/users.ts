@@ -1,6 +1,7 @@
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
-import { fail } from '#core/errors.ts'
+import { fail, refuseField } from '#core/errors.ts'
+import { requireOneOf, requireText } from '#core/input-rules.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
@@ -10,6 +11,7 @@ import type { Passwords } from './passwords.ts'
 import {
   callsProblem,
   normalizeUsername,
+  PASSWORD_CHARACTERS_MAX,
   passwordProblem,
   QUOTA_PERIODS,
   USER_STATUSES,
@@ -29,6 +31,11 @@ export interface UserChange {
   readonly status?: UserStatus | undefined
   readonly maxApiCalls?: number | undefined
   readonly quotaPeriod?: QuotaPeriod | undefined
+}
+
+export interface OwnPasswords {
+  readonly currentPassword: string
+  readonly newPassword: string
 }
 
 export interface UsersDeps {
@@ -62,7 +69,7 @@ export interface Users {
   update(caller: Principal, id: string, change: UserChange): Promise<User>
   /** Ends the user's tokens, as every change of a password does. */
   setPassword(caller: Principal, id: string, password: string): Promise<User>
-  changeOwnPassword(caller: Principal, passwords: { current: string; next: string }): Promise<User>
+  changeOwnPassword(caller: Principal, passwords: OwnPasswords): Promise<User>
   /** Whether there is any user. */
   exist(): Promise<boolean>
   /** Makes the administrator of a first start; undefined where there is any user already. */
@@ -73,10 +80,10 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
   async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
     const username = normalizeUsername(input.username)
     if (username === undefined) {
-      fail('invalid_request', 'body.username: expected 3 to 64 letters, digits and . _ - @.')
+      refuseField(['username'], 'expected 3 to 64 letters, digits and . _ - @.')
     }
     checkChange(input)
-    const passwordHash = await hashNew(input.password, 'body.password')
+    const passwordHash = await hashNew(input.password, 'password')
     const now = runtime.now()
     return {
       id: runtime.newId(),
@@ -99,7 +106,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
 
   async function hashNew(password: string, field: string): Promise<string> {
     const problem = passwordProblem(password)
-    if (problem !== undefined) fail('invalid_request', `${field}: ${problem}.`)
+    if (problem !== undefined) refuseField([field], `${problem}.`)
     return passwords.hash(password)
   }
 
@@ -164,15 +171,17 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     async setPassword(caller, id, password) {
       requireAdmin(caller)
       if (!validate(id)) fail('user_not_found')
-      const user = await replacePassword({ id }, await hashNew(password, 'body.password'))
+      const user = await replacePassword({ id }, await hashNew(password, 'password'))
       return user ?? fail('user_not_found')
     },
-    async changeOwnPassword(caller, { current, next }) {
+    async changeOwnPassword(caller, { currentPassword, newPassword }) {
       const id = caller.userId
+      // Hashing takes longer the longer the text is.
+      requireText(['currentPassword'], currentPassword, PASSWORD_CHARACTERS_MAX)
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
-      await requireCurrentPassword(id, passwordHash, current)
+      await requireCurrentPassword(id, passwordHash, currentPassword)
       // Only over the password that was checked: of two changes at once, the second one's is no longer current.
-      const user = await replacePassword({ id, passwordHash }, await hashNew(next, 'body.new_password'))
+      const user = await replacePassword({ id, passwordHash }, await hashNew(newPassword, 'newPassword'))
       return user ?? refuseCurrentPassword()
     },
     async exist() {
@@ -191,21 +200,16 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
 }
 
 function refuseCurrentPassword(): never {
-  fail('invalid_request', 'body.current_password: is not the current password.')
+  refuseField(['currentPassword'], 'is not the current password.')
 }
 
 /** The rules of a user's properties, for every face: not each of them has a schema that checks them first. */
 function checkChange({ role, status, maxApiCalls, quotaPeriod }: UserChange): void {
-  requireOneOf('role', ROLES, role)
-  requireOneOf('status', USER_STATUSES, status)
-  requireOneOf('quota_period', QUOTA_PERIODS, quotaPeriod)
+  requireOneOf(['role'], ROLES, role)
+  requireOneOf(['status'], USER_STATUSES, status)
+  requireOneOf(['quotaPeriod'], QUOTA_PERIODS, quotaPeriod)
   const problem = maxApiCalls === undefined ? undefined : callsProblem(maxApiCalls)
-  if (problem !== undefined) fail('invalid_request', `body.max_api_calls: ${problem}.`)
-}
-
-function requireOneOf(field: string, words: readonly string[], word: string | undefined): void {
-  if (word === undefined || words.includes(word)) return
-  fail('invalid_request', `body.${field}: expected one of ${words.join(', ')}.`)
+  if (problem !== undefined) refuseField(['maxApiCalls'], `${problem}.`)
 }
 
 /** Nothing but statements may be awaited in here: an embedded database has one connection for everybody. */

@@ -3,9 +3,17 @@ import Type from 'typebox'
 import type { ChatCall } from '#core/chat/chat-call.ts'
 import { collectReply } from '#core/chat/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
-import { CHAT_PROBLEMS, type ChatRouteOptions, callHeaders, endUserOf, startChat } from '#http/chat-route.ts'
+import {
+  CHAT_PROBLEMS,
+  type ChatRouteOptions,
+  callHeaders,
+  endUserOf,
+  endUserPlace,
+  startChat,
+} from '#http/chat-route.ts'
 import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
+import { inHeader } from '#http/field-place.ts'
 import { problems, ref } from '#http/schemas.ts'
 import { TokenUsageSchema } from '#http/token-usage.ts'
 import { createChunkEncoder } from './chunks.ts'
@@ -33,7 +41,14 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
 
   app.post<ChatRoute>(
     '/api/v1/chat',
-    { schema: chatSchema, onRequest: requireChatKey(services), errorHandler: judgeKeyFirst(services) },
+    {
+      config: {
+        fieldPlaces: (request) => ({ agent: inHeader('agent'), endUser: endUserPlace(request, options) }),
+      },
+      schema: chatSchema,
+      onRequest: requireChatKey(services),
+      errorHandler: judgeKeyFirst(services),
+    },
     async (request, reply) => {
       const { stream, detail } = request.body
       const chat = await startChat(services, request, reply, chatCall(request, options))
@@ -57,7 +72,6 @@ interface ChatRoute {
 
 function chatCall(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions): ChatCall {
   const { body } = request
-  const { endUser, field } = endUserOf(request, options, body.user)
   return {
     requestId: request.id,
     face: 'rest',
@@ -70,18 +84,9 @@ function chatCall(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions)
     stream: body.stream,
     query: body.query,
     files: body.files,
-    endUser,
+    endUser: endUserOf(request, options, body.user),
     variables: (body.variables ?? {}) as Record<string, unknown>,
-    fields: { ...FIELDS, endUser: field },
   }
-}
-
-const FIELDS = {
-  agent: 'headers.agent',
-  app: 'body.app_id',
-  chatId: 'body.chat_id',
-  conversation: 'body.conversation_id',
-  files: 'body.files',
 }
 
 const chatSchema = {

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { isLongerThan, requireOneOf, requireText } from './input-rules.ts'
+
+test('characters are counted as the contract counts them', () => {
+  expect(isLongerThan('😀'.repeat(3), 3)).toBe(false)
+  expect(isLongerThan('😀'.repeat(4), 3)).toBe(true)
+  expect(isLongerThan('abcd', 3)).toBe(true)
+  expect(isLongerThan('abcdefg', 3)).toBe(true)
+  expect(isLongerThan('', 0)).toBe(false)
+})
+
+test('a text that is empty or too long is refused by its field', () => {
+  const refused = 'username: expected a string of 1 to 3 characters.'
+  for (const text of ['', 'abcd']) {
+    expect(() => requireText(['username'], text, 3)).toThrow(expect.objectContaining({ detail: refused }))
+  }
+  expect(() => requireText(['username'], 'abc', 3)).not.toThrow()
+})
+
+test('a word is one of those that exist, or absent', () => {
+  expect(() => requireOneOf(['period'], ['day', 'month'], 'year')).toThrow(
+    expect.objectContaining({ detail: 'period: expected one of day, month.' }),
+  )
+  expect(() => requireOneOf(['period'], ['day'], 'day')).not.toThrow()
+  expect(() => requireOneOf(['period'], ['day'], undefined)).not.toThrow()
+})

@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '#core/errors.ts'
+import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'
+
+/** Where a field stands in an HTTP request, in the words of the interface: `body.expires_at` or `headers.agent`. */
+export interface FieldPlace {
+  readonly part: 'body' | 'query' | 'headers' | 'path'
+  readonly path: FieldPath
+}
+
+export function inBody(...path: FieldPath): FieldPlace {
+  return { part: 'body', path }
+}
+
+export function inHeader(name: string): FieldPlace {
+  return { part: 'headers', path: [name] }
+}
+
+/** The places of fields, by core's name, that a route takes from elsewhere than {@link usualPlace}. */
+export type FieldPlaces = Readonly<Record<string, FieldPlace>>
+
+/** What an HTTP layer finds wrong by itself, at a place that it knows. */
+export class RequestProblem extends Problem {
+  readonly place: FieldPlace
+
+  constructor(place: FieldPlace, detail: string) {
+    super('invalid_request', { detail: `${nameOf(place)}: ${detail}` })
+    this.place = place
+  }
+}
+
+/** A problem in the words of the request that it is about. */
+export interface DescribedProblem {
+  readonly detail: string
+  /** The field without its part of the request, as OpenAI's `param` has it; null where the problem is about none. */
+  readonly param: string | null
+}
+
+export function describeIn(request: FastifyRequest, problem: Problem): DescribedProblem {
+  const placeOf = (field: FieldPath) => findPlace(request, field)
+  const place = problem instanceof RequestProblem ? problem.place : problem.field && placeOf(problem.field)
+  return {
+    detail: problem.describe((field) => nameOf(placeOf(field))),
+    param: place === undefined || place.path.length === 0 ? null : joinPath(place.path),
+  }
+}
+
+function findPlace(request: FastifyRequest, field: FieldPath): FieldPlace {
+  const usual = usualPlace(request, field)
+  const own = request.routeOptions.config?.fieldPlaces?.(request)[String(field[0])]
+  return own === undefined ? usual : { part: own.part, path: [...own.path, ...usual.path.slice(1)] }
+}
+
+/** Requests that change something carry their fields in the body, the others in the query, both in snake case. */
+function usualPlace({ method }: FastifyRequest, field: FieldPath): FieldPlace {
+  const part = method === 'GET' || method === 'HEAD' ? 'query' : 'body'
+  return { part, path: renameFields(field, inSnakeCase) }
+}
+
+function nameOf({ part, path }: FieldPlace): string {
+  return joinPath([part, ...path])
+}
+
+function inSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    fieldPlaces?: (request: FastifyRequest) => FieldPlaces
+  }
+}
