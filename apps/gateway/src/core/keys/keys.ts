@@ -76,7 +76,10 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
   async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
     // 404 rather than 403 for a neighbour's key: a 403 would confirm that it exists.
     if (!validate(id)) fail('key_not_found')
-    const key = await prisma.apiKey.findFirst({ ...columnsOf(query), where: { id, AND: [visibleTo(caller)] } })
+    const key = await prisma.apiKey.findFirst({
+      ...columnsOf(query),
+      where: { id, AND: [visibleTo(caller)] },
+    })
     return key ?? fail('key_not_found')
   }
 

@@ -61,7 +61,7 @@ export interface Users {
    * by `AND`: spread into one that names an id, it would replace that id.
    */
   visibleTo(caller: Principal): Prisma.UserWhereInput
-  /** The same of a row that has been read. */
+  /** The same condition of a row that has been read, for relations to one row, which Prisma cannot filter. */
   isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
   /** A suspension ends the user's tokens. The last active administrator stays one. */
   update(caller: Principal, id: string, change: UserChange): Promise<User>
