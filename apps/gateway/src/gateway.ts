@@ -19,6 +19,7 @@ import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { createAgentListing } from '#core/services/agent-listing.ts'
 import type { Services } from '#core/services/services.ts'
 import { createAdmission } from '#core/usage/admission.ts'
 import { createInstances } from '#core/usage/instances.ts'
@@ -148,8 +149,9 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     usage,
     tokens,
     chat,
-    agents: createAgentDirectory({
-      ...{ agents, upstream, runtime, limits },
+    agents: createAgentListing({
+      directory: createAgentDirectory({ agents, upstream, runtime }),
+      limits,
       isPublic: config.publicAgentListing,
     }),
     login: createLogin({ prisma, runtime, limits, passwords, tokens }),

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
-import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { HelperCall } from './adapter.ts'
@@ -9,18 +7,12 @@ import type { Agent } from './agent.ts'
 import { createAgentDirectory } from './directory.ts'
 import { agentOf } from './transcripts.test-support.ts'
 
-const ADDRESS = '10.0.0.1'
-
 type Probe = () => { status: number; body: unknown } | Promise<never>
 
 const good: Probe = () => ({ status: 200, body: { data: [], code: 200, name: 'app' } })
 const apps = ['small', 'large'].map((id) => ({ id, name: `The ${id} one`, default: false }))
 
-function directoryOf(
-  agents: readonly Agent[],
-  probe: (agent: Agent) => ReturnType<Probe> = good,
-  { isPublic = true, limits = ampleLimits() } = {},
-) {
+function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnType<Probe> = good) {
   let probes = 0
   let elapsedMs = 0
   const upstream = {
@@ -34,7 +26,6 @@ function directoryOf(
     agents: new Map(agents.map((agent) => [agent.id, agent])),
     upstream,
     runtime: { ...systemRuntime, elapsedMs: () => elapsedMs },
-    ...{ limits, isPublic },
   })
   return {
     directory,
@@ -53,7 +44,7 @@ function callerOf(allowedAgents: readonly string[]): Principal {
 test('a record tells what a client may know, and nothing of addresses and credentials', async () => {
   const agent = agentOf('fastgpt', { name: 'Help desk', description: 'Helps.', apps, sandbox: true })
   const { directory } = directoryOf([agent])
-  const [record] = await directory.list(undefined, ADDRESS)
+  const [record] = await directory.list(undefined)
   expect(record).toEqual({
     ...{ id: 'fastgpt', name: 'Help desk', platform: 'fastgpt', description: 'Helps.', status: 'available' },
     requires: ['app_id'],
@@ -80,14 +71,14 @@ test.each<[string, Probe, string]>([
   ['does not answer', () => Promise.reject(new Error('refused')), 'unavailable'],
 ])('a platform that %s is told as such', async (_name, probe, status) => {
   const { directory } = directoryOf([agentOf('openai')], probe)
-  expect(await directory.list(undefined, ADDRESS)).toMatchObject([{ status }])
+  expect(await directory.list(undefined)).toMatchObject([{ status }])
 })
 
 test('one platform that fails hides no other', async () => {
   const { directory } = directoryOf([agentOf('openai'), agentOf('dify')], ({ id }) =>
     id === 'dify' ? Promise.reject(new Error('refused')) : good(),
   )
-  const records = await directory.list(undefined, ADDRESS)
+  const records = await directory.list(undefined)
   expect(records.map(({ id, status }) => [id, status])).toEqual([
     ['openai', 'available'],
     ['dify', 'unavailable'],
@@ -96,19 +87,19 @@ test('one platform that fails hides no other', async () => {
 
 test('a platform is asked once for all who list at once, and not again for five seconds', async () => {
   const { directory, probes, pass } = directoryOf([agentOf('openai')])
-  await Promise.all([directory.list(undefined, ADDRESS), directory.list(undefined, ADDRESS)])
+  await Promise.all([directory.list(undefined), directory.list(undefined)])
   pass(4_999)
-  await directory.list(undefined, ADDRESS)
+  await directory.list(undefined)
   expect(probes()).toBe(1)
   pass(1)
-  await directory.list(undefined, ADDRESS)
+  await directory.list(undefined)
   expect(probes()).toBe(2)
 })
 
 test('a key sees the agents and apps that it names, and all where it names none', async () => {
   const { directory } = directoryOf([agentOf('openai', { apps }), agentOf('dify')])
   const seenBy = async (allowedAgents: string[]) =>
-    (await directory.list(callerOf(allowedAgents), ADDRESS)).map(({ id, apps: seen }) => [
+    (await directory.list(callerOf(allowedAgents))).map(({ id, apps: seen }) => [
       id,
       seen.map((app) => app.id),
     ])
@@ -124,37 +115,6 @@ test('a key sees the agents and apps that it names, and all where it names none'
   expect(await seenBy(['coze'])).toEqual([])
   // Dify has no apps that a caller could name: such a key can use nothing of it.
   expect(await seenBy(['dify/helpdesk', 'openai/gone'])).toEqual([])
-})
-
-test('a listing that is not public needs a caller, and is refused before it is limited', async () => {
-  const { directory } = directoryOf([agentOf('openai')], good, { isPublic: false })
-  const verdicts: LimitVerdict[] = []
-  const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
-  await expect(directory.list(undefined, ADDRESS, onLimit)).rejects.toMatchObject({
-    reason: 'credential_missing',
-  })
-  expect(verdicts).toEqual([])
-  expect(await directory.list(callerOf([]), ADDRESS, onLimit)).toHaveLength(1)
-  expect(verdicts).toMatchObject([{ allowed: true }])
-})
-
-test('callers are limited by their credential, others by their network, and hear where they stand', async () => {
-  const limits = limitsOf({ points: 1, windowSeconds: 60 })
-  const { directory } = directoryOf([agentOf('openai')], good, { limits })
-  const verdicts: LimitVerdict[] = []
-  const list = (caller: Principal | undefined, address: string) =>
-    directory
-      .list(caller, address, (verdict) => verdicts.push(verdict))
-      .then(
-        () => 'listed',
-        (error: { reason: string; retryAfterSeconds: number }) => [error.reason, error.retryAfterSeconds > 0],
-      )
-  expect(await list(undefined, '2001:db8::1')).toBe('listed')
-  expect(await list(undefined, '2001:db8::2')).toEqual(['rate_limited', true])
-  expect(await list(undefined, ADDRESS)).toBe('listed')
-  expect(await list(callerOf([]), ADDRESS)).toBe('listed')
-  expect(await list(callerOf([]), '10.9.9.9')).toEqual(['rate_limited', true])
-  expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, false, true, true, false])
 })
 
 test('models are what can be called, by names that can be called', () => {

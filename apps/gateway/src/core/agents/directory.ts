@@ -1,9 +1,6 @@
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { fail } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
-import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
-import { networkOf } from '#core/limits/network-of.ts'
-import { credentialId, type Principal } from '#core/principal.ts'
+import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AgentFeatures, HelperCall } from './adapter.ts'
 import type { Agent, Platform } from './agent.ts'
@@ -32,12 +29,8 @@ export interface ModelRecord {
 }
 
 export interface AgentDirectory {
-  /**
-   * All agents; for an API key with an allow-list, those that it names. Without a caller, the address is what is limited.
-   *
-   * @throws Problem `credential_missing` where the listing is not public and there is no caller, `rate_limited`
-   */
-  list(caller: Principal | undefined, address: string, onLimit?: OnLimit): Promise<AgentRecord[]>
+  /** All agents; for an API key with an allow-list, those that it names. */
+  list(caller: Principal | undefined): Promise<AgentRecord[]>
   /** What can be called on the OpenAI-compatible face, by name: `agent` and `agent/app`. No probe is made. */
   models(caller: Principal): readonly ModelRecord[]
 }
@@ -49,9 +42,6 @@ export function createAgentDirectory(deps: {
   agents: ReadonlyMap<string, Agent>
   upstream: Upstream
   runtime: Runtime
-  limits: Pick<Limits, 'agents'>
-  /** Whether the agents are listed for callers without a credential. */
-  isPublic: boolean
 }): AgentDirectory {
   const statusOf = createStatusReader(deps)
   const usable = (caller: Principal | undefined) => {
@@ -59,10 +49,7 @@ export function createAgentDirectory(deps: {
     return usableAgents(deps.agents, allowed)
   }
   return {
-    async list(caller, address, onLimit) {
-      if (caller === undefined && !deps.isPublic) fail('credential_missing')
-      const limited = caller === undefined ? `address:${networkOf(address)}` : credentialId(caller)
-      await requirePoint(deps.limits.agents, limited, onLimit)
+    list(caller) {
       return Promise.all(
         usable(caller).map(async ({ agent, apps }) => toRecord(agent, apps, await statusOf(agent))),
       )

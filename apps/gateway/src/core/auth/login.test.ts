@@ -36,8 +36,8 @@ test('the right password gives a token, and moves last_login but not updated_at'
     id: userId,
     username: 'alice',
     role: 'premium',
-    apiCallsCount: 0,
-    maxApiCalls: 100,
+    apiCallsCount: 0n,
+    maxApiCalls: 100n,
   })
   expect(user.lastLogin?.getTime()).toBeGreaterThan(user.updatedAt.getTime())
   expect(await accounts.tokens.verify(accessToken)).toMatchObject({ userId })

@@ -48,7 +48,10 @@ export interface Keys {
   /** Newest first. */
   list(caller: Principal, query: ListQuery & KeyQuery, filter?: KeyFilter): Promise<ApiKey[]>
   count(caller: Principal, filter?: KeyFilter): Promise<number>
-  /** The condition by which `find`, `list` and `count` see keys, for statements that reach keys by a relation. */
+  /**
+   * The condition by which `find`, `list` and `count` see keys, for statements that reach keys by a relation. To be joined
+   * to them by `AND`, so that it replaces nothing.
+   */
   visibleTo(caller: Principal): Prisma.ApiKeyWhereInput
   /** The key that the caller presented. */
   current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
@@ -75,7 +78,10 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
   async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
     // 404 rather than 403 for a neighbour's key: a 403 would confirm that it exists.
     if (!validate(id)) fail('key_not_found')
-    const key = await prisma.apiKey.findFirst({ ...columnsOf(query), where: { id, ...visibleTo(caller) } })
+    const key = await prisma.apiKey.findFirst({
+      ...columnsOf(query),
+      where: { id, AND: [visibleTo(caller)] },
+    })
     return key ?? fail('key_not_found')
   }
 

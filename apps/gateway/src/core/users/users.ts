@@ -63,7 +63,12 @@ export interface Users {
   list(caller: Principal, query: ListQuery & UserQuery): Promise<User[]>
   count(caller: Principal): Promise<number>
   me(caller: Principal, query?: UserQuery): Promise<User>
-  /** Whether the caller may see a user whom a relation leads to: administrators see all, others themselves. */
+  /**
+   * Which users a relation may lead the caller to: administrators see all, others themselves. To be joined to a statement
+   * by `AND`: spread into one that names an id, it would replace that id.
+   */
+  visibleTo(caller: Principal): Prisma.UserWhereInput
+  /** The same condition of a row that has been read, for relations to one row, which Prisma cannot filter. */
   isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
   /** A suspension ends the user's tokens. The last active administrator stays one. */
   update(caller: Principal, id: string, change: UserChange): Promise<User>
@@ -161,6 +166,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     async me(caller, query) {
       return findById(caller.userId, query)
     },
+    visibleTo: (caller) => (isAdmin(caller) ? {} : { id: caller.userId }),
     isVisibleTo: (caller, { id }) => isAdmin(caller) || id === caller.userId,
     async update(caller, id, change) {
       requireAdmin(caller)

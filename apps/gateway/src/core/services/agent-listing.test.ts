@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createAgentDirectory } from '#core/agents/directory.ts'
+import { createUpstream } from '#core/agents/upstream/upstream.ts'
+import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
+import type { LimitVerdict } from '#core/limits/limits.ts'
+import type { Principal } from '#core/principal.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createAgentListing } from './agent-listing.ts'
+
+const ADDRESS = '10.0.0.1'
+const via = { kind: 'key', keyId: 'k', permissions: ['chat'], allowedAgents: [] } as const
+const caller: Principal = { userId: 'u', role: 'user', via }
+
+const upstream = createUpstream({ replyBytesMax: 1_000, unsentBytesMax: 1_000 })
+const directory = createAgentDirectory({ agents: new Map(), upstream, runtime: systemRuntime })
+
+test('a listing that is not public needs a caller, and is refused before it is limited', async () => {
+  const agents = createAgentListing({ directory, limits: ampleLimits(), isPublic: false })
+  const verdicts: LimitVerdict[] = []
+  const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
+  await expect(agents.list(undefined, ADDRESS, onLimit)).rejects.toMatchObject({
+    reason: 'credential_missing',
+  })
+  expect(verdicts).toEqual([])
+  expect(await agents.list(caller, ADDRESS, onLimit)).toEqual([])
+  expect(verdicts).toMatchObject([{ allowed: true }])
+})
+
+test('callers are limited by their credential, others by their network, and hear where they stand', async () => {
+  const limits = limitsOf({ points: 1, windowSeconds: 60 })
+  const agents = createAgentListing({ directory, limits, isPublic: true })
+  const verdicts: LimitVerdict[] = []
+  const list = (caller: Principal | undefined, address: string) =>
+    agents
+      .list(caller, address, (verdict) => verdicts.push(verdict))
+      .then(
+        () => 'listed',
+        (error: { reason: string; retryAfterSeconds: number }) => [error.reason, error.retryAfterSeconds > 0],
+      )
+  expect(await list(undefined, '2001:db8::1')).toBe('listed')
+  expect(await list(undefined, '2001:db8::2')).toEqual(['rate_limited', true])
+  expect(await list(undefined, ADDRESS)).toBe('listed')
+  expect(await list(caller, ADDRESS)).toBe('listed')
+  expect(await list(caller, '10.9.9.9')).toEqual(['rate_limited', true])
+  expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, false, true, true, false])
+})

@@ -1,0 +1,97 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
+import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
+import type { LimitVerdict } from '#core/limits/limits.ts'
+import type { Principal } from '#core/principal.ts'
+import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
+import { createUsage, type Usage, type UsageDeps } from './usage.ts'
+
+let stage: UsageStage
+let admin: Principal
+let owner: Principal
+let key: TestKey
+let otherKey: TestKey
+let foreign: TestKey
+
+function usageWith(deps: Partial<UsageDeps> = {}): Usage {
+  return createUsage({
+    ...{ database: stage.database, runtime: stage.runtime, limits: ampleLimits() },
+    ...{ config: { retentionDays: 400 }, agentIds: new Set(['dify']), ...deps },
+  })
+}
+
+beforeAll(async () => {
+  stage = await openUsage()
+  admin = await stage.join('admin')
+  owner = await stage.join('premium')
+  key = await stage.ownKey(owner)
+  otherKey = await stage.ownKey(owner)
+  foreign = await stage.ownKey(await stage.join('premium'))
+}, OPENING_MS)
+afterAll(() => stage.database.close())
+
+const admit = ({ id, ownerId, hash, caller }: TestKey) =>
+  stage.admitAt({ id, ownerId, hash, caller }, v7(), stage.runtime.now())
+
+test('a call is found by whoever sees it in the list, and no id is a database error', async () => {
+  const usage = usageWith()
+  const id = await admit(key)
+  const found = async (caller: Principal, of: string) => (await usage.findCall(caller, of))?.id ?? null
+  expect(await found(admin, id)).toBe(id)
+  expect(await found(owner, id)).toBe(id)
+  expect(await found(key.caller, id)).toBe(id)
+  expect(await found(otherKey.caller, id)).toBeNull()
+  expect(await found(foreign.caller, id)).toBeNull()
+  for (const none of [v7(), 'no id', '\0']) expect(await found(admin, none)).toBeNull()
+})
+
+test.each(['embedded', 'server'] as const)('%s: a page has the columns that are asked for', async (kind) => {
+  const usage = usageWith({ database: { ...stage.database, kind } })
+  const newest = await admit(key)
+  const [row] = await usage.calls(owner, {}, { take: 1, select: { agent: true } })
+  expect(row).toMatchObject({ id: newest, agent: 'dify' })
+  expect(row).not.toHaveProperty('requestId')
+  const page = usage.calls(owner, {}, { take: -1 })
+  await expect(page).rejects.toMatchObject({ reason: 'invalid_request' })
+})
+
+test('an export goes on past one read, each call once, newest first', async () => {
+  await stage.database.sql.query(
+    `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
+     SELECT gen_random_uuid(), '', $1, $2, 'chat', 'rest', 'dify', $1, now() FROM generate_series(1, 2001)`,
+    [foreign.id, foreign.ownerId],
+  )
+  const ids: string[] = []
+  for await (const { id } of await usageWith().exportCalls(foreign.caller, {})) ids.push(id)
+  expect(ids).toHaveLength(2001)
+  expect(ids).toEqual([...new Set(ids)].sort().reverse())
+})
+
+test('a valid question takes a point, is told where it stands, and an invalid one takes none', async () => {
+  const usage = usageWith({ limits: limitsOf({ points: 1, windowSeconds: 60 }) })
+  const verdicts: LimitVerdict[] = []
+  const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
+  await expect(usage.report(owner, { from: 'never' }, onLimit)).rejects.toMatchObject({
+    reason: 'invalid_request',
+  })
+  await expect(usage.calls(owner, { from: 'never' }, { take: 1 }, onLimit)).rejects.toMatchObject({
+    reason: 'invalid_request',
+  })
+  expect(verdicts).toEqual([])
+  await usage.report(owner, {}, onLimit)
+  await expect(usage.report(owner, {}, onLimit)).rejects.toMatchObject({ reason: 'rate_limited' })
+  await usage.exportCalls(owner, {}, onLimit)
+  await expect(usage.calls(owner, {}, { take: 1 }, onLimit)).rejects.toMatchObject({
+    reason: 'rate_limited',
+    retryAfterSeconds: expect.any(Number),
+  })
+  expect(verdicts.map(({ policy, allowed }) => [policy, allowed])).toEqual([
+    ['reports', true],
+    ['reports', false],
+    ['calls', true],
+    ['calls', false],
+  ])
+  // A user's keys are callers of their own.
+  expect(await usage.calls(otherKey.caller, {}, { take: 1 }, onLimit)).toEqual([])
+})
