@@ -15,6 +15,8 @@ const allExcept = (...except) =>
 const packageNamed = (names) => `(^|node_modules/)(${names})(/|$)`
 const WEB_FRAMEWORKS = packageNamed('fastify|@fastify/[^/]+|graphql|graphql-yoga|graphql-sse|@pothos/[^/]+')
 
+const TESTS = '\\.test(-support)?\\.ts$'
+
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 /** A face and what it may import beside core, http and itself. */
@@ -112,6 +114,7 @@ module.exports = {
       { path: SRC, pathNot: `${SRC}/process/` },
       { path: `(^|/)packages/sandbox/|${packageNamed('@trunkline/sandbox')}` },
     ),
+    rule('product-without-tests', 'Tests and their helpers are no part of the product.', {}, { path: TESTS }),
     rule(
       'no-circular-imports',
       'Files that import each other cannot be read one after the other.',
@@ -138,8 +141,9 @@ module.exports = {
     // TypeScript 7 has no API that dependency-cruiser could parse with.
     parser: 'swc',
     tsPreCompilationDeps: true,
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/generated/|\\.test\\.ts$|\\.test-support\\.ts$' },
+    // Tests may import whatever they test. They are neither read nor left out, so that an import of one is reported.
+    doNotFollow: { path: `node_modules|${TESTS}` },
+    exclude: { path: '/generated/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },
 }

@@ -5,7 +5,7 @@ const { postgres, redis } = servicesToTest()
 
 /** Read by the tests of `apps/` and `test/` alike; without them they use the embedded database and no Redis. */
 const servers = {
-  globalSetup: ['test/support/gateway-template.ts'],
+  globalSetup: ['test/support/template-database.ts'],
   env: { E2E_DATABASE_URL: postgres ?? '', ...(redis !== undefined && { E2E_REDIS_URL: redis }) },
 }
 
@@ -16,6 +16,13 @@ const unit = {
   isolate: false,
   restoreMocks: true,
 }
+
+/** They count the timers of their worker, among which another file may have left one. */
+const COUNT_TIMERS = [
+  'apps/gateway/src/core/chat/reply-deadlines.test.ts',
+  'apps/gateway/src/core/chat/run.test.ts',
+  'apps/gateway/src/core/usage/instances.test.ts',
+]
 
 const e2e = {
   include: ['test/**/*.test.ts'],
@@ -29,12 +36,20 @@ export default defineConfig({
     // Every file of `test/` starts gateways of its own: two cores carry two of them.
     maxWorkers: 2,
     projects: [
-      { test: { ...unit, name: 'unit', include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'] } },
+      {
+        test: {
+          ...unit,
+          name: 'unit',
+          include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'],
+          exclude: COUNT_TIMERS,
+        },
+      },
+      { test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
       { test: { ...e2e, name: 'e2e:embedded' } },
       ...(postgres === undefined
         ? []
         : [
-            { test: { ...unit, ...servers, name: 'unit:servers', include: ['apps/**/*.server.test.ts'] } },
+            { test: { ...unit, ...servers, name: 'servers', include: ['apps/**/*.server.test.ts'] } },
             { test: { ...e2e, ...servers, name: 'e2e:postgres' } },
           ]),
     ],

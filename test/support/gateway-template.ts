@@ -4,10 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
-import {
-  createScratchDatabase,
-  keptInCache,
-} from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import { keptInCache } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import { createGateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
@@ -20,26 +17,10 @@ export const ADMINISTRATOR = { username: 'admin', password: 'correct horse batte
  * first start.
  */
 export async function copyPreparedDataDir(dataDir: string): Promise<void> {
-  const prepared = await keptInCache('prepared', (path) =>
-    prepare({ kind: 'embedded', dataDir: path }).then(() => undefined),
-  )
+  const prepared = await keptInCache('prepared', (path) => prepare({ kind: 'embedded', dataDir: path }))
   await mkdir(dataDir, { recursive: true })
   // `cpSync` needs five times as long for the thousand files of PGlite.
   await promisify(execFile)('cp', ['-R', join(prepared, 'db'), dataDir])
-}
-
-/**
- * Global set-up of the projects that run against PostgreSQL: makes the database that `createScratchDatabase` copies, and
- * drops it after the run.
- */
-export default async function makeTemplateDatabase(): Promise<() => Promise<void>> {
-  const serverUrl = process.env.TEST_DATABASE_URL
-  if (serverUrl === undefined || process.env.TEST_TEMPLATE_DATABASE !== undefined)
-    return async () => undefined
-  const { url, drop } = await createScratchDatabase(serverUrl)
-  await prepare({ kind: 'server', url })
-  process.env.TEST_TEMPLATE_DATABASE = new URL(url).pathname.slice(1)
-  return drop
 }
 
 async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<void> {
@@ -52,3 +33,7 @@ async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<voi
   await gateway.close(0)
   await database.close()
 }
+
+// The set-up of a test run, which cannot load WebAssembly itself, runs this in a process of its own.
+const [, , url] = process.argv
+if (import.meta.main && url !== undefined) await prepare({ kind: 'server', url })

@@ -104,7 +104,7 @@ test('whatever is admitted, settled, interrupted, settled late and reset: everyt
       expect(await verify()).toEqual([])
       expect(await sumsOf('rollups')).toEqual(await sumsOf('ledger'))
     }),
-    { seed: 20261120, numRuns: process.env.SOAK ? 100 : 5, endOnFailure: true },
+    { seed: 20261120, numRuns: process.env.SOAK ? 100 : 4, endOnFailure: true },
   )
 })
 
