@@ -13,7 +13,8 @@ import { KeptAnswer } from './kept-answer.ts'
 
 /** One call's part in its conversation: what the platform is asked with, and what is kept of the answer. */
 export interface ConversationTurn {
-  readonly call: AgentCall
+  /** What the platform is asked with; once it has been asked, the same without its texts. */
+  call: AgentCall
   /** Events that were passed on. */
   saw(events: readonly ChatEvent[]): void
   /** The platform names its conversation; told as often as it does. */
