@@ -64,6 +64,7 @@ function openStream(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTi
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
     })
+    sendHead(raw)
     wakeIn(keepAliveMs)
   }
 
@@ -101,6 +102,18 @@ function openStream(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTi
       if (isOpen) raw.end()
     },
   }
+}
+
+/**
+ * Writes the head by itself, since Node would otherwise keep the dozens of pieces it was put together from (1.6 kB) as
+ * long as the response. The cork lets it leave together with the first text; on the socket, because an end while the
+ * response itself is corked loses what was written.
+ */
+function sendHead(raw: ServerResponse): void {
+  const { socket } = raw
+  socket?.cork()
+  raw.flushHeaders()
+  process.nextTick(() => socket?.uncork())
 }
 
 /** Resolves when the client has taken what was written, or is gone, which ends the call: `stalled-clients.ts` sees to that. */
