@@ -89,13 +89,15 @@ function agentCall(call: ResolvedCall, endUser: string): AgentCall {
 }
 
 function plainTurn(call: AgentCall): ConversationTurn {
-  return {
-    call,
-    saw: () => undefined,
-    named: () => undefined,
-    complete: () => undefined,
-    failed: async () => undefined,
-  }
+  return { call, ...NOTHING_KEPT }
+}
+
+/** Shared by all calls: each open stream has one. */
+const NOTHING_KEPT: Omit<ConversationTurn, 'call'> = {
+  saw: () => undefined,
+  named: () => undefined,
+  complete: () => undefined,
+  failed: async () => undefined,
 }
 
 /** For agents without a context: the kept turns go before the query, and the completed one is kept. */
