@@ -7,6 +7,7 @@ import { request } from 'undici'
 import { pidOf, spawnOn, stopChild } from './child.ts'
 import { SERVER_CORE } from './cores.ts'
 import type { Target } from './load.ts'
+import { GATEWAYS_MODEL } from './workload.ts'
 
 const MAIN = join(import.meta.dirname, '../apps/gateway/src/main.ts')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
@@ -23,7 +24,7 @@ export interface GatewayTarget extends Target {
 export async function startGateway(databaseUrl: string, platformUrl: string): Promise<GatewayTarget> {
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
-    agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: 'bench-1' } },
+    agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
     limits: { chat: { points: PLENTY } },
   }
   // YAML reads JSON.

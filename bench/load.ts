@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool } from 'undici'
-import { type Call, HANGING_CALL } from './workload.ts'
+import type { Call } from './workload.ts'
 
 /** A server under test. */
 export interface Target {
@@ -25,16 +25,6 @@ export async function run(target: Target, call: Call, { calls, concurrency }: Lo
   } finally {
     await pool.destroy()
   }
-}
-
-/** Opens streams that stay open after their first chunk; gives a function that closes them. */
-export async function openStreams(
-  target: Target,
-  { calls, concurrency }: Load,
-): Promise<() => Promise<void>> {
-  const pool = poolOf(target, calls)
-  await inParallel(calls, concurrency, () => openStream(pool, target))
-  return () => pool.destroy()
 }
 
 async function inParallel(times: number, concurrency: number, work: () => Promise<void>): Promise<void> {
@@ -65,16 +55,6 @@ function timeOf(pool: Pool, target: Target, call: Call): Promise<number> {
         if (isWhole) resolve(Number(process.hrtime.bigint() - startedNs) / 1e6)
         else reject(new Error(`a call was answered ${status}: ${last}`))
       },
-      onResponseError: (_controller, error) => reject(error),
-    })
-  })
-}
-
-function openStream(pool: Pool, target: Target): Promise<void> {
-  return new Promise((resolve, reject) => {
-    dispatch(pool, target, HANGING_CALL, {
-      onResponseData: () => resolve(),
-      onResponseEnd: () => reject(new Error('a stream that should stay open ended')),
       onResponseError: (_controller, error) => reject(error),
     })
   })

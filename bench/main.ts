@@ -2,16 +2,22 @@ import { availableParallelism, cpus, platform } from 'node:os'
 import { startChild } from './child.ts'
 import { OTHER_CORE, pin, SERVER_CORE } from './cores.ts'
 import { startGateway } from './gateway.ts'
-import { measureRound, measureStreamKib, type Round, warmUp } from './measure.ts'
+import type { Target } from './load.ts'
+import { measureRound, type Pair, type Round, warmUp } from './measure.ts'
+import { measureStreams, STREAMS_MAX, streamsAllowed } from './measure-streams.ts'
 import { median } from './quantile.ts'
-import { report } from './report.ts'
-import { createScratchDatabase } from './scratch-database.ts'
+import { callReport, streamReport } from './report.ts'
+import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
 
 /**
- * `pnpm bench [--quick]`: what a call costs in the gateway with everything on, beside a bare Node pass-through in the
- * same run. Linux, two cores, and a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
+ * `pnpm bench [--quick] [--calls | --streams]`: what a call and an open stream cost in the gateway with everything on,
+ * beside a bare Node pass-through in the same run. Linux, two cores, and a PostgreSQL server (`BENCH_DATABASE_URL`,
+ * `TEST_DATABASE_URL`, else the local one).
  */
-const ROUNDS = process.argv.includes('--quick') ? 2 : 7
+const isQuick = process.argv.includes('--quick')
+const only = ['--calls', '--streams'].find((part) => process.argv.includes(part))
+const ROUNDS = isQuick ? 2 : 7
+const WINDOWS = isQuick ? 4 : 10
 /** On a slow machine the rounds are cut short rather than the patience. */
 const ROUNDS_WITHIN_MS = 110_000
 const COMMITS = 200
@@ -29,7 +35,17 @@ async function bench(): Promise<void> {
   if (platform() !== 'linux' || availableParallelism() < 2)
     throw new Error('the bench needs Linux and two cores')
   if (!pin(process.pid, OTHER_CORE)) throw new Error('the bench needs taskset')
+  if (only !== '--streams') await onFreshServers(benchCalls)
+  if (only !== '--calls') await onFreshServers(benchStreams)
+}
 
+interface Servers {
+  readonly database: ScratchDatabase
+  readonly targets: Pair<Target>
+}
+
+/** Client, platform, pass-through and gateway are a process each. */
+async function onFreshServers(work: (servers: Servers) => Promise<void>): Promise<void> {
   const database = await createScratchDatabase()
   undo.push(database.drop)
   const mock = await startChild('mock-platform.ts', OTHER_CORE)
@@ -38,9 +54,12 @@ async function bench(): Promise<void> {
   undo.push(child.stop)
   const gateway = await startGateway(database.url, mock.origin)
   undo.push(gateway.stop)
-  const targets = { passThrough: { ...child, headers: { 'content-type': 'application/json' } }, gateway }
+  const passThrough = { ...child, headers: { 'content-type': 'application/json' } }
+  await work({ database, targets: { passThrough, gateway } })
+  await cleanUp()
+}
 
-  const streamKib = await measureStreamKib(targets)
+async function benchCalls({ database, targets }: Servers): Promise<void> {
   await warmUp(targets.passThrough)
   await warmUp(targets.gateway)
   await database.analyze()
@@ -57,7 +76,19 @@ async function bench(): Promise<void> {
   console.log(`${machine(database.version)}; ${rounds.length} rounds.`)
   if (!arePinned)
     console.log('The sessions of PostgreSQL could not be kept off the core of the server under test.')
-  console.log(`\n${report({ rounds, streamKib, commitsMs })}`)
+  console.log(`\n${callReport({ rounds, commitsMs })}\n`)
+}
+
+async function benchStreams({ database, targets }: Servers): Promise<void> {
+  await database.pinSessions()
+  const costs = await measureStreams(targets, WINDOWS)
+  console.log(`${machine(database.version)}; ${WINDOWS} windows.`)
+  if (streamsAllowed() < STREAMS_MAX) {
+    console.log(
+      `The limit of open files (ulimit -Hn) lets a process carry ${streamsAllowed()} streams, not ${STREAMS_MAX}.`,
+    )
+  }
+  console.log(`\n${streamReport(costs)}\n`)
 }
 
 function machine(postgresVersion: string): string {

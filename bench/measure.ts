@@ -1,5 +1,5 @@
-import { openStreams, run, type Target } from './load.ts'
-import { cpuUs, residentKib } from './process-usage.ts'
+import { run, type Target } from './load.ts'
+import { cpuUs } from './process-usage.ts'
 import { quantile } from './quantile.ts'
 import { CHUNKS_PER_STREAM, JSON_CALL, KEPT_CALL, STREAM_CALL } from './workload.ts'
 
@@ -27,7 +27,6 @@ const JSON_CALLS = 3_000
 const KEPT_CALLS = 1_500
 const STREAMS = 192
 const CALLS_ALONE = 200
-const OPEN_STREAMS = 1_000
 
 /** V8 goes on optimizing the path of a call for some ten thousands of them, on threads that count; a gateway serves far more. */
 const WARM_UP = { json: 60_000, kept: 6_000, streams: 800 }
@@ -60,26 +59,14 @@ export async function measureRound(targets: Pair<Target>): Promise<Round> {
   }
 }
 
-/** To be asked of young processes: later their heaps have room to spare, and streams seem to cost nothing. */
-export function measureStreamKib(targets: Pair<Target>): Promise<Pair<number>> {
-  return onBoth(targets, async (target) => {
-    await run(target, JSON_CALL, { calls: 500, concurrency: BUSY })
-    await settled()
-    const beforeKib = residentKib(target.pid)
-    const close = await openStreams(target, { calls: OPEN_STREAMS, concurrency: BUSY })
-    await settled()
-    const afterKib = residentKib(target.pid)
-    await close()
-    await settled()
-    return (afterKib - beforeKib) / OPEN_STREAMS
-  })
+export async function onBoth<From, To>(
+  pair: Pair<From>,
+  measure: (value: From) => Promise<To>,
+): Promise<Pair<To>> {
+  return { passThrough: await measure(pair.passThrough), gateway: await measure(pair.gateway) }
 }
 
-async function onBoth<T>(targets: Pair<Target>, measure: (target: Target) => Promise<T>): Promise<Pair<T>> {
-  return { passThrough: await measure(targets.passThrough), gateway: await measure(targets.gateway) }
-}
-
-function each<From, To>(pair: Pair<From>, map: (value: From) => To): Pair<To> {
+export function each<From, To>(pair: Pair<From>, map: (value: From) => To): Pair<To> {
   return { passThrough: map(pair.passThrough), gateway: map(pair.gateway) }
 }
 
@@ -95,6 +82,6 @@ function times(timesMs: readonly number[]): Times {
 }
 
 /** What a call costs after its reply (its end in the ledger, closed sockets) belongs to it, too. */
-function settled(): Promise<void> {
+export function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 200))
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PacedStreams } from './paced-streams.ts'
 import { serve } from './serve.ts'
-import { CHUNKS_PER_STREAM, HANG } from './workload.ts'
+import { CHUNKS_PER_STREAM, GATEWAYS_MODEL, PACE } from './workload.ts'
 
 /** An OpenAI-compatible platform that costs next to nothing: every byte it sends is prepared. */
 serve((request, response) => {
@@ -10,7 +11,9 @@ serve((request, response) => {
       return
     }
     response.writeHead(200, STREAM_HEADERS).write(CHUNKS[0])
-    if (!body.includes(HANG)) startStream(response)
+    if (!body.includes(PACE)) startStream(response)
+    else if (body.includes(GATEWAYS_MODEL)) paced.gateway.add(response)
+    else paced.passThrough.add(response)
   })
 })
 
@@ -73,6 +76,7 @@ const REPLY = Buffer.from(
 const CHUNKS = [' a', ' line', ' that', ' joins', ' two', ' exchanges', '.', '\n'].map((content) =>
   event([choice({ content }, null)]),
 )
+const paced = { passThrough: new PacedStreams(CHUNKS), gateway: new PacedStreams(CHUNKS) }
 const LAST_CHUNK = Buffer.concat([
   event([choice({}, 'stop')]),
   event([], USAGE),

@@ -6,15 +6,25 @@ export interface Call {
   readonly ending: string
 }
 
-/** The mock platform looks for this word, and leaves such a stream open after its first chunk. */
-export const HANG = 'hang-after-the-first-chunk'
+/** The mock platform looks for this, and leaves such a stream open. */
+export const PACE = 'a-chunk-now-and-then'
+/**
+ * Of the streams that stay open, so many of a server talk at a time: 2,500 chunks a second. More would fill the core, and
+ * chunks would be read several at a time, which costs less and is not what the pace of a model looks like.
+ */
+export const TALKING = 250
+/** A stream gets so many chunks before it is another's turn. All streams of a server have had theirs before it sends a keep-alive. */
+export const BURST_CHUNKS = 3
+export const CHUNK_APART_MS = 100
+/** The pass-through hands on the model that the client names. */
+export const GATEWAYS_MODEL = 'bench-1'
 
 /** Writes of the mock platform a stream. */
 export const CHUNKS_PER_STREAM = 200
 
 export const JSON_CALL = completion({ stream: false })
 export const STREAM_CALL = completion({ stream: true })
-export const HANGING_CALL = completion({ stream: true, query: HANG })
+export const PACED_CALL = completion({ stream: true, query: PACE })
 
 /** What the platform does not do, the gateway does here beside the rest: it keeps the turn of the conversation. */
 export const KEPT_CALL: Call = {

@@ -47,7 +47,8 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   await app.register(cors, {
     origin: config.cors.origins.includes('*') ? '*' : [...config.cors.origins],
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: EXPOSED_HEADERS,
+    // As one text: a list would be joined anew for every request.
+    exposedHeaders: EXPOSED_HEADERS.join(', '),
     maxAge: 600,
     strictPreflight: false,
   })

@@ -15,7 +15,8 @@ export interface ChatRouteOptions extends StreamTimes {
 
 /**
  * Starts the call of a request. It ends when the client closes its connection. Every answer from here on carries the headers
- * of the limit. Returns the service's own promise, since another one would cost every call.
+ * of the limit. Returns the service's own promise, since another one would cost every call. The parsed body is the call's
+ * from then on: Fastify would hold it until the reply has ended, which for a stream takes minutes.
  */
 export function startChat(
   { chat: service }: { readonly chat: Pick<ChatService, 'start'> },
@@ -24,7 +25,9 @@ export function startChat(
   call: ChatCall,
 ): Promise<Chat> {
   request.isKeyJudgedByCall = true
-  return service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
+  const chat = service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
+  request.body = undefined
+  return chat
 }
 
 /** Names the call in every answer of the request from here on, also in an error. */

@@ -26,7 +26,7 @@ export async function sendEventStream(
   encoder: ChunkEncoder,
   times: StreamTimes,
 ): Promise<void> {
-  const stream = openStream(reply, times)
+  const stream = new EventStream(reply, times)
   try {
     await chat.events.read((batch) => {
       let text = ''
@@ -48,60 +48,87 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** The response as a stream: its headers go with the first text, or when they have been held long enough. */
-function openStream(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTimes) {
-  const { raw } = reply
-  let isOpen = false
-  let lastWriteMs = performance.now()
-  let timer = setTimeout(keepAlive, headerHoldMs)
+/**
+ * The response as a stream: its headers go with the first text, or when they have been held long enough. A class, because
+ * a function for each of its methods would cost every open stream half a kilobyte.
+ */
+class EventStream {
+  readonly #reply: FastifyReply
+  readonly #keepAliveMs: number
+  #isOpen = false
+  #lastWriteMs = performance.now()
+  #timer: NodeJS.Timeout
 
-  function open(): void {
-    isOpen = true
-    reply.hijack()
-    raw.writeHead(200, {
-      // What hooks have set: request id, CORS, limits.
-      ...(reply.getHeaders() as Record<string, string>),
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-    })
-    wakeIn(keepAliveMs)
+  constructor(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTimes) {
+    this.#reply = reply
+    this.#keepAliveMs = keepAliveMs
+    this.#timer = this.#wakeIn(headerHoldMs)
   }
 
-  function wakeIn(ms: number): void {
-    clearTimeout(timer)
-    timer = setTimeout(keepAlive, ms)
+  get isOpen(): boolean {
+    return this.#isOpen
   }
 
-  function keepAlive(): void {
-    // Fragments move a number, not the timer.
-    if (!isOpen || silentMs() >= keepAliveMs) write(KEEP_ALIVE)
-    wakeIn(keepAliveMs - silentMs())
-  }
-
-  function silentMs(): number {
-    return performance.now() - lastWriteMs
-  }
-
-  function write(text: string): boolean {
-    if (!isOpen) open()
-    lastWriteMs = performance.now()
+  write(text: string): boolean {
+    if (!this.#isOpen) this.#open()
+    this.#lastWriteMs = performance.now()
+    const { raw } = this.#reply
     // ASCII, the usual, has no such line ends, and is the same in Latin-1, which needs no encoding.
     if (Buffer.byteLength(text) === text.length) return raw.write(text, 'latin1')
     return raw.write(text.replace(UNICODE_LINE_ENDS, escaped))
   }
 
-  return {
-    get isOpen() {
-      return isOpen
-    },
-    write,
-    drained: () => drained(raw),
-    end() {
-      clearTimeout(timer)
-      if (isOpen) raw.end()
-    },
+  drained(): Promise<void> {
+    return drained(this.#reply.raw)
   }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    if (this.#isOpen) this.#reply.raw.end()
+  }
+
+  #open(): void {
+    const { raw } = this.#reply
+    this.#isOpen = true
+    this.#reply.hijack()
+    raw.writeHead(200, {
+      // What hooks have set: request id, CORS, limits.
+      ...(this.#reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
+    sendHead(raw)
+    clearTimeout(this.#timer)
+    this.#timer = this.#wakeIn(this.#keepAliveMs)
+  }
+
+  #wakeIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#keepAlive(), ms)
+  }
+
+  #keepAlive(): void {
+    // Fragments move a number, not the timer.
+    if (!this.#isOpen || this.#silentMs() >= this.#keepAliveMs) this.write(KEEP_ALIVE)
+    clearTimeout(this.#timer)
+    this.#timer = this.#wakeIn(this.#keepAliveMs - this.#silentMs())
+  }
+
+  #silentMs(): number {
+    return performance.now() - this.#lastWriteMs
+  }
+}
+
+/**
+ * Writes the head by itself, since Node would otherwise keep the dozens of pieces it was put together from (1.6 kB) as
+ * long as the response. The cork lets it leave together with the first text; on the socket, because an end while the
+ * response itself is corked loses what was written.
+ */
+function sendHead(raw: ServerResponse): void {
+  const { socket } = raw
+  socket?.cork()
+  raw.flushHeaders()
+  process.nextTick(() => socket?.uncork())
 }
 
 /** Resolves when the client has taken what was written, or is gone, which ends the call: `stalled-clients.ts` sees to that. */

@@ -1,8 +1,8 @@
-import type { ResolvedCall } from '#core/chat/chat-call.ts'
 import type { RunEnd } from '#core/chat/run.ts'
+import type { CallInFlight } from '#core/chat/service.ts'
 
 /** The line of a call that failed: what an operator takes to the platform's support, and no word of the chat. */
-export function callLine(call: ResolvedCall, callId: string, end: RunEnd): Record<string, unknown> {
+export function callLine(call: CallInFlight, callId: string, end: RunEnd): Record<string, unknown> {
   const { failure, cause } = end
   return {
     call: callId,

@@ -13,7 +13,8 @@ import { KeptAnswer } from './kept-answer.ts'
 
 /** One call's part in its conversation: what the platform is asked with, and what is kept of the answer. */
 export interface ConversationTurn {
-  readonly call: AgentCall
+  /** What the platform is asked with; once it has been asked, the same without its texts. */
+  call: AgentCall
   /** Events that were passed on. */
   saw(events: readonly ChatEvent[]): void
   /** The platform names its conversation; told as often as it does. */
@@ -88,13 +89,15 @@ function agentCall(call: ResolvedCall, endUser: string): AgentCall {
 }
 
 function plainTurn(call: AgentCall): ConversationTurn {
-  return {
-    call,
-    saw: () => undefined,
-    named: () => undefined,
-    complete: () => undefined,
-    failed: async () => undefined,
-  }
+  return { call, ...NOTHING_KEPT }
+}
+
+/** Shared by all calls: each open stream has one. */
+const NOTHING_KEPT: Omit<ConversationTurn, 'call'> = {
+  saw: () => undefined,
+  named: () => undefined,
+  complete: () => undefined,
+  failed: async () => undefined,
 }
 
 /** For agents without a context: the kept turns go before the query, and the completed one is kept. */

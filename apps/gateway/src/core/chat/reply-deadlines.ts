@@ -23,57 +23,83 @@ export function startWatch(
   runtime: Runtime,
   onEvent: (event: WatchEvent) => void,
 ): ReplyDeadlines {
-  const startedMs = runtime.elapsedMs()
-  let hasBegun = false
-  let isServing = false
-  let lifeMs = startedMs
-  let graceAtMs = Number.POSITIVE_INFINITY
+  return new Watch(timeouts, runtime, onEvent)
+}
 
-  const timeoutAtMs = (nowMs: number) =>
-    Math.min(
-      startedMs + timeouts.totalMs,
-      hasBegun ? (isServing ? nowMs : lifeMs) + timeouts.idleMs : startedMs + timeouts.firstByteMs,
-    )
+/** A class, because a function for each of its methods would cost every open stream half a kilobyte. */
+class Watch implements ReplyDeadlines {
+  readonly #timeouts: Timeouts
+  readonly #runtime: Runtime
+  readonly #onEvent: (event: WatchEvent) => void
+  readonly #startedMs: number
+  #hasBegun = false
+  #isServing = false
+  #lifeMs: number
+  #graceAtMs = Number.POSITIVE_INFINITY
+  #timer: NodeJS.Timeout
 
-  const look = () => {
-    const nowMs = runtime.elapsedMs()
-    const endsAtMs = Math.min(timeoutAtMs(nowMs), graceAtMs)
-    // Half a millisecond: timers fire a fraction early by the finer clock.
-    if (endsAtMs > nowMs + 0.5) timer = setTimeout(look, endsAtMs - nowMs)
-    // After the reported end no deadline makes a failure of the reply.
-    else onEvent(graceAtMs === Number.POSITIVE_INFINITY ? 'timeout' : 'grace')
+  constructor(timeouts: Timeouts, runtime: Runtime, onEvent: (event: WatchEvent) => void) {
+    this.#timeouts = timeouts
+    this.#runtime = runtime
+    this.#onEvent = onEvent
+    this.#startedMs = runtime.elapsedMs()
+    this.#lifeMs = this.#startedMs
+    this.#timer = this.#lookIn(this.#timeoutAtMs(this.#startedMs) - this.#startedMs)
   }
-  let timer = setTimeout(look, timeoutAtMs(startedMs) - startedMs)
 
-  return {
-    alive() {
-      lifeMs = runtime.elapsedMs()
-    },
-    begun() {
-      if (hasBegun) return
-      hasBegun = true
-      lifeMs = runtime.elapsedMs()
-      // The silence may be over before the first byte would have been.
-      if (timeouts.idleMs < timeouts.firstByteMs) {
-        clearTimeout(timer)
-        look()
-      }
-    },
-    serving() {
-      isServing = true
-    },
-    waiting() {
-      isServing = false
-      lifeMs = runtime.elapsedMs()
-    },
-    ending(graceMs) {
-      if (graceAtMs !== Number.POSITIVE_INFINITY) return
-      graceAtMs = runtime.elapsedMs() + graceMs
-      clearTimeout(timer)
-      look()
-    },
-    stop() {
-      clearTimeout(timer)
-    },
+  alive(): void {
+    this.#lifeMs = this.#runtime.elapsedMs()
+  }
+
+  begun(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#lifeMs = this.#runtime.elapsedMs()
+    // The silence may be over before the first byte would have been.
+    if (this.#timeouts.idleMs < this.#timeouts.firstByteMs) {
+      clearTimeout(this.#timer)
+      this.#look()
+    }
+  }
+
+  serving(): void {
+    this.#isServing = true
+  }
+
+  waiting(): void {
+    this.#isServing = false
+    this.#lifeMs = this.#runtime.elapsedMs()
+  }
+
+  ending(graceMs: number): void {
+    if (this.#graceAtMs !== Number.POSITIVE_INFINITY) return
+    this.#graceAtMs = this.#runtime.elapsedMs() + graceMs
+    clearTimeout(this.#timer)
+    this.#look()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #timeoutAtMs(nowMs: number): number {
+    const { totalMs, idleMs, firstByteMs } = this.#timeouts
+    const silentAtMs = this.#hasBegun
+      ? (this.#isServing ? nowMs : this.#lifeMs) + idleMs
+      : this.#startedMs + firstByteMs
+    return Math.min(this.#startedMs + totalMs, silentAtMs)
+  }
+
+  #look(): void {
+    const nowMs = this.#runtime.elapsedMs()
+    const endsAtMs = Math.min(this.#timeoutAtMs(nowMs), this.#graceAtMs)
+    // Half a millisecond: timers fire a fraction early by the finer clock.
+    if (endsAtMs > nowMs + 0.5) this.#timer = this.#lookIn(endsAtMs - nowMs)
+    // After the reported end no deadline makes a failure of the reply.
+    else this.#onEvent(this.#graceAtMs === Number.POSITIVE_INFINITY ? 'timeout' : 'grace')
+  }
+
+  #lookIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#look(), ms)
   }
 }

@@ -1,4 +1,4 @@
-import type { Adapter, ReplyState } from '#core/agents/adapter.ts'
+import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { Agent } from '#core/agents/agent.ts'
 import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
@@ -50,13 +50,17 @@ interface ReplyInProgress {
 /** How long the id that a stop call needs is waited for when the client has left before it came. */
 const STOP_WITHIN_MS = 5_000
 
+/** A second read would ask the platform once more, and both would be settled as one call. */
+const READ_TWICE = 'A reply can be read only once.'
+
 /** One reply as batches of events: what one read of the platform's socket brought. A complete reply ends with exactly one `end`. */
 export class Run implements ChatEvents {
-  readonly #options: RunOptions
+  readonly #options: Omit<RunOptions, 'open'>
   readonly #startedMs: number
   #inProgress: ReplyInProgress | undefined
 
-  #isRead = false
+  /** Until the reply is read: it holds the whole call. */
+  #openTurn: RunOptions['open'] | undefined
   #isOver = false
   /** The failed call's part in its conversation was given up. */
   #released: Promise<void> | undefined
@@ -73,15 +77,14 @@ export class Run implements ChatEvents {
   #model: string | undefined
   #firstChunkMs: number | undefined
 
-  constructor(options: RunOptions) {
+  constructor({ open, ...options }: RunOptions) {
     this.#options = options
+    this.#openTurn = open
     this.#startedMs = options.runtime.elapsedMs()
   }
 
   async read(take: TakeEvents): Promise<void> {
-    // A second read would ask the platform once more, and both would be settled as one call.
-    if (this.#isRead) throw new Error('A reply can be read only once.')
-    this.#isRead = true
+    if (this.#openTurn === undefined) throw new Error(READ_TWICE)
     try {
       const inProgress = await this.#open()
       while (!this.#isOver) {
@@ -118,9 +121,8 @@ export class Run implements ChatEvents {
   }
 
   async #open(): Promise<ReplyInProgress> {
-    const { agent, adapter, upstream, runtime, open } = this.#options
-    this.#requireReader()
-    const turn = await open(() => this.#isOver)
+    const { agent, adapter, upstream, runtime } = this.#options
+    const turn = await this.#enter()
     if (this.#isOver) this.#let(turn.failed(undefined))
     this.#requireReader()
     const { call } = turn
@@ -129,8 +131,18 @@ export class Run implements ChatEvents {
       if (event === 'grace') reply.finish()
       else reply.cancel(new UpstreamError('agent_timeout'))
     })
+    turn.call = withoutTexts(call)
     this.#inProgress = { turn, state: adapter.start(call), reply, watch }
     return this.#inProgress
+  }
+
+  /** Not in `read`, whose variables are held as long as the reply takes. */
+  #enter(): ConversationTurn | Promise<ConversationTurn> {
+    const openTurn = this.#openTurn
+    if (openTurn === undefined) throw new Error(READ_TWICE)
+    this.#openTurn = undefined
+    this.#requireReader()
+    return openTurn(() => this.#isOver)
   }
 
   /** A slow reader's time is not the platform's silence. */
@@ -315,6 +327,11 @@ export class Run implements ChatEvents {
   #let(work: Promise<unknown>): void {
     work.catch(() => undefined)
   }
+}
+
+/** What a stop call may need. The texts of a long conversation would otherwise be held as long as its reply takes. */
+function withoutTexts(call: AgentCall): AgentCall {
+  return { ...call, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
 }
 
 /** What a reader is given to read, in whatever form. Progress is not counted: it is passed on or dropped, and not kept. */

@@ -39,9 +39,12 @@ export interface ChatService {
   readonly inFlight: number
 }
 
+/** What is held of a call until its end: no text of it. */
+export type CallInFlight = Pick<ResolvedCall, 'requestId' | 'target'>
+
 export interface ChatObserver {
   started(): void
-  ended(call: ResolvedCall, callId: string, end: RunEnd): void
+  ended(call: CallInFlight, callId: string, end: RunEnd): void
 }
 
 export interface ChatDeps extends TurnDeps {
@@ -76,10 +79,11 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 
   function begin(call: ResolvedCall, { callId, open, signal, closeStream }: Beginning): Run {
+    const { target, adapter, requestId } = call
     observer.started()
     const run: Run = new Run({
-      agent: call.target,
-      adapter: call.adapter,
+      agent: target,
+      adapter,
       upstream: deps.upstream,
       runtime,
       streamBytesMax: bounds.streamBytesMax,
@@ -89,7 +93,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         removeRun()
         closeStream?.()
         ledger.settle(settlementOf(callId, end))
-        observer.ended(call, callId, end)
+        observer.ended({ target, requestId }, callId, end)
         looked()
       },
     })

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import { EventReader } from './event-reader.ts'
+import { requestBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
@@ -19,6 +20,8 @@ const ERROR_BODY_BYTES = 64 * 1024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
+const NO_HEADERS: Headers = {}
+
 /**
  * One request and its reply as a pull: `next` hands over all that has been parsed since, so a slow reader costs one array
  * and not a queue of promises. Written on undici's dispatch handler, since a Readable a reply costs more than the
@@ -32,7 +35,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   #reader: EventReader | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status: number | undefined
-  #headers: Headers = {}
+  #headers = NO_HEADERS
   #mode: 'unknown' | 'events' | 'body' = 'unknown'
   #hasEnded = false
   #isPaused = false
@@ -51,7 +54,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
       // The cause is what the caller must learn, not the broken exchange that follows from it.
       body.once('error', (error) => this.cancel(error))
     }
-    dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: body ?? null }, this)
+    dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: requestBody(body) }, this)
   }
 
   get status(): number | undefined {
@@ -95,14 +98,20 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#failure !== undefined) controller.abort(this.#failure)
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    // Parsed already; undici would keep them, and the bytes of the read that brought them, as long as the reply.
+    controller.rawHeaders = null
     this.#status = status
     this.#headers = headers
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#failure !== undefined || this.#hasEnded) return
-    if (this.#mode === 'unknown') this.#mode = this.#modeOf(chunk)
+    if (this.#mode === 'unknown') {
+      this.#mode = this.#modeOf(chunk)
+      // The headers are read only beside a body.
+      if (this.#mode === 'events') this.#headers = NO_HEADERS
+    }
     if (this.#mode !== 'events') this.#readBody(chunk)
     if (this.#mode !== 'body') this.#readEvents(chunk)
   }

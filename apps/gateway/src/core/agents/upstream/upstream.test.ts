@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HelperCall, UpstreamEvent } from '#core/agents/adapter.ts'
 import type { Agent } from '#core/agents/agent.ts'
@@ -73,6 +74,17 @@ async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await upstream.help(agent, ping, 1_000)
   answer = streaming
 }
+
+test.each([100, 1_000_000])('a body of %i characters goes out whole, with its length', async (characters) => {
+  const seen = Promise.withResolvers<unknown>()
+  answer = async (response, request) => {
+    seen.resolve({ length: request.headers['content-length'], text: await text(request) })
+    response.end()
+  }
+  const body = 'ä'.repeat(characters)
+  await readAll(upstream.open(agent, { method: 'POST', url: `${agent.baseUrl}/chat`, headers: {}, body }))
+  expect(await seen.promise).toEqual({ length: String(2 * characters), text: body })
+})
 
 test('the request goes out as it was built', async () => {
   const seen = Promise.withResolvers<unknown>()

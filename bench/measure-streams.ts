@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { run, type Target } from './load.ts'
+import { each, onBoth, type Pair, settled } from './measure.ts'
+import { OpenStreams } from './open-streams.ts'
+import { cpuUs, residentKib } from './process-usage.ts'
+import { JSON_CALL, PACED_CALL } from './workload.ts'
+
+/** What streams cost while so many are open. */
+export interface StreamCosts {
+  /** The fewer of both servers. */
+  readonly open: number
+  readonly kilobytes: Pair<number>
+  /** One a window, both servers in the same one. */
+  readonly chunkCpuUs: readonly Pair<number>[]
+  readonly chunksPerRead: Pair<number>
+}
+
+export const STREAMS_MAX = 9_000
+const OPEN = [1_000, STREAMS_MAX]
+const WARM_UP_MS = 10_000
+const WINDOW_MS = 2_000
+/** For everything that is no stream. */
+const OTHER_FILES = 200
+
+/** How many streams a process may hold open, each with a socket on either side. Node has raised its limit to the hard one. */
+export function streamsAllowed(): number {
+  const limits = readFileSync('/proc/self/limits', 'latin1')
+  const filesMax = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1]
+  return filesMax === 'unlimited'
+    ? Number.POSITIVE_INFINITY
+    : Math.floor((Number(filesMax) - OTHER_FILES) / 2)
+}
+
+/** The counts of open streams that this machine allows to measure. */
+function openCounts(): number[] {
+  return [...new Set(OPEN.map((count) => Math.min(count, streamsAllowed())))]
+}
+
+/**
+ * To be asked of young processes: later their heaps have room to spare, and streams seem to cost nothing. Both servers
+ * carry their streams at the same time and on the same core, so that whatever else the machine does weighs on both.
+ */
+export async function measureStreams(targets: Pair<Target>, windows: number): Promise<StreamCosts[]> {
+  const baseKib = await onBoth(targets, async (target) => {
+    await run(target, JSON_CALL, { calls: 500, concurrency: 32 })
+    await settled()
+    return residentKib(target.pid)
+  })
+  const streams = each(targets, (target) => new OpenStreams(target))
+  const costs: StreamCosts[] = []
+  try {
+    for (const count of openCounts()) {
+      await onBoth(streams, (all) => all.upTo(count, PACED_CALL))
+      await passed(WARM_UP_MS)
+      costs.push(await costsOf(targets, streams, { baseKib, windows }))
+    }
+    return costs
+  } finally {
+    await onBoth(streams, (all) => all.close())
+  }
+}
+
+async function costsOf(
+  targets: Pair<Target>,
+  streams: Pair<OpenStreams>,
+  { baseKib, windows }: { baseKib: Pair<number>; windows: number },
+): Promise<StreamCosts> {
+  const look = () => both((server) => ({ cpuUs: cpuUs(targets[server].pid), ...streams[server].seen }))
+  const first = look()
+  const chunkCpuUs: Pair<number>[] = []
+  for (let last = first; chunkCpuUs.length < windows; ) {
+    await passed(WINDOW_MS)
+    const now = look()
+    const before = last
+    chunkCpuUs.push(
+      both(
+        (server) => (now[server].cpuUs - before[server].cpuUs) / (now[server].chunks - before[server].chunks),
+      ),
+    )
+    last = now
+  }
+  const end = look()
+  return {
+    open: Math.min(streams.passThrough.open, streams.gateway.open),
+    kilobytes: both(
+      (server) => ((residentKib(targets[server].pid) - baseKib[server]) * 1.024) / streams[server].open,
+    ),
+    chunkCpuUs,
+    chunksPerRead: both(
+      (server) => (end[server].chunks - first[server].chunks) / (end[server].reads - first[server].reads),
+    ),
+  }
+}
+
+function both<T>(measure: (server: keyof Pair<unknown>) => T): Pair<T> {
+  return { passThrough: measure('passThrough'), gateway: measure('gateway') }
+}
+
+function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
