@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { fail } from '#core/errors.ts'
-import { createSharedStore, type SharedWindows } from './shared-windows.ts'
-import { createWindows, type Windows } from './windows.ts'
+import { createSharedStore } from './shared-limit.ts'
+import { createWindows } from './windows.ts'
 
 export interface LimitRule {
   readonly points: number
@@ -74,18 +74,18 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
 }
 
 /**
- * Counts in Redis where there is one, and knows here what has been counted: where Redis goes away in the middle of a window,
- * the window goes on from what was seen last, and what passes without Redis is added to its count when it is back.
+ * Counts in Redis where there is one, and keeps in memory what has been counted. When Redis goes away in the middle of a
+ * window, the window goes on from there; what passes without Redis is added to its count when it is back.
  */
 function createLimiter(
   policy: string,
   rule: LimitRule,
   { liveProcesses }: LimitSharing,
-  share: ((policy: string, windows: Windows) => SharedWindows) | undefined,
+  store: ReturnType<typeof createSharedStore> | undefined,
 ): Limiter {
   const { windowSeconds } = rule
-  const windows = createWindows(windowSeconds * 1000)
-  const shared = share?.(policy, windows)
+  const windows = createWindows(windowSeconds)
+  const shared = store?.(policy, windowSeconds, windows)
 
   const verdict = (allowed: boolean, points: number, remaining: number, msLeft: number): LimitVerdict => ({
     allowed,
@@ -96,29 +96,35 @@ function createLimiter(
     resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
   })
 
-  /** This process's part of what is left of the limit, as far as it knows. */
-  function takeAlone(key: string, points: number): LimitVerdict {
+  /**
+   * Each live process may let an equal part of the remaining points pass. So every call that passes here takes one point for
+   * each of them, as if the others let one pass too.
+   */
+  async function takeAlone(key: string, points: number): Promise<LimitVerdict> {
     const window = windows.open(key)
     const live = liveProcesses()
-    const part = Math.max(1, Math.floor(points / live))
-    const most = window.seen === 0 ? part : Math.floor(Math.max(0, points - window.seen) / live)
-    const allowed = window.own < most
+    // Where there are more processes than points, each of them still lets the first call pass.
+    const most = Math.max(points, live)
+    const { consumedPoints, msBeforeNext } = await windows.counts.penalty(key, live)
+    const allowed = consumedPoints <= most
     if (allowed) window.own += 1
-    return verdict(allowed, part, most - window.own, window.endsAtMs - performance.now())
+    else await windows.counts.reward(key, live)
+    const remaining = Math.floor((most - consumedPoints) / live)
+    return verdict(allowed, Math.floor(most / live), remaining, msBeforeNext)
   }
 
   return {
     async take(key, perMinute = Infinity) {
       const points = Math.min(rule.points, Math.max(1, Math.floor((perMinute * windowSeconds) / 60)))
-      const known = await shared?.change(key, { take: points })
+      const known = await shared?.take(key, points)
       if (known === undefined) return takeAlone(key, points)
-      return verdict(known.isDone, points, points - known.count, known.msLeft)
+      return verdict(known.isAllowed, points, points - known.count, known.msLeft)
     },
     async giveBack(key) {
-      if (windows.find(key) === undefined) return
-      if ((await shared?.change(key, 'give back')) !== undefined) return
       const window = windows.find(key)
-      if (window !== undefined) window.own -= 1
+      if (window === undefined) return
+      window.own -= 1
+      if ((await shared?.send(key)) === undefined) await windows.counts.reward(key, liveProcesses())
     },
   }
 }

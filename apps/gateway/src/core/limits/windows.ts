@@ -1,30 +1,36 @@
-/** What this process knows of one caller's current window. */
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+
+/** What this process has to do with one caller's current window. The count of that window is in `Windows.counts`. */
 export interface LimitWindow {
-  /** Names the window in the shared store, which may lose it; empty until the store has answered. */
-  id: string
-  /** The count of all processes, as the store last gave it. */
-  seen: number
-  /** What passed here while the store did not answer, and is not in its count yet. Negative where more was given back. */
+  /** The calls that this process has let pass, less those that it has given back. */
   own: number
-  /** The part of `own` that a question under way takes to the store. */
+  /** The part of `own` that has been sent to Redis. */
   sent: number
+  /** The calls that the other processes have let pass, as of the last answer of Redis. */
+  others: number
+  /** Whether Redis has lost this window, so that its count may lack what the others had let pass. */
+  isRestored: boolean
+  /** On the clock of `performance.now()`. */
   endsAtMs: number
 }
 
 export interface Windows {
-  /** The caller's window; a fresh one where there is none, or where it is over. */
+  /** Everything that counts towards the limit, as far as this process knows. Its records end with their windows. */
+  readonly counts: RateLimiterMemory
+  /** The caller's current window; a fresh one where there is none. */
   open(key: string): LimitWindow
-  /** The caller's window, if it is not over. */
+  /** The caller's current window, if there is one. */
   find(key: string): LimitWindow | undefined
-  /** All that are not over. */
-  live(): Iterable<readonly [key: string, window: LimitWindow]>
+  /** The callers that have a window. */
+  callers(): string[]
 }
 
-/** Callers beyond these lose the oldest windows: an attacker with many addresses fills no memory. */
+/** Beyond this number the oldest windows are dropped, so that an attacker with many addresses cannot fill the memory. */
 const WINDOWS_MAX = 100_000
 
-/** The windows of one limit in this process, by caller. Those that are over are deleted when others begin. */
-export function createWindows(windowMs: number): Windows {
+/** The windows of one limit in this process. Windows that have ended are deleted when others begin. */
+export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): Windows {
+  const counts = new RateLimiterMemory({ points: 0, duration: windowSeconds, keyPrefix: '' })
   const windows = new Map<string, LimitWindow>()
 
   function find(key: string): LimitWindow | undefined {
@@ -32,28 +38,30 @@ export function createWindows(windowMs: number): Windows {
     return window !== undefined && window.endsAtMs > performance.now() ? window : undefined
   }
 
-  /** They stand in the order in which they began, all are equally long, and none outlasts the first by more than that. */
-  function sweep(nowMs: number): void {
-    for (const [key, { endsAtMs }] of windows) {
-      if (endsAtMs > nowMs && windows.size < WINDOWS_MAX) return
-      windows.delete(key)
-    }
+  // In memory these take effect at once and cannot fail; the library's promises are for stores that are elsewhere.
+  function drop(key: string): void {
+    windows.delete(key)
+    void counts.delete(key)
   }
 
   return {
+    counts,
     find,
-    live() {
-      sweep(performance.now())
-      return windows
-    },
+    callers: () => [...windows.keys()].filter(find),
     open(key) {
       const known = find(key)
       if (known !== undefined) return known
+      drop(key)
       const nowMs = performance.now()
-      windows.delete(key)
-      sweep(nowMs)
-      const window = { id: '', seen: 0, own: 0, sent: 0, endsAtMs: nowMs + windowMs }
+      // The map keeps the order in which windows began, which is nearly the order in which they end.
+      for (const [oldest, { endsAtMs }] of windows) {
+        if (endsAtMs > nowMs && windows.size < windowsMax) break
+        drop(oldest)
+      }
+      const endsAtMs = nowMs + windowSeconds * 1000
+      const window = { own: 0, sent: 0, others: 0, isRestored: false, endsAtMs }
       windows.set(key, window)
+      void counts.set(key, 0, windowSeconds)
       return window
     },
   }
