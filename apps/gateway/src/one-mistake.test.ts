@@ -33,7 +33,6 @@ const EXPECTED = 'expected agent or agent/app, where agent is one of models.'
 
 beforeAll(async () => {
   database = await openScratchDatabase()
-  await database.migrate()
   const agents = { models: { platform: 'openai', baseUrl: 'http://127.0.0.1:9', model: 'm' } }
   const config = parseConfig({ agents, conversations: { endUserHeader: 'x-person' } }, {})
   const log = createLogger('silent')

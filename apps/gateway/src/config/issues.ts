@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { expectation } from '#core/expectation.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
 
@@ -22,10 +23,10 @@ export class ConfigError extends Error {
 
 /** Each value that the schema refuses: where it is, what was expected, what was found. */
 export function findMistakes(schema: TSchema, value: unknown, path: string): ConfigIssue[] {
-  if (value === undefined) return [{ path, problem: `missing, expected ${annotation(schema, 'expected')}` }]
+  if (value === undefined) return [{ path, problem: `missing, expected ${expectation(schema)}` }]
   const inside = findInside(schema, value, path)
   if (inside.length > 0 || Value.Check(schema, value)) return inside
-  return [{ path, problem: `expected ${annotation(schema, 'expected')}${found(schema, value)}` }]
+  return [{ path, problem: `expected ${expectation(schema)}${found(schema, value)}` }]
 }
 
 export function isMapping(value: unknown): value is Record<string, unknown> {
@@ -60,15 +61,16 @@ function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[
     return Object.entries(value).flatMap(([name, item]) =>
       key.test(name)
         ? findMistakes(Type.RecordValue(schema), item, pathOf(path, name))
-        : [{ path: pathOf(path, name), problem: `expected ${annotation(schema, 'expectedKey')}` }],
+        : [{ path: pathOf(path, name), problem: `expected ${expectedKey(schema)}` }],
     )
   }
   return []
 }
 
-function annotation(schema: TSchema, keyword: 'expected' | 'expectedKey'): string {
-  const text: unknown = Reflect.get(schema, keyword)
-  if (typeof text !== 'string') throw new Error(`The schema lacks "${keyword}".`)
+/** What the keys of a mapping are, which only a pattern says otherwise. */
+function expectedKey(schema: TSchema): string {
+  const text: unknown = Reflect.get(schema, 'expectedKey')
+  if (typeof text !== 'string') throw new Error('The schema lacks "expectedKey".')
   return text
 }
 

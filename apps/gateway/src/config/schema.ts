@@ -10,8 +10,8 @@ import {
 } from '#core/users/rules.ts'
 
 /*
- * Two keywords are ours, for the one line that a mistake gets: `expected` ends the sentence "expected …", and `secret`
- * keeps the value out of it.
+ * Two keywords are ours, for the one line that a mistake gets: `expected` ends the sentence "expected …" where the other
+ * keywords do not say it well (core/expectation.ts), and `secret` keeps the value out of it.
  */
 
 const MIB = 1024 * 1024
@@ -212,11 +212,11 @@ function httpUrl() {
 }
 
 function oneOf<const Values extends string[]>(values: readonly [...Values], options: Annotations = {}) {
-  return Type.Enum(values, { expected: `one of ${values.join(', ')}`, ...options })
+  return Type.Enum(values, { ...options })
 }
 
 function flag(options: Annotations = {}) {
-  return Type.Boolean({ expected: 'true or false', ...options })
+  return Type.Boolean({ ...options })
 }
 
 function count(standard: number, { minimum = 1, maximum = Number.MAX_SAFE_INTEGER } = {}) {

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyError, FastifyInstance, FastifySchemaValidationError } from 'fastify'
 import { Problem } from '#core/errors.ts'
+import { expectation, type JsonSchema } from '#core/expectation.ts'
 import type { FieldPath } from '#core/field-path.ts'
 import { type FieldPlace, RequestProblem } from './field-place.ts'
 
@@ -83,60 +84,6 @@ function pathOf(pointer: string, property?: string): FieldPath {
   return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key))
 }
 
-interface JsonSchema {
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly format?: string
-  readonly anyOf?: readonly JsonSchema[]
-  readonly items?: JsonSchema
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly minItems?: number
-  readonly maxItems?: number
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly uniqueItems?: boolean
-  /** Said as it is where the keywords cannot tell (patterns, above all). */
-  readonly expected?: string
-}
-
 function propertySchema(schema: unknown, name: string): JsonSchema | undefined {
   return (schema as JsonSchema | undefined)?.properties?.[name]
-}
-
-function expectation(schema: unknown): string {
-  const { expected, type, enum: values, anyOf, items, ...rest } = (schema ?? {}) as JsonSchema
-  if (expected !== undefined) return expected
-  if (values !== undefined) return `one of ${values.join(', ')}`
-  if (rest.const !== undefined) return String(rest.const)
-  if (anyOf !== undefined) return anyOf.map(expectation).join(' or ')
-  switch (type) {
-    case 'string':
-      if (rest.format !== undefined) return `a string (${rest.format})`
-      return `a string${range(rest.minLength, rest.maxLength, 'characters')}`
-    case 'integer':
-      return `an integer${range(rest.minimum, rest.maximum, '')}`
-    case 'array': {
-      const distinct = rest.uniqueItems === true ? ', no item twice' : ''
-      return `an array of ${items === undefined ? 'values' : expectation(items)}${range(rest.minItems, rest.maxItems, 'items')}${distinct}`
-    }
-    case 'boolean':
-      return 'true or false'
-    case 'object':
-      return 'an object'
-    case undefined:
-      return 'a valid value'
-    default:
-      return String(type)
-  }
-}
-
-function range(least: number | undefined, most: number | undefined, unit: string): string {
-  const tail = unit === '' ? '' : ` ${unit}`
-  if (least !== undefined && most !== undefined) return ` of ${least} to ${most}${tail}`
-  if (most !== undefined) return ` of at most ${most}${tail}`
-  if (least !== undefined && least > 0) return ` of at least ${least}${tail}`
-  return ''
 }

@@ -1,0 +1,26 @@
+import Type from 'typebox'
+import { expect, test } from 'vitest'
+import { expectation } from './expectation.ts'
+
+test.each([
+  [Type.String({ minLength: 1, maxLength: 9 }), 'a string of 1 to 9 characters'],
+  [Type.String({ format: 'uuid' }), 'a string (uuid)'],
+  [Type.Integer({ minimum: 1, maximum: 100 }), 'an integer of 1 to 100'],
+  [Type.Boolean(), 'true or false'],
+  [Type.Enum(['a', 'b']), 'one of a, b'],
+  [Type.Union([Type.String(), Type.Null()]), 'a string or null'],
+  [
+    Type.Array(Type.Enum(['a']), { minItems: 1, uniqueItems: true }),
+    'an array of one of a of at least 1 items, no item twice',
+  ],
+  [Type.Object({}), 'an object'],
+  [undefined, 'a valid value'],
+])('a schema says what it expects (case %#)', (schema, expected) => {
+  expect(expectation(schema)).toBe(expected)
+})
+
+test('words of its own come before what the keywords would say', () => {
+  expect(expectation(Type.String({ pattern: '\\S', expected: 'a string that is not blank' }))).toBe(
+    'a string that is not blank',
+  )
+})
