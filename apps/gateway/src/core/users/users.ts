@@ -86,13 +86,17 @@ export interface Users {
   /** Ends the user's tokens, as every change of a password does. */
   setPassword(caller: Principal, id: string, password: string): Promise<User>
   changeOwnPassword(caller: Principal, passwords: OwnPasswords): Promise<User>
+}
+
+/** The start of an installation, when nobody is there yet who could ask for anything. */
+export interface FirstStart {
   /** Whether there is any user. */
   exist(): Promise<boolean>
   /** Makes the administrator of a first start; undefined where there is any user already. */
   firstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
 }
 
-export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users {
+export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users & FirstStart {
   async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
     const username = normalizeUsername(input.username)
     if (username === undefined) {
