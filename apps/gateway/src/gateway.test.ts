@@ -20,8 +20,8 @@ beforeAll(async () => {
   const log = createLogger('silent')
   gateway = createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
-  const { services } = gateway
-  await services.users.firstAdmin({ username: 'admin', password: 'correct horse' })
+  const { services, operations } = gateway
+  await operations.firstStart.firstAdmin({ username: 'admin', password: 'correct horse' })
   const admin = await database.prisma.user.findFirstOrThrow()
   const made = await services.keys.create(
     { userId: admin.id, role: admin.role, via: { kind: 'token', tokenId: '', expiresAt: new Date() } },

@@ -1,32 +1,22 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import { PLATFORMS } from '#core/agents/agent.ts'
-import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
-import { createAuthentication } from '#core/auth/authenticate.ts'
-import { createLogin } from '#core/auth/login.ts'
 import { createTokens } from '#core/auth/tokens.ts'
 import { createConversations } from '#core/chat/conversations.ts'
 import { createDerivedIds } from '#core/chat/derived-ids.ts'
-import { createChatService } from '#core/chat/service.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { createInstallationSecret } from '#core/installation-secret.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
-import { createKeys } from '#core/keys/keys.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { createAgentListing } from '#core/services/agent-listing.ts'
-import type { Services } from '#core/services/services.ts'
-import { createAdmission } from '#core/usage/admission.ts'
+import { createServices } from '#core/services/create-services.ts'
+import type { Operations, Services } from '#core/services/services.ts'
 import { createInstances } from '#core/usage/instances.ts'
 import { createLedger } from '#core/usage/ledger.ts'
-import { createUsage } from '#core/usage/usage.ts'
-import { createPasswords } from '#core/users/passwords.ts'
-import { createUsers } from '#core/users/users.ts'
 import { callLine } from '#ops/call-log.ts'
 import type { Health } from '#ops/health.ts'
 import { createMaintenance } from '#ops/maintenance.ts'
@@ -35,6 +25,7 @@ import { createMetrics, type Metrics } from '#ops/metrics.ts'
 /** Everything that one process runs on. */
 export interface Gateway {
   readonly services: Services
+  readonly operations: Operations
   readonly metrics: Metrics
   readonly health: Health
   /** With the database's time from {@link Gateway.syncClock} on. */
@@ -80,7 +71,6 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     },
     ...(redis !== undefined && { redis }),
   })
-  const passwords = createPasswords()
   const tokens = createTokens({
     prisma,
     runtime,
@@ -118,19 +108,9 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   })
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
   const secret = createInstallationSecret({ prisma, runtime })
-  const authentication = createAuthentication({ sql, limits, tokens })
-  const admission = createAdmission({ limits, keyLimits: createKeyLimitsReader({ sql, runtime }), ledger })
-  const chat = createChatService({
-    agents,
-    authenticate: authentication.authenticate,
-    admission,
-    ledger,
-    upstream,
+  const { services, operations } = createServices({
+    ...{ config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream, conversations },
     derivedIds: createDerivedIds(() => secret.value),
-    conversations,
-    keptCharactersMax: config.conversations.maxCharacters,
-    runtime,
-    bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
     observer: {
       started: metrics.callStarted,
       ended(call, callId, end) {
@@ -141,38 +121,14 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     },
   })
 
-  const usage = createUsage({ database, runtime, limits, config: config.usage, agentIds })
-  const maintenance = createMaintenance({ usage, conversations, instances, metrics, log })
-
-  const services: Services = {
-    limits,
-    usage,
-    tokens,
-    chat,
-    agents: createAgentListing({
-      directory: createAgentDirectory({ agents, upstream, runtime }),
-      limits,
-      isPublic: config.publicAgentListing,
-    }),
-    login: createLogin({ prisma, runtime, limits, passwords, tokens }),
-    authentication,
-    users: createUsers({ prisma, runtime, limits, passwords, config: config.users }),
-    keys: createKeys({
-      prisma,
-      runtime,
-      rules: {
-        agentIds,
-        limits: config.limits,
-        ...config.apiKeys,
-      },
-    }),
-  }
+  const maintenance = createMaintenance({ ...operations, conversations, instances, metrics, log })
 
   let isDraining = false
   let isPrepared = false
   const databaseAnswer = remember(() => databaseState(database), { runtime, forMs: PROBE_REMEMBERED_MS })
   return {
     services,
+    operations,
     metrics,
     runtime,
     health: {
@@ -203,7 +159,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     },
     async close(drainMs) {
       isDraining = true
-      await chat.drain(drainMs)
+      await operations.chat.drain(drainMs)
       await ledger.close(5_000)
       maintenance.stop()
       clock.stop()

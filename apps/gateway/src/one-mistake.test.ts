@@ -40,8 +40,8 @@ beforeAll(async () => {
   app = await createServer(config, gateway, log)
   await gateway.prepare()
   gateway.open()
-  const { users, keys } = gateway.services
-  await users.firstAdmin({ username: 'admin', password: 'correct horse' })
+  const { keys } = gateway.services
+  await gateway.operations.firstStart.firstAdmin({ username: 'admin', password: 'correct horse' })
   const { id } = await database.prisma.user.findFirstOrThrow()
   admin = { userId: id, role: 'admin', via: { kind: 'token', tokenId: '', expiresAt: new Date() } }
   const made = await keys.create(admin, { ...NEW_KEY, allowedAgents: ['models'], expiresAt: inAnHour() })
@@ -90,7 +90,7 @@ describe('one mistake, an agent that does not exist in a list', () => {
   })
 
   test('is named by the command line as its option', async () => {
-    const run = createCommands({ ...gateway.services, database, runtime: systemRuntime })
+    const run = createCommands({ ...gateway, database })
     const problem = await problemOf(run('keys create', { owner: 'admin', ...NEW_KEY }))
     expect(refusalLine(problem)).toBe(`--agents[1]: ${EXPECTED}`)
   })

@@ -26,9 +26,9 @@ import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
 import type { Gateway } from './gateway.ts'
 
-/** Services → Fastify: every hook and every mount on one screen. */
+/** Services → Fastify: every hook and every mount. */
 export async function createServer(config: Config, gateway: Gateway, log: Logger): Promise<FastifyInstance> {
-  const { services, metrics, health, runtime } = gateway
+  const { metrics, health, runtime } = gateway
   const app = createApp(config, log, runtime.newId)
 
   metrics.watchConnections(bound(app, config, gateway, log))
@@ -55,6 +55,16 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   // After CORS, so that a page in a browser can read the refusal.
   refuseBeyondBound(app)
   refuseUntilPrepared(app, health)
+  await mountRoutes(app, config, gateway)
+  return app
+}
+
+/** All routes with what they need: a test mounts them on a server whose routes have lost their hooks. */
+export async function mountRoutes(
+  app: FastifyInstance,
+  config: Config,
+  { services, runtime, health, metrics }: Gateway,
+): Promise<void> {
   installProblems(app)
   refuseBodies(app)
   installValidation(app)
@@ -77,7 +87,6 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   })
   frontPageRoutes(app, { hasHealth: config.opsPort === undefined })
   if (config.opsPort === undefined) healthRoutes(app, health, metrics)
-  return app
 }
 
 /** Health and metrics on a port of their own, which stays open while the gateway drains. */

@@ -29,9 +29,9 @@ export async function runCommand<Name extends Command>(
     const { createGateway } = await import('../gateway.ts')
     const { createCommands } = await import('#process/commands.ts')
     const log = createLogger('silent')
-    const { services, runtime, syncClock } = createGateway({ config, database, runtime: systemRuntime, log })
+    const { syncClock, ...gateway } = createGateway({ config, database, runtime: systemRuntime, log })
     await syncClock()
-    return (await createCommands({ ...services, database, runtime })(name, args)) as CommandResults[Name]
+    return (await createCommands({ ...gateway, database })(name, args)) as CommandResults[Name]
   })
 }
 

@@ -1,12 +1,13 @@
 import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type ErrorReason, fail } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
-import type { Principal } from '#core/principal.ts'
+import { type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { toProblem } from './problem.ts'
 
 /**
- * Credentials are checked in `onRequest`, before a byte of the body is read.
+ * The services decide what a caller may do. These hooks only decide it earlier, by the same functions, so that a caller
+ * that will be refused is refused before a byte of its body is read.
  * The reasons beside each hook are those that it can end with, for the route's schema.
  */
 type CredentialHook = (request: FastifyRequest) => Promise<void>
@@ -33,25 +34,14 @@ export function callerOf(request: FastifyRequest): Principal {
 }
 
 /** An access token, or an API key with `admin`, which acts for its owner. */
-export function requireManager(services: Authenticating): CredentialHook {
-  return async (request) => {
-    const principal = await authenticate(services, request)
-    const { via } = principal
-    if (via.kind === 'key' && !via.permissions.includes('admin')) {
-      fail('permission_denied', 'This needs an API key with the permission admin, or an access token.')
-    }
-    request.principal = principal
-  }
+export function managerOnly(services: Authenticating): CredentialHook {
+  return only(services, requireManager)
 }
 
 export const MANAGER_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'permission_denied'] as const satisfies ErrorReason[]
 
-export function requireToken(services: Authenticating): CredentialHook {
-  return async (request) => {
-    const principal = await authenticate(services, request)
-    if (principal.via.kind !== 'token') fail('access_token_required')
-    request.principal = principal
-  }
+export function tokenOnly(services: Authenticating): CredentialHook {
+  return only(services, requireToken)
 }
 
 export const TOKEN_PROBLEMS = [
@@ -59,25 +49,27 @@ export const TOKEN_PROBLEMS = [
   'access_token_required',
 ] as const satisfies ErrorReason[]
 
-/** Any valid API key, whatever it may do. */
-export function requireKey(services: Authenticating): CredentialHook {
-  return async (request) => {
-    const principal = await authenticate(services, request)
-    if (principal.via.kind !== 'key') fail('api_key_required')
-    request.principal = principal
-  }
+/** Any valid API key, whatever its permissions. */
+export function keyOnly(services: Authenticating): CredentialHook {
+  return only(services, requireKey)
 }
 
 export const KEY_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'api_key_required'] as const satisfies ErrorReason[]
 
-/** Whoever can be known, whatever a key may do: the service decides how much of its own it sees. */
-export function requireAny(services: Pick<Services, 'authentication'>): CredentialHook {
-  return async (request) => {
-    request.principal = await authenticate(services, request)
-  }
+/** Any valid credential: the service decides how much the caller sees. */
+export function anyCredential(services: Authenticating): CredentialHook {
+  return only(services, () => undefined)
 }
 
 export const ANY_PROBLEMS = CREDENTIAL_PROBLEMS
+
+function only(services: Authenticating, require: (caller: Principal) => unknown): CredentialHook {
+  return async (request) => {
+    const caller = await authenticate(services, request)
+    require(caller)
+    request.principal = caller
+  }
+}
 
 /** Anonymous callers are allowed, but a credential that is sent must be valid. */
 export function optionalPrincipal(services: Authenticating): CredentialHook {

@@ -13,7 +13,7 @@ import {
   idOfHeader,
   startChat,
 } from '#http/chat-route.ts'
-import { callerOf, judgeKeyFirst, KEY_PROBLEMS, requireChatKey, requireKey } from '#http/credentials.ts'
+import { callerOf, judgeKeyFirst, KEY_PROBLEMS, keyOnly, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
 import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
 import { problemsAs, ref } from '#http/schemas.ts'
@@ -85,7 +85,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
 
   app.get(
     '/api/v1/models',
-    { config, schema: modelsSchema, onRequest: requireKey(services) },
+    { config, schema: modelsSchema, onRequest: keyOnly(services) },
     async (request) => ({
       object: 'list' as const,
       data: services.agents.models(callerOf(request)).map(modelRecord),
@@ -95,7 +95,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   // A wildcard: the id of an app's model has a slash, and some clients do not escape it.
   app.get<{ Params: { '*': string } }>(
     '/api/v1/models/*',
-    { config, schema: modelSchema, onRequest: requireKey(services) },
+    { config, schema: modelSchema, onRequest: keyOnly(services) },
     async (request) => modelOf(services, request, request.params['*']),
   )
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Conversations } from '#core/chat/conversations.ts'
 import type { Instances } from '#core/usage/instances.ts'
-import type { Usage } from '#core/usage/usage.ts'
+import type { UsageMaintenance } from '#core/usage/usage.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Work that no request waits for: deleting what is past its retention, and checking that the counts agree. */
@@ -19,7 +19,7 @@ export function createMaintenance({
   metrics,
   log,
 }: {
-  usage: Pick<Usage, 'verify' | 'prune' | 'pruneNames'>
+  usage: UsageMaintenance
   conversations: Pick<Conversations, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   metrics: Pick<Metrics, 'usageDrift'>

@@ -7,7 +7,7 @@ import { OperatorError } from '#core/operator-error.ts'
 import { PAGE_ITEMS_MAX, type PageRequest, readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Services } from '#core/services/services.ts'
+import type { Operations, Services } from '#core/services/services.ts'
 import type { Drift } from '#core/usage/verify.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
@@ -54,15 +54,16 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
 
 /** Whoever can reach the socket or the database is an administrator; what they make belongs to the user they name. */
 export function createCommands({
-  users,
-  keys,
-  usage,
+  services: { users, keys },
+  operations: { usage },
   database,
   runtime,
-}: Pick<Services, 'users' | 'keys' | 'usage'> & { database: Database; runtime: Pick<Runtime, 'now'> }): (
-  name: string,
-  args: unknown,
-) => Promise<unknown> {
+}: {
+  services: Pick<Services, 'users' | 'keys'>
+  operations: Pick<Operations, 'usage'>
+  database: Database
+  runtime: Pick<Runtime, 'now'>
+}): (name: string, args: unknown) => Promise<unknown> {
   const allUsers = () => all((page) => readPage(page, (query) => users.list(operator(), query)))
   const shownUser = (user: User) => fullUserRecord(user, runtime.now())
   const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())

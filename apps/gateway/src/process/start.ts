@@ -63,7 +63,7 @@ export async function start(settings: Config): Promise<void> {
     if (prepared === undefined) handled(retryPreparation(preparation, { log, stopped, waiting, announce }))
 
     const signal = await stopped
-    log.info({ signal, inFlight: gateway.services.chat.inFlight }, 'draining')
+    log.info({ signal, inFlight: gateway.operations.chat.inFlight }, 'draining')
     app.server.close()
     await gateway.close(config.drainMs)
   } finally {
@@ -180,16 +180,19 @@ async function prepare({ config, gateway, database, say }: Preparation): Promise
   return { admin }
 }
 
-async function createFirstAdmin(config: Config, { services }: Gateway): Promise<FirstAdmin | undefined> {
+async function createFirstAdmin(
+  config: Config,
+  { operations: { firstStart } }: Gateway,
+): Promise<FirstAdmin | undefined> {
   const { adminUsername: username, adminPassword, production } = config
-  if (await services.users.exist()) return undefined
+  if (await firstStart.exist()) return undefined
   if (production && adminPassword === undefined) {
     throw new StartError(
       'ADMIN_PASSWORD: is required in production while there is no user; expected 8 to 256 characters.',
     )
   }
   const password = adminPassword ?? randomBytes(15).toString('base64url')
-  const created = await services.users.firstAdmin({ username, password })
+  const created = await firstStart.firstAdmin({ username, password })
   if (created === undefined) return undefined
   return adminPassword === undefined ? { username, password } : { username }
 }
@@ -208,7 +211,7 @@ async function openDoors(
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))
   if (config.databaseUrl === undefined) {
-    const run = createCommands({ ...gateway.services, database, runtime: gateway.runtime })
+    const run = createCommands({ ...gateway, database })
     const commands = await serveCommands(config.dataDir, run, (error) => {
       const line = refusalLine(error)
       if (line === undefined) log.error({ err: error }, 'a command failed')

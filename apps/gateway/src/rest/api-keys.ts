@@ -17,11 +17,11 @@ import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import {
   callerOf,
   KEY_PROBLEMS,
+  keyOnly,
   MANAGER_PROBLEMS,
-  requireKey,
-  requireManager,
-  requireToken,
+  managerOnly,
   TOKEN_PROBLEMS,
+  tokenOnly,
 } from '#http/credentials.ts'
 import {
   envelope,
@@ -46,11 +46,11 @@ export function apiKeyRoutes(
 ): void {
   const { keys } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  const onRequest = requireManager(services)
+  const onRequest = managerOnly(services)
   const answer = (key: ApiKey) => success(keyRecord(key, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
-  const creating = { schema: createSchema, onRequest: requireToken(services) }
+  const creating = { schema: createSchema, onRequest: tokenOnly(services) }
   routes.post('/api/v1/api-keys', creating, async (request, reply) => {
     const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = request.body
     const created = await keys.create(callerOf(request), {
@@ -95,7 +95,7 @@ export function apiKeyRoutes(
     return answer(await keys.resetUsage(callerOf(request), params.id, body.period))
   })
 
-  const reading = { schema: currentSchema, onRequest: requireKey(services) }
+  const reading = { schema: currentSchema, onRequest: keyOnly(services) }
   routes.get('/api/v1/key', reading, async (request) => {
     const { key, owner, rateLimits } = await keys.current(callerOf(request))
     const at = now()

@@ -5,7 +5,7 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/users/rules.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
-import { callerOf, requireToken, TOKEN_PROBLEMS } from '#http/credentials.ts'
+import { callerOf, TOKEN_PROBLEMS, tokenOnly } from '#http/credentials.ts'
 import { envelope, problems, ref, success } from '#http/schemas.ts'
 import { UserSchema, userRecord } from './user-record.ts'
 
@@ -33,7 +33,7 @@ export function loginRoutes(
       })
     })
 
-    const onRequest = requireToken(services)
+    const onRequest = tokenOnly(services)
     routes.post(`${path}/logout`, { schema: schemas.logout, onRequest }, async (request) => {
       await services.login.logout(callerOf(request))
       return success({})

@@ -7,7 +7,7 @@ import { readPage } from '#core/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import { GRANULARITIES } from '#core/usage/report-range.ts'
 import { GROUPS } from '#core/usage/report-rows.ts'
-import { ANY_PROBLEMS, callerOf, requireAny } from '#http/credentials.ts'
+import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/credentials.ts'
 import { sendCsv } from '#http/csv.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
 import { envelope, oneOf, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
@@ -20,7 +20,7 @@ export function usageRoutes(
 ): void {
   const { usage } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  const onRequest = requireAny(services)
+  const onRequest = anyCredential(services)
   app.addSchema(UsageReportSchema)
   app.addSchema(CallSchema)
 

@@ -11,7 +11,7 @@ import {
 } from '#core/users/rules.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
-import { callerOf, MANAGER_PROBLEMS, requireManager } from '#http/credentials.ts'
+import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/credentials.ts'
 import { envelope, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
 import {
   CallCount,
@@ -29,7 +29,7 @@ export function userRoutes(
 ): void {
   const { users } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  const onRequest = requireManager(services)
+  const onRequest = managerOnly(services)
   const answer = (user: User) => success(fullUserRecord(user, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 

@@ -1,6 +1,6 @@
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { handled } from '#core/handled.ts'
-import type { Principal } from '#core/principal.ts'
+import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AgentFeatures, HelperCall } from './adapter.ts'
 import type { Agent, Platform } from './agent.ts'
@@ -31,7 +31,7 @@ export interface ModelRecord {
 export interface AgentDirectory {
   /** All agents; for an API key with an allow-list, those that it names. */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
-  /** What can be called on the OpenAI-compatible face, by name: `agent` and `agent/app`. No probe is made. */
+  /** What can be called on the OpenAI-compatible face, by name: `agent` and `agent/app`. Takes an API key. No probe is made. */
   models(caller: Principal): readonly ModelRecord[]
 }
 
@@ -54,8 +54,12 @@ export function createAgentDirectory(deps: {
         usable(caller).map(async ({ agent, apps }) => toRecord(agent, apps, await statusOf(agent))),
       )
     },
-    models: (caller) =>
-      usable(caller).flatMap((each) => modelNames(each).map((id) => ({ id, platform: each.agent.platform }))),
+    models(caller) {
+      requireKey(caller)
+      return usable(caller).flatMap((each) =>
+        modelNames(each).map((id) => ({ id, platform: each.agent.platform })),
+      )
+    },
   }
 }
 

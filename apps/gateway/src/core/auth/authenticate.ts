@@ -46,9 +46,10 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
   )
 
   function requireKeyForm(key: string, address: string): Promise<never> | undefined {
-    if (isWellFormedKey(key)) return undefined
-    if (looksLikeToken(key)) return Promise.reject(new Problem('api_key_required'))
-    return refuseKey(limits, address, new Problem('credential_malformed'))
+    const reason = keyFormProblem(key)
+    if (reason === undefined) return undefined
+    const problem = new Problem(reason)
+    return reason === 'api_key_required' ? Promise.reject(problem) : refuseKey(limits, address, problem)
   }
 
   async function authenticateKey(key: string, address: string): Promise<Principal> {
@@ -84,6 +85,12 @@ interface KeyRow {
   readonly owner_id: string
   readonly role: Role
   readonly refusal: ErrorReason | null
+}
+
+/** Why this cannot be an API key, as far as that shows without a look-up. */
+export function keyFormProblem(credential: string): 'api_key_required' | 'credential_malformed' | undefined {
+  if (isWellFormedKey(credential)) return undefined
+  return looksLikeToken(credential) ? 'api_key_required' : 'credential_malformed'
 }
 
 /** A JWT has two dots; a key has none. */

@@ -1,7 +1,7 @@
 import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
 import { validate } from 'uuid'
 import { fail } from '#core/errors.ts'
-import type { Principal, Role } from '#core/principal.ts'
+import { type Principal, type Role, requireToken } from '#core/principal.ts'
 import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
 
 export interface TokensConfig {
@@ -99,10 +99,10 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         via: { kind: 'token', tokenId: jti, expiresAt: new Date(exp * 1000) },
       }
     },
-    async revoke({ via }) {
-      if (via.kind !== 'token') fail('access_token_required')
+    async revoke(caller) {
+      const { tokenId, expiresAt } = requireToken(caller)
       await prisma.revokedToken.createMany({
-        data: { id: via.tokenId, expiresAt: via.expiresAt },
+        data: { id: tokenId, expiresAt },
         skipDuplicates: true,
       })
       // Kept a while longer: another process may take the token until its own reading of the time says otherwise.

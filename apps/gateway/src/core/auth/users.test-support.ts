@@ -6,7 +6,7 @@ import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.t
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { type Runtime, systemRuntime } from '#core/runtime.ts'
 import { createPasswords, type Passwords } from '#core/users/passwords.ts'
-import { createUsers, type Users } from '#core/users/users.ts'
+import { createUsers, type FirstStart, type Users } from '#core/users/users.ts'
 import { type Authentication, createAuthentication } from './authenticate.ts'
 import { createLogin, type Login } from './login.ts'
 import { createTokens, type Tokens } from './tokens.ts'
@@ -20,7 +20,7 @@ export interface Accounts {
   readonly tokens: Tokens
   readonly login: Login
   readonly authentication: Authentication
-  readonly users: Users
+  readonly users: Users & FirstStart
   readonly keys: Keys
   readonly clock: { passSeconds(seconds: number): void }
   /** A fresh user as a caller by token, with the password {@link PASSWORD}. */

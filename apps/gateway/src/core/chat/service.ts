@@ -1,10 +1,11 @@
 import type { Agent } from '#core/agents/agent.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
-import type { Authentication } from '#core/auth/authenticate.ts'
+import { type Authentication, keyFormProblem } from '#core/auth/authenticate.ts'
 import { fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
+import { requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
 import type { Ledger, Settlement } from '#core/usage/ledger.ts'
@@ -115,9 +116,9 @@ export function createChatService(deps: ChatDeps): ChatService {
   /** What the caller may hear of a call that cannot be: nothing without a valid key, and only of what that key may use. */
   async function refusalOf(raw: ChatCall, error: unknown): Promise<unknown> {
     if (!(error instanceof Problem)) return error
-    const { via } = await deps.authenticate(raw.credential, raw.address)
+    const { allowedAgents } = requireKey(await deps.authenticate(raw.credential, raw.address))
     try {
-      resolveCall(agents, raw, via.kind === 'key' ? via.allowedAgents : [])
+      resolveCall(agents, raw, allowedAgents)
       return error
     } catch (told) {
       return told
@@ -160,7 +161,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         }
       } catch (error) {
         closeStream?.()
-        throw error
+        throw withForm(error, call.credential)
       } finally {
         starting -= 1
         looked()
@@ -184,6 +185,16 @@ export function createChatService(deps: ChatDeps): ChatService {
       return running.size
     },
   }
+}
+
+/**
+ * What no key hashes to may be no key at all. That is looked at only here, so that a good call pays nothing for it: HTTP
+ * refuses such a credential before the call.
+ */
+function withForm(error: unknown, credential: string): unknown {
+  if (!(error instanceof Problem) || error.reason !== 'key_unknown') return error
+  const reason = keyFormProblem(credential)
+  return reason === undefined ? error : new Problem(reason, { cause: error })
 }
 
 interface Beginning extends Pick<RunOptions, 'open'> {

@@ -5,7 +5,7 @@ import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf } from '#core/input-rules.ts'
 import { perMinute } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
-import { isAdmin, type Principal } from '#core/principal.ts'
+import { isAdmin, type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type ApiKey, Prisma, type PrismaClient, type User } from '#generated/prisma/client.ts'
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
@@ -76,6 +76,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
   }
 
   async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
+    requireManager(caller)
     // 404 rather than 403 for a neighbour's key: a 403 would confirm that it exists.
     if (!validate(id)) fail('key_not_found')
     const key = await prisma.apiKey.findFirst({
@@ -120,6 +121,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
     },
     find,
     async list(caller, query, filter = {}) {
+      requireManager(caller)
       if (filter.ownerId !== undefined && !validate(filter.ownerId)) return []
       return readList(query, ({ where, ...keyset }) =>
         prisma.apiKey.findMany({
@@ -130,19 +132,24 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       )
     },
     async count(caller, filter = {}) {
+      requireManager(caller)
       if (filter.ownerId !== undefined && !validate(filter.ownerId)) return 0
       return prisma.apiKey.count({ where: whereOf(caller, filter) })
     },
-    visibleTo,
-    async current({ via }) {
-      if (via.kind !== 'key') fail('api_key_required')
+    visibleTo(caller) {
+      requireManager(caller)
+      return visibleTo(caller)
+    },
+    async current(caller) {
+      const { keyId } = requireKey(caller)
       const { owner, ...key } = await prisma.apiKey.findUniqueOrThrow({
-        where: { id: via.keyId },
+        where: { id: keyId },
         include: { owner: true },
       })
       return { key, owner, rateLimits: rateLimits(key) }
     },
     async update(caller, id, change) {
+      requireManager(caller)
       const data = changedColumns(change, rules)
       if (!validate(id)) fail('key_not_found')
       const where = { id, ...managedBy(caller) }
@@ -150,6 +157,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       return key ?? refuseManaging(caller, id)
     },
     async resetUsage(caller, id, period) {
+      requireManager(caller)
       requireOneOf(['period'], RESET_PERIODS, period)
       if (!validate(id)) fail('key_not_found')
       if ((await prisma.apiKey.count({ where: { id, ...managedBy(caller) } })) === 0) {
@@ -159,6 +167,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       return find(caller, id)
     },
     async revoke(caller, id) {
+      requireManager(caller)
       if (!validate(id)) fail('key_not_found')
       const where = { id, ...managedBy(caller) }
       await prisma.apiKey.updateMany({
@@ -201,7 +210,7 @@ const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
 }
 
 function requireKeyCreator(caller: Principal, { permissions }: NewKey): void {
-  if (caller.via.kind !== 'token') fail('access_token_required', 'No API key creates keys.')
+  requireToken(caller, 'No API key creates keys.')
   if (caller.role === 'user') fail('role_denied', 'This needs the role admin or premium.')
   if (permissions.includes('admin') && !isAdmin(caller)) {
     fail('role_denied', 'Only an admin may grant the permission admin.')

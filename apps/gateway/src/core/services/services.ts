@@ -3,20 +3,30 @@ import type { Login } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/chat/service.ts'
 import type { Keys } from '#core/keys/keys.ts'
-import type { Limits } from '#core/limits/limits.ts'
-import type { Usage } from '#core/usage/usage.ts'
-import type { Users } from '#core/users/users.ts'
+import type { Usage, UsageMaintenance } from '#core/usage/usage.ts'
+import type { FirstStart, Users } from '#core/users/users.ts'
 import type { AgentListing } from './agent-listing.ts'
 
-/** What the faces may call. Every method that acts for somebody takes the `Principal` first. */
+/**
+ * All that the faces may call. A method that acts for a caller takes the `Principal` first and decides by itself what that
+ * caller may do; the others take a credential, or give what is public. Nothing else may stand here: a test calls every
+ * method as every kind of caller.
+ */
 export interface Services {
   readonly login: Login
-  readonly tokens: Tokens
+  /** The public signing keys. */
+  readonly tokens: Pick<Tokens, 'jwks'>
   readonly authentication: Authentication
   readonly users: Users
   readonly keys: Keys
-  readonly limits: Limits
   readonly agents: AgentListing
-  readonly chat: ChatService
+  readonly chat: Pick<ChatService, 'start'>
   readonly usage: Usage
+}
+
+/** What the process does of its own accord, for no caller: it asks for no principal, so no face gets it. */
+export interface Operations {
+  readonly firstStart: FirstStart
+  readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
+  readonly usage: UsageMaintenance
 }

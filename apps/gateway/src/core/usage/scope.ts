@@ -1,7 +1,7 @@
 import { validate } from 'uuid'
 import type { Sql } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
-import { isAdmin, type Principal } from '#core/principal.ts'
+import { isAdmin, isManager, type Principal } from '#core/principal.ts'
 
 /** Whose calls a caller may read: an admin everybody's, a user its own, a key without `admin` only those it made. */
 export type Scope =
@@ -22,7 +22,7 @@ export interface ScopeFilter {
 export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: ScopeFilter): Promise<Scope> {
   const { via } = caller
   const own: Scope =
-    via.kind === 'key' && !via.permissions.includes('admin')
+    via.kind === 'key' && !isManager(caller)
       ? { kind: 'key', keyId: via.keyId, ownerId: caller.userId }
       : isAdmin(caller)
         ? { kind: 'all' }

@@ -29,6 +29,10 @@ export interface Usage {
   exportCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<AsyncIterable<Call>>
   /** Null for a call that the caller may not see as for one that does not exist. */
   findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
+}
+
+/** Work on the ledger that no caller asks for. */
+export interface UsageMaintenance {
   /** The equations between counters, rollups and ledger that do not hold, of all time or of the last days. */
   verify(extent: 'all' | 'recent'): Promise<Drift[]>
   /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups stay. */
@@ -50,7 +54,13 @@ const PRUNED_AT_ONCE = 5_000
 /** They serve the calls that were admitted on their day; even those that an outage kept open end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
-export function createUsage({ database, runtime, limits, config, agentIds }: UsageDeps): Usage {
+export function createUsage({
+  database,
+  runtime,
+  limits,
+  config,
+  agentIds,
+}: UsageDeps): Usage & UsageMaintenance {
   const { sql, prisma } = database
   const reads = createReads(database.kind)
   const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })

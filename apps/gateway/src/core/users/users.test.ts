@@ -5,10 +5,10 @@ import { readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from './quota-period.ts'
 import { apiCallsCount } from './user.ts'
-import type { Users } from './users.ts'
+import type { FirstStart, Users } from './users.ts'
 
 let accounts: Accounts
-let users: Users
+let users: Users & FirstStart
 let admin: Principal
 
 beforeAll(async () => {

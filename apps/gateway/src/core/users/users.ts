@@ -4,7 +4,15 @@ import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf, requireText } from '#core/input-rules.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
-import { isAdmin, type Principal, ROLES, type Role, requireAdmin } from '#core/principal.ts'
+import {
+  isAdmin,
+  isManager,
+  type Principal,
+  ROLES,
+  type Role,
+  requireAdmin,
+  requireManager,
+} from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
 import type { Passwords } from './passwords.ts'
@@ -68,20 +76,27 @@ export interface Users {
    * by `AND`: spread into one that names an id, it would replace that id.
    */
   visibleTo(caller: Principal): Prisma.UserWhereInput
-  /** The same condition of a row that has been read, for relations to one row, which Prisma cannot filter. */
+  /**
+   * The same condition of a row that has been read, for relations to one row, which Prisma cannot filter. False for an API
+   * key without `admin`.
+   */
   isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
   /** A suspension ends the user's tokens. The last active administrator stays one. */
   update(caller: Principal, id: string, change: UserChange): Promise<User>
   /** Ends the user's tokens, as every change of a password does. */
   setPassword(caller: Principal, id: string, password: string): Promise<User>
   changeOwnPassword(caller: Principal, passwords: OwnPasswords): Promise<User>
+}
+
+/** The start of an installation, when nobody is there yet who could ask for anything. */
+export interface FirstStart {
   /** Whether there is any user. */
   exist(): Promise<boolean>
   /** Makes the administrator of a first start; undefined where there is any user already. */
   firstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
 }
 
-export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users {
+export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users & FirstStart {
   async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
     const username = normalizeUsername(input.username)
     if (username === undefined) {
@@ -164,10 +179,14 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       return user || fail('user_not_found', `There is no user "${username}".`)
     },
     async me(caller, query) {
+      requireManager(caller)
       return findById(caller.userId, query)
     },
-    visibleTo: (caller) => (isAdmin(caller) ? {} : { id: caller.userId }),
-    isVisibleTo: (caller, { id }) => isAdmin(caller) || id === caller.userId,
+    visibleTo(caller) {
+      requireManager(caller)
+      return isAdmin(caller) ? {} : { id: caller.userId }
+    },
+    isVisibleTo: (caller, { id }) => isAdmin(caller) || (isManager(caller) && id === caller.userId),
     async update(caller, id, change) {
       requireAdmin(caller)
       checkChange(change)
@@ -181,6 +200,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       return user ?? fail('user_not_found')
     },
     async changeOwnPassword(caller, { currentPassword, newPassword }) {
+      requireManager(caller)
       const id = caller.userId
       // Hashing takes longer the longer the text is.
       requireText(['currentPassword'], currentPassword, PASSWORD_CHARACTERS_MAX)

@@ -1,0 +1,85 @@
+import { newKey } from './authorization-table.test-support.ts'
+import {
+  ANSWERING_AGENT,
+  type Caller,
+  type Callers,
+  FAILING_AGENT,
+  PASSWORD,
+} from './callers.test-support.ts'
+
+interface Asked {
+  readonly all: Callers
+  readonly caller: Caller
+}
+
+/** An operation of the contract: which method of the services answers it, and a request that the caller may make or not. */
+interface Operation {
+  readonly method: string
+  id?(asked: Asked): string | Promise<string>
+  readonly query?: string
+  body?(asked: Asked): object
+  /** It ends the credential that it is called with. */
+  readonly takesFreshCredential?: boolean
+}
+
+const theirKey = ({ all, caller }: Asked) => all.newKey(caller.ownerId)
+const otherUser = ({ all }: Asked) => all.otherUserId
+const logout = { method: 'login.logout', takesFreshCredential: true }
+
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  chat: {
+    method: 'chat.start',
+    body: () => ({
+      ...{
+        app_id: '',
+        chat_id: '',
+        stream: false,
+        detail: false,
+        query: 'Hello',
+        conversation_id: '',
+        files: [],
+      },
+    }),
+  },
+  createCompletion: {
+    method: 'chat.start',
+    body: () => ({ model: ANSWERING_AGENT, messages: [{ role: 'user', content: 'Hello' }] }),
+  },
+  listModels: { method: 'agents.models' },
+  readModel: { method: 'agents.models', id: () => ANSWERING_AGENT },
+  listAgents: { method: 'agents.list' },
+  logout,
+  authLogout: logout,
+  createApiKey: {
+    method: 'keys.create',
+    body: (asked) => {
+      const { expiresAt: expires_at, ownerId: owner_id, ...key } = newKey(asked)
+      return { ...key, expires_at, owner_id }
+    },
+  },
+  listApiKeys: { method: 'keys.list' },
+  getApiKey: { method: 'keys.find', id: theirKey },
+  updateApiKey: { method: 'keys.update', id: theirKey, body: () => ({ name: 'renamed' }) },
+  deleteApiKey: { method: 'keys.revoke', id: theirKey },
+  revokeApiKey: { method: 'keys.revoke', id: theirKey },
+  resetApiKeyUsage: { method: 'keys.resetUsage', id: theirKey, body: () => ({ period: 'day' }) },
+  getCurrentApiKey: { method: 'keys.current' },
+  createUser: {
+    method: 'users.create',
+    body: () => ({ username: `u-${crypto.randomUUID()}`, password: PASSWORD, role: 'admin' }),
+  },
+  listUsers: { method: 'users.list' },
+  getMe: { method: 'users.me' },
+  changeOwnPassword: {
+    method: 'users.changeOwnPassword',
+    body: () => ({ current_password: 'a wrong password', new_password: PASSWORD }),
+  },
+  getUser: { method: 'users.find', id: otherUser },
+  updateUser: { method: 'users.update', id: otherUser, body: () => ({ role: 'admin' }) },
+  setPassword: { method: 'users.setPassword', id: otherUser, body: () => ({ password: PASSWORD }) },
+  readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
+  listCalls: { method: 'usage.calls', query: `?agent=${FAILING_AGENT}` },
+}
+
+/** Those that know no callers. */
+export const OPEN_OPERATIONS = ['login', 'authLogin', 'getJwks', 'live', 'ready', 'metrics']

@@ -1,0 +1,94 @@
+import type { ErrorReason } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Services } from '#core/services/services.ts'
+import type { Caller, CallerName, Callers } from './callers.test-support.ts'
+
+/** What a caller gets: `allowed`, what it sees of a list, or the reason for which it is refused. */
+type Cell = ErrorReason | 'allowed' | 'all' | 'nothing' | (string & {})
+
+export type ByPrincipal = Readonly<Record<Exclude<CallerName, 'nobody'>, Cell>>
+
+/** What a method is called with, beside its caller. */
+export interface Call {
+  readonly all: Callers
+  readonly services: Services
+  readonly caller: Caller
+}
+
+export type Row = OpenRow | PrincipalRow | AnybodyRow
+
+/** A method that knows no callers. */
+interface OpenRow {
+  readonly kind: 'open'
+  readonly why: string
+}
+
+/** By its type it cannot be called for nobody: a face that knows no caller has nothing to call it with. */
+interface PrincipalRow {
+  readonly kind: 'principal'
+  call(principal: Principal, call: Call): Promise<unknown>
+  readonly cells: ByPrincipal
+}
+
+interface AnybodyRow {
+  readonly kind: 'anybody'
+  call(call: Call): Promise<unknown>
+  readonly cells: ByPrincipal & { readonly nobody: Cell }
+}
+
+export const open = (why: string): OpenRow => ({ kind: 'open', why })
+export const forCaller = (cells: ByPrincipal, call: PrincipalRow['call']): PrincipalRow => ({
+  kind: 'principal',
+  call,
+  cells,
+})
+export const forAnybody = (cells: AnybodyRow['cells'], call: AnybodyRow['call']): AnybodyRow => ({
+  kind: 'anybody',
+  call,
+  cells,
+})
+
+export const MANAGERS: ByPrincipal = {
+  user: 'allowed',
+  premium: 'allowed',
+  admin: 'allowed',
+  'chat key': 'permission_denied',
+  'upload key': 'permission_denied',
+  'admin key of an admin': 'allowed',
+  'chat key of an admin': 'permission_denied',
+  'admin key of a user': 'allowed',
+  neighbour: 'allowed',
+}
+export const ADMINS: ByPrincipal = {
+  ...MANAGERS,
+  user: 'role_denied',
+  premium: 'role_denied',
+  'admin key of a user': 'role_denied',
+  neighbour: 'role_denied',
+}
+export const TOKENS: ByPrincipal = {
+  ...MANAGERS,
+  'chat key': 'access_token_required',
+  'upload key': 'access_token_required',
+  'admin key of an admin': 'access_token_required',
+  'chat key of an admin': 'access_token_required',
+  'admin key of a user': 'access_token_required',
+}
+export const KEYS: ByPrincipal = {
+  user: 'api_key_required',
+  premium: 'api_key_required',
+  admin: 'api_key_required',
+  'chat key': 'allowed',
+  'upload key': 'allowed',
+  'admin key of an admin': 'allowed',
+  'chat key of an admin': 'allowed',
+  'admin key of a user': 'allowed',
+  neighbour: 'api_key_required',
+}
+export const KEY_READERS: ByPrincipal = { ...MANAGERS, neighbour: 'key_not_found' }
+/** A plain user's keys were created by an administrator: it sees them and may not change them. */
+export const KEY_MANAGERS: ByPrincipal = {
+  ...KEY_READERS,
+  user: 'role_denied',
+  'admin key of a user': 'role_denied',
+}

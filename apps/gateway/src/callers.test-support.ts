@@ -1,0 +1,199 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { vi } from 'vitest'
+import { type Config, parseConfig } from '#config/load.ts'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import type { Permission, Principal, Role } from '#core/principal.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+
+export const CALLERS = [
+  'nobody',
+  'user',
+  'premium',
+  'admin',
+  'chat key',
+  'upload key',
+  'admin key of an admin',
+  'chat key of an admin',
+  'admin key of a user',
+  'neighbour',
+] as const
+export type CallerName = (typeof CALLERS)[number]
+
+export interface Caller {
+  /** Empty for nobody. */
+  readonly credential: string
+  readonly principal: Principal | undefined
+  /** Whose objects this caller asks for: the neighbour and the administrators for those of another user. */
+  readonly ownerId: string
+}
+
+/** A gateway with one caller of every kind, and a call of each chat key in its ledger. */
+export interface Callers {
+  readonly config: Config
+  readonly gateway: Gateway
+  readonly callers: Readonly<Record<CallerName, Caller>>
+  /** A user that is none of the callers. */
+  readonly otherUserId: string
+  /** Names of keys by id, as `premium's chat key`. */
+  readonly keyNames: ReadonlyMap<string, string>
+  /** A call that premium's chat key has made. */
+  readonly callId: string
+  /** A new key of this owner; its id. */
+  newKey(ownerId: string): Promise<string>
+  /** Another token of the user whose token the caller presents; else the caller's own credential. */
+  freshCredential(caller: CallerName): Promise<string>
+  close(): Promise<void>
+}
+
+export const PASSWORD = 'correct horse battery staple'
+/** The agent whose calls are in the ledger. They failed, so that the platform has said something of itself. */
+export const FAILING_AGENT = 'failing'
+export const ANSWERING_AGENT = 'answering'
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+/** Who the command line is, as far as the services know. */
+const OPERATOR: Principal = {
+  userId: NO_ID,
+  role: 'admin',
+  via: { kind: 'token', tokenId: NO_ID, expiresAt: new Date(0) },
+}
+
+export async function openCallers(): Promise<Callers> {
+  const database = await openScratchDatabase()
+  await database.migrate()
+  const platform = await startPlatform()
+  const { port } = platform.address() as AddressInfo
+  const agent = (path: string) => ({
+    platform: 'openai',
+    baseUrl: `http://127.0.0.1:${port}/${path}`,
+    model: 'm',
+  })
+  const config = parseConfig({ agents: { failing: agent('failing'), answering: agent('answering') } }, {})
+  const gateway = createGateway({ config, database, runtime: systemRuntime, log: createLogger('silent') })
+  await gateway.prepare()
+  gateway.open()
+  const { users, keys, login, authentication } = gateway.services
+
+  const userId = async (username: string, role: Role) =>
+    (await users.create(OPERATOR, { username, password: PASSWORD, role })).id
+  const ids = {
+    user: await userId('user', 'user'),
+    premium: await userId('premium', 'premium'),
+    admin: await userId('admin', 'admin'),
+    neighbour: await userId('neighbour', 'premium'),
+    other: await userId('other', 'premium'),
+  }
+  const creatorOf = (ownerId: string): Principal =>
+    ownerId === ids.user
+      ? { ...OPERATOR, userId: ids.admin }
+      : { ...OPERATOR, userId: ownerId, role: ownerId === ids.admin ? 'admin' : 'premium' }
+  const createKey = (ownerId: string, permissions: Permission[], allowedAgents?: string[]) =>
+    keys.create(creatorOf(ownerId), {
+      ...{ name: 'a key', description: '', permissions, ownerId, allowedAgents },
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+
+  const keyNames = new Map<string, string>()
+  async function byKey(name: string, ownerId: string, target: string, ...key: [Permission[], string[]?]) {
+    const { key: row, fullKey } = await createKey(ownerId, ...key)
+    keyNames.set(row.id, name)
+    return callerOf(fullKey, target)
+  }
+  const tokenOf = async (username: string) =>
+    (await login.login({ username, password: PASSWORD }, '127.0.0.1')).accessToken
+  const byToken = async (username: string, target: string) => callerOf(await tokenOf(username), target)
+  const callerOf = async (credential: string, ownerId: string): Promise<Caller> => ({
+    credential,
+    principal: await authentication.authenticate(credential, '127.0.0.1'),
+    ownerId,
+  })
+
+  const callers = {
+    nobody: { credential: '', principal: undefined, ownerId: ids.premium },
+    user: await byToken('user', ids.user),
+    premium: await byToken('premium', ids.premium),
+    admin: await byToken('admin', ids.premium),
+    neighbour: await byToken('neighbour', ids.premium),
+    'chat key': await byKey("premium's chat key", ids.premium, ids.premium, ['chat']),
+    'upload key': await byKey(
+      "premium's upload key",
+      ids.premium,
+      ids.premium,
+      ['upload'],
+      [ANSWERING_AGENT],
+    ),
+    'admin key of an admin': await byKey("admin's admin key", ids.admin, ids.premium, ['admin']),
+    'chat key of an admin': await byKey("admin's chat key", ids.admin, ids.premium, ['chat']),
+    // Only an administrator may give it this permission.
+    'admin key of a user': await byKey("user's admin key", ids.user, ids.user, ['admin']),
+  }
+  const second = await byKey("premium's second key", ids.premium, ids.premium, ['chat'])
+  const {
+    'chat key': chatKey,
+    'chat key of an admin': adminsChatKey,
+    'admin key of a user': usersKey,
+  } = callers
+  const callId = await failingCall(gateway, chatKey.credential)
+  for (const { credential } of [second, adminsChatKey, usersKey]) await failingCall(gateway, credential)
+  await vi.waitFor(async () => {
+    const open = await database.sql.query('SELECT FROM calls WHERE outcome IS NULL')
+    if (open.length > 0) throw new Error('the calls are not settled yet')
+  })
+
+  return {
+    ...{ config, gateway, callers, keyNames, callId },
+    otherUserId: ids.other,
+    newKey: async (ownerId) => (await createKey(ownerId, ['chat'])).key.id,
+    async freshCredential(name) {
+      const { credential, principal } = callers[name]
+      return principal?.via.kind === 'token' ? tokenOf(name) : credential
+    },
+    async close() {
+      await gateway.close(0)
+      await database.close()
+      platform.close()
+    },
+  }
+}
+
+export function chatCall(credential: string, agent: string): ChatCall {
+  return {
+    requestId: 'r',
+    face: 'rest',
+    ...{ credential, agent },
+    address: '127.0.0.1',
+    stream: false,
+    ...{ appId: '', chatId: '', conversationId: '', endUser: '', query: 'Hello', files: [], variables: {} },
+  }
+}
+
+async function failingCall({ services }: Gateway, credential: string): Promise<string> {
+  const signal = new AbortController().signal
+  const chat = await services.chat.start(chatCall(credential, FAILING_AGENT), signal, () => undefined)
+  await chat.events.read(() => undefined).catch(() => undefined)
+  return chat.callId
+}
+
+const ANSWER = {
+  id: '1',
+  model: 'm',
+  choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }],
+}
+
+/** An OpenAI-compatible server that refuses below one path and answers below the other. */
+async function startPlatform(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume()
+    if (request.url?.includes('failing')) response.writeHead(500).end('{"error":{"message":"down"}}')
+    else {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`data: ${JSON.stringify(ANSWER)}\n\ndata: [DONE]\n\n`)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
