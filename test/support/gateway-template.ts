@@ -17,7 +17,11 @@ export const ADMINISTRATOR = { username: 'admin', password: 'correct horse batte
  * first start.
  */
 export async function copyPreparedDataDir(dataDir: string): Promise<void> {
-  const prepared = await keptInCache('prepared', (path) => prepare({ kind: 'embedded', dataDir: path }))
+  const prepared = await keptInCache('prepared', async (path) => {
+    // A gateway's start makes its data directory, but only the database is opened here.
+    await mkdir(path, { recursive: true })
+    await prepare({ kind: 'embedded', dataDir: path })
+  })
   await mkdir(dataDir, { recursive: true })
   // `cpSync` needs five times as long for the thousand files of PGlite.
   await promisify(execFile)('cp', ['-R', join(prepared, 'db'), dataDir])
