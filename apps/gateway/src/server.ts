@@ -68,7 +68,7 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
     installValidation(json)
     chatRoutes(json, services, chatOptions)
     openAiRoutes(json, services, chatOptions)
-    agentRoutes(json, services)
+    agentRoutes(json, services, config.platforms.names)
     loginRoutes(json, services, runtime)
     apiKeyRoutes(json, services, runtime)
     userRoutes(json, services, runtime)

@@ -66,7 +66,8 @@ function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[
   return []
 }
 
-function annotation(schema: TSchema, keyword: 'expected' | 'expectedKey'): string {
+/** One of the texts that every schema of the configuration carries for its messages. */
+export function annotation(schema: TSchema, keyword: 'expected' | 'expectedKey'): string {
   const text: unknown = Reflect.get(schema, keyword)
   if (typeof text !== 'string') throw new Error(`The schema lacks "${keyword}".`)
   return text

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { PLATFORMS } from '#core/agents/registry.ts'
 import { ConfigError, loadConfig, parseConfig } from './load.ts'
 
 const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
@@ -14,16 +15,17 @@ describe('defaults', () => {
     const { agents, ...rest } = parseConfig({ agents: { 'help-desk': dify } }, {}, { cwd: '/srv' })
     expect(agents).toEqual([
       {
-        ...dify,
+        baseUrl: dify.baseUrl,
+        apiKey: dify.apiKey,
         id: 'help-desk',
+        adapter: PLATFORMS.find('dify'),
         name: 'Help desk',
         description: '',
         apps: [],
-        mode: 'chat',
+        options: { mode: 'chat' },
         timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
-        nodeData: 'filtered',
         sandbox: false,
       },
     ])
@@ -103,15 +105,19 @@ describe('agents', () => {
       { agents: { coze: { baseUrl: 'https://api.coze.com/', apiKey: 'k' } } },
       {},
     )
-    expect(agents[0]).toMatchObject({ platform: 'coze', name: 'Coze', baseUrl: 'https://api.coze.com' })
+    expect(agents[0]).toMatchObject({
+      adapter: { platform: 'coze' },
+      name: 'Coze',
+      baseUrl: 'https://api.coze.com',
+    })
   })
 
   test('apps are listed in the order of the file, named by their ids', () => {
     const apps = { '42': { apiKey: 'k1', default: true }, 'a.b': { apiKey: 'k2', name: 'Second' } }
     const { agents } = parseConfig({ agents: { a: { ...dify, apiKey: undefined, apps } } }, {})
     expect(agents[0]?.apps).toEqual([
-      { id: '42', name: '42', default: true, apiKey: 'k1' },
-      { id: 'a.b', name: 'Second', default: false, apiKey: 'k2' },
+      { id: '42', name: '42', default: true, apiKey: 'k1', options: {} },
+      { id: 'a.b', name: 'Second', default: false, apiKey: 'k2', options: {} },
     ])
   })
 
@@ -191,7 +197,7 @@ describe('agents', () => {
       { agents: { a: { platform: 'openai', baseUrl: 'http://127.0.0.1:8000/v1', apps } } },
       {},
     )
-    expect(agents[0]?.apps.map(({ model }) => model)).toEqual(['s', 'l'])
+    expect(agents[0]?.apps.map(({ options }) => options)).toEqual([{ model: 's' }, { model: 'l' }])
   })
 
   test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is a mistake', (id) => {
@@ -503,7 +509,7 @@ test('the example holds an agent of each platform, and needs its variables alone
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
 
   const { agents } = loadConfig({ ...env, GATEWAY_CONFIG: path, NODE_ENV: 'production' }, folder)
-  expect(agents.map(({ id, platform }) => [id, platform])).toEqual([
+  expect(agents.map(({ id, adapter }) => [id, adapter.platform])).toEqual([
     ['fastgpt', 'fastgpt'],
     ['dify', 'dify'],
     ['weekly-report', 'dify'],
