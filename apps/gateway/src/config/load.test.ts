@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { PLATFORMS } from '#core/agents/registry.ts'
+import { oneOf, section } from '#core/agents/entry-schema.ts'
+import { createRegistry, PLATFORMS } from '#core/agents/registry.ts'
 import { ConfigError, loadConfig, parseConfig } from './load.ts'
 
 const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
@@ -198,6 +199,37 @@ describe('agents', () => {
       {},
     )
     expect(agents[0]?.apps.map(({ options }) => options)).toEqual([{ model: 's' }, { model: 'l' }])
+  })
+
+  test('a property that means different things on two platforms is checked by the platform of its entry', () => {
+    const options = {
+      agent: section({ mode: oneOf(['fast', 'slow'], { default: 'fast' }) }),
+      app: section({}),
+    }
+    const adapters = PLATFORMS.adapters.flatMap((adapter) =>
+      adapter.platform === 'dify' ? [adapter, { ...adapter, platform: 'other', entry: options }] : adapter,
+    )
+    const parse = (change: object) =>
+      parseConfig({ agents: { a: { ...dify, ...change } } }, {}, undefined, createRegistry(adapters))
+
+    expect(parse({}).agents[0]?.options).toEqual({ mode: 'chat' })
+    expect(parse({ platform: 'other', mode: 'slow' }).agents[0]?.options).toEqual({ mode: 'slow' })
+    expect(mistakesIn(() => parse({ mode: 'slow' }))).toEqual([
+      'agents.a.mode: expected one of chat, completion, workflow, got "slow"',
+    ])
+    expect(mistakesIn(() => parse({ platform: 'other', mode: 'chat' }))).toEqual([
+      'agents.a.mode: expected one of fast, slow, got "chat"',
+    ])
+    expect(mistakesIn(() => parse({ mode: 'x' }))).toEqual([
+      'agents.a.mode: expected one of chat, completion, workflow, or one of fast, slow, got "x"',
+    ])
+    expect(mistakesIn(() => parse({ platform: 'coze', mode: 'chat' }))).toEqual([
+      'agents.a.mode: only for agents of the platforms dify, other',
+    ])
+  })
+
+  test('two adapters of one name are refused', () => {
+    expect(() => createRegistry([...PLATFORMS.adapters, ...PLATFORMS.adapters])).toThrow('the same name')
   })
 
   test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is a mistake', (id) => {
