@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 import { readerOf } from '../support/stream.ts'
+import { agentId, fresh, type GatewayWithEmulators, type Variant } from './gateway-with-emulators.ts'
 import { type Reply, readReply, type Usage } from './reply.ts'
-import { agentId, fresh, type Stage, type Variant } from './stage.ts'
-import type { Subject } from './subjects.ts'
 
 export interface Question {
   readonly query: string
@@ -48,13 +48,13 @@ export interface Client {
   readonly told: ReadonlyMap<string, Told>
 }
 
-export function createClient(stage: Stage, subject: Subject): Client {
+export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Client {
   const told = new Map<string, Told>()
   return {
     told,
     async ask(question) {
       const requestId = randomUUID()
-      const response = await send(stage, subject, question, { requestId })
+      const response = await send(setup, dialect, question, { requestId })
       const reply = readReply(response, await response.text())
       const { reason, usage, headers } = reply
       if (headers.has('x-call-id')) told.set(requestId, { question, reason, usage })
@@ -64,14 +64,14 @@ export function createClient(stage: Stage, subject: Subject): Client {
       const requestId = randomUUID()
       const leaving = new AbortController()
       const asked = { ...question, stream: true }
-      const response = await send(stage, subject, asked, { requestId, signal: leaving.signal })
+      const response = await send(setup, dialect, asked, { requestId, signal: leaving.signal })
       told.set(requestId, { question, left: true })
       return { until: readerOf(response).until, leave: () => leaving.abort() }
     },
     async askAndLeave(question, when) {
       const requestId = randomUUID()
       const leaving = new AbortController()
-      const asked = send(stage, subject, question, { requestId, signal: leaving.signal }).catch(
+      const asked = send(setup, dialect, question, { requestId, signal: leaving.signal }).catch(
         () => undefined,
       )
       await when
@@ -91,36 +91,36 @@ export const WAYS = [
 ] as const
 
 function send(
-  stage: Stage,
-  subject: Subject,
+  setup: GatewayWithEmulators,
+  dialect: Dialect,
   question: Question,
   { requestId, signal = null }: { requestId: string; signal?: AbortSignal | null },
 ): Promise<Response> {
   const { face = 'rest', variant = 'plain', owner = 'mine', chat = fresh() } = question
-  const agent = agentId(subject, variant)
-  const app = question.app ?? (variant === 'apps' ? 'one' : subject.appId)
+  const agent = agentId(dialect, variant)
+  const app = question.app ?? (variant === 'apps' ? 'one' : dialect.appId)
   const isOpenAi = face === 'openai'
-  return fetch(stage.url + (isOpenAi ? '/api/v1/chat/completions' : '/api/v1/chat'), {
+  return fetch(setup.url + (isOpenAi ? '/api/v1/chat/completions' : '/api/v1/chat'), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'x-request-id': requestId,
-      authorization: `Bearer ${stage.keys[owner]}`,
+      authorization: `Bearer ${setup.keys[owner]}`,
       ...(!isOpenAi && { agent }),
       ...(isOpenAi && chat !== '' && { 'x-conversation-id': chat }),
     },
     body: JSON.stringify(
       isOpenAi
         ? completion(question, app === '' ? agent : `${agent}/${app}`)
-        : chatCall(question, chat, app, subject),
+        : chatCall(question, chat, app, dialect),
     ),
     signal,
   })
 }
 
-function chatCall(question: Question, chat: string, app: string, { platform }: Subject) {
+function chatCall(question: Question, chat: string, app: string, { requiresConversation }: Dialect) {
   const { query, stream = false, detail = false, files = [], user, variables } = question
-  const isConversation = platform === 'hiagent'
+  const isConversation = requiresConversation === true
   return {
     app_id: app,
     chat_id: isConversation ? '' : chat,

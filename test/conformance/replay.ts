@@ -25,7 +25,8 @@ export function replayOf(name: string, pace: Pace, marker: string): string {
   return `replay:${name}:${pace}:${marker}`
 }
 
-export async function startReplay(): Promise<Replay> {
+/** @param folders - holds the folders of the platforms whose transcripts are replayed */
+export async function startReplay(folders: URL): Promise<Replay> {
   const [closed, creating] = [createSignals(), createSignals()]
   const server = createServer(async (request, response) => {
     const body = await textOf(request)
@@ -34,7 +35,7 @@ export async function startReplay(): Promise<Replay> {
     // Whatever else is asked of a platform, such as to stop.
     if (query === undefined) return response.end('{}')
     if (pace === 'hold') response.once('close', closed(query).resolve)
-    await play(transcriptNamed(name), pace as Pace, response)
+    await play(transcriptNamed(name, folders), pace as Pace, response)
   })
   // Longer than the gateway keeps a socket: no race between its reuse and our closing it.
   server.keepAliveTimeout = 65_000

@@ -1,10 +1,10 @@
-import type { AgentCall } from '@trunkline/gateway/src/core/agents/adapter.ts'
-import { PLATFORMS, type Platform } from '@trunkline/gateway/src/core/agents/agent.ts'
+import type { Adapter, Agent, AgentCall } from '@trunkline/gateway/src/core/agents/adapter.ts'
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
-import { adapterOf } from '@trunkline/gateway/src/core/agents/registry.ts'
+import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'
 import {
-  agentOf,
+  agentFor,
   callOf,
+  everyOptionsOf,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
@@ -45,34 +45,39 @@ const [chunk, completionChunk, streamError, reply, completion] = [
 ].map((name) => replyCheck(CONTRACT, ['components', 'schemas', name])) as [Check, Check, Check, Check, Check]
 type Check = ReturnType<typeof replyCheck>
 
-test.for(PLATFORMS)(
-  '%s: whatever it sends, each face gives its schema and one end, and tells no secret',
+test.for(BUILT_IN)(
+  '$platform: whatever it sends, each face gives its schema and one end, and tells no secret',
   { timeout: runs.timeoutMs },
-  async (platform) => {
-    const mode = fc.constantFrom('chat', 'completion', 'workflow' as const)
+  async (adapter) => {
+    // Prompts of nodes are let out where an operator asked for it.
+    const options = everyOptionsOf(adapter).filter(({ nodeData }) => nodeData !== 'full')
     await fc.assert(
-      fc.asyncProperty(mutated(transcriptsOf(platform)), mode, async (parts, mode) => {
-        const told = await tell(platform, mode, parts)
-        for (const detail of [false, true]) {
-          requireStream(createChunkEncoder(chatOf([]), { detail }), told, chunk)
-          await requireReply(
-            { details: detail },
-            (made) => chatReply(chatOf([]), made, { detail }),
-            told,
-            reply,
-          )
-        }
-        for (const reasoning of [false, true]) {
-          const encoder = createCompletionEncoder(chatOf([]), { reasoning, includeUsage: reasoning })
-          requireStream(encoder, told, completionChunk)
-          await requireReply(
-            { reasoning, toolCalls: true },
-            (made) => completionOf(chatOf([]), made),
-            told,
-            completion,
-          )
-        }
-      }),
+      fc.asyncProperty(
+        mutated(transcriptsOf(adapter.platform)),
+        fc.constantFrom(...options),
+        async (parts, options) => {
+          const told = await tell(adapter, options, parts)
+          for (const detail of [false, true]) {
+            requireStream(createChunkEncoder(chatOf([]), { detail }), told, chunk)
+            await requireReply(
+              { details: detail },
+              (made) => chatReply(chatOf([]), made, { detail }),
+              told,
+              reply,
+            )
+          }
+          for (const reasoning of [false, true]) {
+            const encoder = createCompletionEncoder(chatOf([]), { reasoning, includeUsage: reasoning })
+            requireStream(encoder, told, completionChunk)
+            await requireReply(
+              { reasoning, toolCalls: true },
+              (made) => completionOf(chatOf([]), made),
+              told,
+              completion,
+            )
+          }
+        },
+      ),
       runs,
     )
   },
@@ -85,18 +90,18 @@ interface Told {
 }
 
 async function tell(
-  platform: Platform,
-  mode: 'chat' | 'completion' | 'workflow',
+  adapter: Adapter,
+  options: Agent['options'],
   parts: readonly UpstreamPart[],
 ): Promise<Told> {
-  const agent = agentOf(platform, {
-    ...{ mode, timeouts },
+  const agent = agentFor(adapter, {
+    ...{ options, timeouts },
     apiKey: 'sk-planted-agent',
     baseUrl: 'https://planted.internal:8443',
   })
   const run = new Run({
     agent,
-    adapter: adapterOf(platform),
+    adapter,
     upstream: upstreamOf(parts),
     runtime: systemRuntime,
     streamBytesMax: Number.POSITIVE_INFINITY,

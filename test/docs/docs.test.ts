@@ -1,7 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
-import { ConfigFile, Environment } from '@trunkline/gateway/src/config/schema.ts'
+import { configFileOf, Environment } from '@trunkline/gateway/src/config/schema.ts'
+import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { PARAMETERS } from '@trunkline/gateway/src/openai/request.ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -40,7 +41,7 @@ test('the README names every variable and every section of the file', () => {
     new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...Object.keys(Environment.properties)]),
   )
   const named = sections?.filter((word) => !word.startsWith('…')).map((word) => word.split('.')[0])
-  expect(new Set(named)).toEqual(new Set(Object.keys(ConfigFile.properties)))
+  expect(new Set(named)).toEqual(new Set(Object.keys(configFileOf(PLATFORMS).properties)))
 })
 
 test('the table of OpenAI parameters is the one that is served', () => {

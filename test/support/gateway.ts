@@ -16,6 +16,8 @@ export interface GatewayOptions {
   /** The configuration file as text; left out: sandbox mode. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
+  /** The module that starts it; left out: the gateway's own. */
+  readonly main?: string
   /** A database that it shares with others, who drop it; left out: one of its own. */
   readonly databaseUrl?: string
   /** The database starts empty, because the first start is under test; otherwise it is migrated and has the administrator. */
@@ -101,7 +103,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
 
   async function launch(): Promise<void> {
     const pipe = options.isPiped === true ? await makePipe(join(home, 'output')) : undefined
-    const started = run(['start'], home, env(), pipe?.writeEnd)
+    const started = run(['start'], home, env(), { stdout: pipe?.writeEnd, main: options.main })
     child = started
     stdout = pipe?.closeWriteEnd() ?? started.stdout
     // A test runner that is cut short takes its gateways along.
@@ -212,9 +214,9 @@ function run(
   args: readonly string[],
   cwd: string,
   env: Record<string, string>,
-  stdout: number | 'pipe' = 'pipe',
+  { stdout = 'pipe', main = MAIN }: { stdout?: number | 'pipe' | undefined; main?: string | undefined } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['pipe', stdout, 'pipe'] })
+  return spawn(process.execPath, [main, ...args], { cwd, env, stdio: ['pipe', stdout, 'pipe'] })
 }
 
 async function makePipe(path: string) {

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
-import { PLATFORMS } from '#core/agents/agent.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createTokens } from '#core/auth/tokens.ts'
 import { createConversations } from '#core/chat/conversations.ts'
@@ -55,8 +54,8 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   const instanceId = runtime.newId()
   const metrics = createMetrics()
   const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
-  // A command's own process has no look-alikes; their ids are known all the same.
-  const agentIds = new Set<string>(config.sandbox ? PLATFORMS : agents.keys())
+  // A command's own process starts no emulators, but their ids are known.
+  const agentIds = new Set<string>(config.sandbox ? config.platforms.names : agents.keys())
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   if (redis !== undefined) metrics.limitStore(true)

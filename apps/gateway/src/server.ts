@@ -78,7 +78,7 @@ export async function mountRoutes(
     installValidation(json)
     chatRoutes(json, services, chatOptions)
     openAiRoutes(json, services, chatOptions)
-    agentRoutes(json, services)
+    agentRoutes(json, services, config.platforms.names)
     loginRoutes(json, services, runtime)
     apiKeyRoutes(json, services, runtime)
     userRoutes(json, services, runtime)

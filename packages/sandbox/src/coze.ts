@@ -171,6 +171,7 @@ export function coze(stage: Stage): Emulator {
     apiKey: KEYS.cloud,
     keys: KEYS,
     appId: BOT_ID,
+    options: { botId: BOT_ID },
     routes: {
       'POST /v3/chat': chat,
       'GET /v3/chat/retrieve': (context) => cozeData(cozeChatData(pollChat(context))),

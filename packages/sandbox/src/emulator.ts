@@ -20,6 +20,8 @@ export interface Emulator {
   readonly keys: Readonly<Record<string, string>>
   /** A real app, bot or model id, where the platform has such. */
   readonly appId?: string
+  /** What an entry of the gateway's configuration needs beside address and key. */
+  readonly options?: Readonly<Record<string, unknown>>
   readonly routes: Routes
   readonly notFound: Answer
 }

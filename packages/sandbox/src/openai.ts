@@ -68,6 +68,7 @@ export function openai(stage: Stage): Emulator {
     apiKey: KEY,
     keys: { app: KEY },
     appId: 'sandbox',
+    options: { model: 'sandbox' },
     routes: {
       'POST /v1/chat/completions': complete,
       'GET /v1/models': ({ headers }) => {

@@ -8,12 +8,12 @@ import { openai } from './openai.ts'
 import { Runs } from './runs.ts'
 import { type Seen, SeenLog } from './seen.ts'
 
-const LOOK_ALIKES = { fastgpt, hiagent, dify, coze, openai } as const satisfies Record<
+const EMULATORS = { fastgpt, hiagent, dify, coze, openai } as const satisfies Record<
   string,
   (stage: Stage) => Emulator
 >
 
-export type SandboxPlatform = keyof typeof LOOK_ALIKES
+export type SandboxPlatform = keyof typeof EMULATORS
 
 /** Emulators of all platforms, on loopback ports, in their real wire protocols. */
 export interface Sandbox {
@@ -30,6 +30,8 @@ export interface SandboxAgent {
   readonly keys: Readonly<Record<string, string>>
   /** A real app, bot or model id, where the platform has such. */
   readonly appId?: string
+  /** What an entry of the gateway's configuration needs beside address and key. */
+  readonly options?: Readonly<Record<string, unknown>>
   readonly seen: Seen
 }
 
@@ -44,8 +46,11 @@ export interface SandboxOptions {
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', ports = {}, delayMs = 15 } = options
-  const platforms = Object.keys(LOOK_ALIKES) as SandboxPlatform[]
-  const starting = platforms.map((platform) => startAgent(platform, host, ports[platform] ?? 0, delayMs))
+  const platforms = Object.keys(EMULATORS) as SandboxPlatform[]
+  const starting = platforms.map(async (platform) => ({
+    platform,
+    ...(await startEmulator(EMULATORS[platform], { host, port: ports[platform] ?? 0, delayMs })),
+  }))
   const started = await Promise.allSettled(starting)
   const running = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const close = async () => {
@@ -60,26 +65,28 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return { agents: agents as Record<SandboxPlatform, SandboxAgent>, close }
 }
 
-interface Running {
-  readonly platform: SandboxPlatform
+/** An emulator that listens. */
+export interface RunningEmulator {
   readonly agent: SandboxAgent
+  /** Ends at once, open streams included. */
   close(): Promise<void>
 }
 
-async function startAgent(
-  platform: SandboxPlatform,
-  host: string,
-  port: number,
-  delayMs: number,
-): Promise<Running> {
+/** Starts one emulator, which need not be one of the sandbox's. */
+export async function startEmulator(
+  create: (stage: Stage) => Emulator,
+  { host = '127.0.0.1', port = 0, delayMs = 15 }: { host?: string; port?: number; delayMs?: number } = {},
+): Promise<RunningEmulator> {
   const seen = new SeenLog()
   const runs = new Runs(seen)
-  const emulator = LOOK_ALIKES[platform]({ seen, runs, delayMs })
-  const { basePath, apiKey, keys, appId, routes, notFound } = emulator
+  const { basePath, apiKey, keys, appId, options, routes, notFound } = create({ seen, runs, delayMs })
   const server = await startHttpServer({ host, port, routes, notFound, seen })
   return {
-    platform,
-    agent: { baseUrl: server.origin + basePath, apiKey, keys, ...(appId && { appId }), seen },
+    agent: {
+      ...{ baseUrl: server.origin + basePath, apiKey, keys, seen },
+      ...(appId && { appId }),
+      ...(options && { options }),
+    },
     close() {
       runs.close()
       return server.close()

@@ -1,53 +1,55 @@
 import { transcriptsOf } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import type { SeenRun } from '@trunkline/sandbox'
 import { expect } from 'vitest'
-import type { At, Check } from '../at.ts'
+import { fresh } from '../gateway-with-emulators.ts'
 import { replayOf } from '../replay.ts'
-import { fresh } from '../stage.ts'
+import type { Check, Trial } from '../trial.ts'
 
 const ENDLESS = 'sandbox:slow=10 sandbox:long=100000'
 const WITHIN_MS = 100
 
 /** Tried while nothing else is asked, so that the newest run at the emulator is the check's own. */
 export const DEPARTURES = {
-  async 'GONE-01'(at) {
+  async 'GONE-01'(trial) {
     await bestOfThree(WITHIN_MS, async () => {
-      const opened = await at.open({ query: ENDLESS })
+      const opened = await trial.open({ query: ENDLESS })
       await opened.until(/网关/)
-      const run = newestRun(at)
+      const run = newestRun(trial)
       opened.leave()
-      return msUntilStopped(at, run)
+      return msUntilStopped(trial, run)
     })
   },
 
-  async 'GONE-02'(at) {
+  async 'GONE-02'(trial) {
     await bestOfThree(WITHIN_MS, async () => {
-      const before = newestRun(at)
-      const begun = at.seen.waitFor(() => newestRun(at) !== before && newestRun(at))
-      await at.askAndLeave({ query: ENDLESS }, begun)
+      const before = newestRun(trial)
+      const begun = trial.seen.waitFor(() => newestRun(trial) !== before && newestRun(trial))
+      await trial.askAndLeave({ query: ENDLESS }, begun)
       // Its id comes with the first bytes, which are on their way.
-      return msUntilStopped(at, await begun)
+      return msUntilStopped(trial, await begun)
     })
   },
 
-  async 'GONE-03'(at) {
+  async 'GONE-03'(trial) {
     const firstByteMs = 200
     await bestOfThree(firstByteMs + WITHIN_MS, async () => {
-      const before = newestRun(at)
-      const begun = at.seen.waitFor(() => newestRun(at) !== before && newestRun(at))
-      await at.askAndLeave({ query: `sandbox:slow-first=${firstByteMs} ${ENDLESS}` }, begun)
-      return msUntilStopped(at, await begun)
+      const before = newestRun(trial)
+      const begun = trial.seen.waitFor(() => newestRun(trial) !== before && newestRun(trial))
+      await trial.askAndLeave({ query: `sandbox:slow-first=${firstByteMs} ${ENDLESS}` }, begun)
+      return msUntilStopped(trial, await begun)
     })
   },
 
-  async 'GONE-04'(at) {
-    const [transcript] = transcriptsOf(at.subject.platform).filter(({ outcome }) => outcome === 'ok')
+  async 'GONE-04'(trial) {
+    const [transcript] = transcriptsOf(trial.dialect.platform, trial.setup.folders).filter(
+      ({ outcome }) => outcome === 'ok',
+    )
     await bestOfThree(WITHIN_MS, async () => {
       const query = replayOf(transcript?.name ?? '', 'hold', fresh())
-      const opened = await at.open({ query, variant: 'replay' })
+      const opened = await trial.open({ query, variant: 'replay' })
       await opened.until(/"content":"/)
       opened.leave()
-      return msUntil(at.stage.replay.closed(query))
+      return msUntil(trial.setup.replay.closed(query))
     })
   },
 } satisfies Record<string, Check>
@@ -59,13 +61,13 @@ async function bestOfThree(limitMs: number, attempt: () => Promise<number>): Pro
   expect(Math.min(...tookMs)).toBeLessThanOrEqual(limitMs)
 }
 
-function newestRun({ seen }: At): SeenRun | undefined {
+function newestRun({ seen }: Trial): SeenRun | undefined {
   return seen.runs.at(-1)
 }
 
-async function msUntilStopped({ seen, subject }: At, run: SeenRun | undefined): Promise<number> {
+async function msUntilStopped({ seen, dialect }: Trial, run: SeenRun | undefined): Promise<number> {
   const isAsked = ({ stops }: typeof seen) =>
-    !subject.hasStopCall ||
+    !dialect.hasStopCall ||
     // FastGPT names a run by its chat, and may find it ended with its connection.
     stops.some(({ runId, body }) => runId === run?.id || body.chatId === run?.conversationId)
   return msUntil(seen.waitFor((now) => run?.state !== 'running' && isAsked(now)))

@@ -1,9 +1,9 @@
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import { ERROR_KINDS, type ErrorKind } from '@trunkline/sandbox'
 import { expect } from 'vitest'
-import type { At, Check } from '../at.ts'
+import { emulatorOf, type Variant } from '../gateway-with-emulators.ts'
 import type { Reply } from '../reply.ts'
-import type { Variant } from '../stage.ts'
+import type { Check, Trial } from '../trial.ts'
 
 const KINDS = Object.keys(ERROR_KINDS) as ErrorKind[]
 
@@ -33,10 +33,10 @@ const BREAKS: Readonly<Record<string, ErrorReason>> = {
 const BEFORE_TEXT = ['html', 'html-200']
 
 export const FAILURES = {
-  async 'FAIL-01'(at) {
+  async 'FAIL-01'(trial) {
     for (const kind of KINDS) {
-      const reason = reasonOf(at, kind)
-      for (const reply of await refusals(at, kind)) {
+      const reason = reasonOf(trial, kind)
+      for (const reply of await refusals(trial, kind)) {
         expect([kind, reply.status, reply.reason]).toEqual([kind, ERRORS[reason].status, reason])
         expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
         expect(reply.headers.get('x-should-retry')).toBe(String(ERRORS[reason].retryable))
@@ -44,105 +44,105 @@ export const FAILURES = {
     }
   },
 
-  async 'FAIL-02'(at) {
+  async 'FAIL-02'(trial) {
     for (const kind of KINDS) {
-      for (const { bodies, raw } of await refusals(at, kind)) {
+      for (const { bodies, raw } of await refusals(trial, kind)) {
         const [body] = bodies
         const told = body?.msg ?? body?.error?.message ?? ''
-        const reason = reasonOf(at, kind)
+        const reason = reasonOf(trial, kind)
         // The platform's words help where the caller's own input is refused; elsewhere they tell of keys and hosts.
         if (reason !== 'agent_rejected_input' && reason !== 'content_filtered') {
           expect(told).toBe(ERRORS[reason].text)
         }
-        requireNoSecret(at, raw)
+        requireNoSecret(trial, raw)
       }
     }
   },
 
-  async 'FAIL-03'(at) {
-    const waits: Readonly<Record<string, string>> = { fastgpt: '23', openai: '20' }
-    const wait = at.subject.refusals['rate-limit'] === undefined ? waits[at.subject.platform] : undefined
-    if (wait === undefined) at.exempt('its refusals name no time to wait')
-    for (const { headers } of await refusals(at, 'rate-limit')) expect(headers.get('retry-after')).toBe(wait)
+  async 'FAIL-03'(trial) {
+    const { refusals: otherwise, retryAfter: wait } = trial.dialect
+    if (otherwise['rate-limit'] !== undefined) trial.exempt('it knows no rate limit')
+    if (wait === undefined) trial.exempt('its refusals name no time to wait')
+    for (const { headers } of await refusals(trial, 'rate-limit'))
+      expect(headers.get('retry-after')).toBe(wait)
   },
 
-  async 'FAIL-04'(at) {
+  async 'FAIL-04'(trial) {
     for (const [word, usual] of Object.entries(BREAKS)) {
-      const reason = at.subject.breaks[`json ${word}`] ?? usual
-      const reply = await at.ask({ query: `sandbox:${word} Hello` })
+      const reason = trial.dialect.breaks[`json ${word}`] ?? usual
+      const reply = await trial.ask({ query: `sandbox:${word} Hello` })
       expect([word, reply.status, reply.reason]).toEqual([word, ERRORS[reason].status, reason])
-      requireNoSecret(at, reply.raw)
+      requireNoSecret(trial, reply.raw)
     }
   },
 
-  async 'FAIL-05'(at) {
+  async 'FAIL-05'(trial) {
     for (const [word, usual] of Object.entries(BREAKS)) {
-      const reason = at.subject.breaks[`stream ${word}`] ?? usual
+      const reason = trial.dialect.breaks[`stream ${word}`] ?? usual
       for (const face of ['rest', 'openai'] as const) {
-        const reply = await at.ask({ face, stream: true, query: `sandbox:${word} Hello` })
+        const reply = await trial.ask({ face, stream: true, query: `sandbox:${word} Hello` })
         const isRefused = BEFORE_TEXT.includes(word)
         expect([word, reply.status]).toEqual([word, isRefused ? ERRORS[reason].status : 200])
         expect([word, reply.reason]).toEqual([word, reason])
         if (!isRefused) requireBrokenStream(reply)
-        requireNoSecret(at, reply.raw)
+        requireNoSecret(trial, reply.raw)
       }
     }
   },
 
-  async 'FAIL-06'(at) {
+  async 'FAIL-06'(trial) {
     for (const stream of [false, true]) {
-      const { status, reason, headers } = await at.ask({ query: 'Hello', variant: 'gone', stream })
+      const { status, reason, headers } = await trial.ask({ query: 'Hello', variant: 'gone', stream })
       expect([status, reason]).toEqual([502, 'agent_unreachable'])
       expect(headers.get('x-should-retry')).toBe('true')
     }
   },
 
-  async 'FAIL-07'(at) {
-    if (!at.subject.hasNodes) at.exempt('its emulator has no nodes that fail')
-    for (const { status, reason } of await at.everyWay('sandbox:node-failed Hello')) {
+  async 'FAIL-07'(trial) {
+    if (!trial.dialect.hasNodes) trial.exempt('its emulator has no nodes that fail')
+    for (const { status, reason } of await trial.everyWay('sandbox:node-failed Hello')) {
       expect([status, reason]).toEqual([502, 'agent_error'])
     }
   },
 
-  async 'FAIL-08'(at) {
-    if (at.subject.platform !== 'coze') at.exempt('it asks no client for the output of a tool')
-    // coze-studio does not pass the state on: its stream ends well, and empty.
-    const reason = at.subject.name === 'coze' ? 'agent_requires_action' : 'agent_empty_reply'
-    for (const reply of await at.everyWay('sandbox:requires-action')) {
+  async 'FAIL-08'(trial) {
+    const { toolOutputWanted: reason } = trial.dialect
+    if (reason === undefined) trial.exempt('it asks no client for the output of a tool')
+    for (const reply of await trial.everyWay('sandbox:requires-action')) {
       expect([reply.status, reply.reason]).toEqual([502, reason])
     }
   },
 
-  async 'TIME-01'(at) {
-    for (const reply of await bothWays(at, 'hasty', 'sandbox:hang')) requireTimeout(reply)
+  async 'TIME-01'(trial) {
+    for (const reply of await bothWays(trial, 'hasty', 'sandbox:hang')) requireTimeout(reply)
   },
 
-  async 'TIME-02'(at) {
-    for (const reply of await bothWays(at, 'hasty', 'sandbox:pings=20')) requireTimeout(reply)
+  async 'TIME-02'(trial) {
+    for (const reply of await bothWays(trial, 'hasty', 'sandbox:pings=20')) requireTimeout(reply)
   },
 
-  async 'TIME-03'(at) {
-    requireTimeout(await at.ask({ variant: 'hasty', query: 'sandbox:silence Hello' }))
-    requireLateTimeout(await at.ask({ variant: 'idle', query: 'sandbox:silence Hello', stream: true }))
+  async 'TIME-03'(trial) {
+    requireTimeout(await trial.ask({ variant: 'hasty', query: 'sandbox:silence Hello' }))
+    requireLateTimeout(await trial.ask({ variant: 'idle', query: 'sandbox:silence Hello', stream: true }))
   },
 
-  async 'TIME-04'(at) {
-    const [json, stream] = await bothWays(at, 'brief', 'sandbox:slow=20 sandbox:long=1000')
+  async 'TIME-04'(trial) {
+    const [json, stream] = await bothWays(trial, 'brief', 'sandbox:slow=20 sandbox:long=1000')
     requireTimeout(json)
     requireLateTimeout(stream)
   },
 } satisfies Record<string, Check>
 
-function reasonOf({ subject }: At, kind: ErrorKind): ErrorReason {
-  return subject.refusals[kind] ?? USUAL[kind]
+function reasonOf({ dialect }: Trial, kind: ErrorKind): ErrorReason {
+  return dialect.refusals[kind] ?? USUAL[kind]
 }
 
-function refusals(at: At, kind: ErrorKind): Promise<readonly Reply[]> {
-  return at.everyWay(`sandbox:error=${kind} Hello`)
+function refusals(trial: Trial, kind: ErrorKind): Promise<readonly Reply[]> {
+  return trial.everyWay(`sandbox:error=${kind} Hello`)
 }
 
-async function bothWays(at: At, variant: Variant, query: string): Promise<readonly [Reply, Reply]> {
-  return Promise.all([at.ask({ variant, query }), at.ask({ variant, query, stream: true })])
+async function bothWays(trial: Trial, variant: Variant, query: string): Promise<readonly [Reply, Reply]> {
+  return Promise.all([trial.ask({ variant, query }), trial.ask({ variant, query, stream: true })])
 }
 
 function requireTimeout({ status, reason }: Reply): void {
@@ -162,8 +162,8 @@ function requireBrokenStream({ text, bodies, finishes, isDone }: Reply): void {
   expect(isDone).toBe(false)
 }
 
-function requireNoSecret({ subject, stage }: At, raw: string): void {
-  const { baseUrl, keys } = stage.sandbox.agents[subject.platform]
+function requireNoSecret({ dialect, setup }: Trial, raw: string): void {
+  const { baseUrl, keys } = emulatorOf(setup.emulators, dialect)
   for (const secret of [new URL(baseUrl).host, '127.0.0.1', '://', '<', ...Object.values(keys)]) {
     expect(raw).not.toContain(secret)
   }

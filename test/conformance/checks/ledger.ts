@@ -1,9 +1,9 @@
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import { expect } from 'vitest'
 import type { Told } from '../client.ts'
-import type { LedgerRow } from '../stage.ts'
+import type { LedgerRow } from '../gateway-with-emulators.ts'
 
-/** What clients were told of one subject's calls, and what the ledger has of them once the gateway has ended. */
+/** What clients were told of one dialect's calls, and what the ledger has of them once the gateway has ended. */
 export interface Books {
   readonly told: ReadonlyMap<string, Told>
   readonly rows: readonly LedgerRow[]

@@ -1,16 +1,16 @@
 import { expect } from 'vitest'
 import { CONTRACT } from '../../contract/contract.ts'
 import { replyCheck } from '../../contract/schema-check.ts'
-import type { Check } from '../at.ts'
+import { fresh } from '../gateway-with-emulators.ts'
 import type { Reply } from '../reply.ts'
-import { fresh } from '../stage.ts'
+import type { Check } from '../trial.ts'
 
 const HELLO = 'Hello, what is a gateway?'
 
 export const REPLIES = {
-  async 'REPLY-01'(at) {
+  async 'REPLY-01'(trial) {
     const chat = fresh()
-    const reply = await at.ask({ query: HELLO, chat })
+    const reply = await trial.ask({ query: HELLO, chat })
     expect(reply.status).toBe(200)
     expect(problemsWith('ChatReply', reply)).toEqual([])
     expect(reply.bodies[0]?.id).toBe(chat)
@@ -18,9 +18,9 @@ export const REPLIES = {
     expect(reply.finishes).toEqual(['stop'])
   },
 
-  async 'REPLY-02'(at) {
+  async 'REPLY-02'(trial) {
     const chat = fresh()
-    const reply = await at.ask({ query: HELLO, chat, stream: true })
+    const reply = await trial.ask({ query: HELLO, chat, stream: true })
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(reply.headers.get('cache-control')).toBe('no-cache, no-transform')
@@ -42,8 +42,8 @@ export const REPLIES = {
     }
   },
 
-  async 'REPLY-03'(at) {
-    const [, , json, stream] = await at.everyWay(HELLO)
+  async 'REPLY-03'(trial) {
+    const [, , json, stream] = await trial.everyWay(HELLO)
     for (const [reply, schema] of [
       [json, 'Completion'],
       [stream, 'CompletionChunk'],
@@ -54,28 +54,32 @@ export const REPLIES = {
     }
   },
 
-  async 'REPLY-04'(at) {
-    const replies = (await at.everyWay(HELLO)).map(({ text, finishes, usage }) => ({ text, finishes, usage }))
+  async 'REPLY-04'(trial) {
+    const replies = (await trial.everyWay(HELLO)).map(({ text, finishes, usage }) => ({
+      text,
+      finishes,
+      usage,
+    }))
     expect(replies[0]?.text).toMatch(/^Hello from the /)
     for (const reply of replies) expect(reply).toEqual(replies[0])
   },
 
-  async 'REPLY-05'(at) {
-    for (const reply of await at.everyWay(`sandbox:echo ${HOSTILE_TEXT}`))
+  async 'REPLY-05'(trial) {
+    for (const reply of await trial.everyWay(`sandbox:echo ${HOSTILE_TEXT}`))
       expect(reply.text).toBe(HOSTILE_TEXT)
   },
 
-  async 'REPLY-06'(at) {
-    const { cut } = at.subject
-    for (const reply of await at.everyWay(`sandbox:length ${HELLO}`)) {
+  async 'REPLY-06'(trial) {
+    const { cut } = trial.dialect
+    for (const reply of await trial.everyWay(`sandbox:length ${HELLO}`)) {
       expect(reply.finishes).toEqual([cut])
       expect(reply.text).not.toBe('')
     }
   },
 
-  async 'REPLY-07'(at) {
-    for (const { usage } of await at.everyWay(HELLO)) {
-      if (!at.subject.reportsUsage) {
+  async 'REPLY-07'(trial) {
+    for (const { usage } of await trial.everyWay(HELLO)) {
+      if (!trial.dialect.reportsUsage) {
         expect(usage).toBeUndefined()
         continue
       }
@@ -86,49 +90,49 @@ export const REPLIES = {
     }
   },
 
-  async 'REPLY-08'(at) {
-    if (at.subject.platform !== 'coze') at.exempt('its emulator gives one answer a run')
+  async 'REPLY-08'(trial) {
+    if (!trial.dialect.givesSeveralAnswers) trial.exempt('its emulator gives one answer a run')
     const answer = 'one two three four'
-    for (const { text } of await at.everyWay(`sandbox:multi sandbox:echo ${answer}`)) {
+    for (const { text } of await trial.everyWay(`sandbox:multi sandbox:echo ${answer}`)) {
       expect(text).toBe('one two\n\n three four')
     }
   },
 
-  async 'REPLY-09'(at) {
-    if (at.subject.platform !== 'dify') at.exempt('it does not take back what it said')
-    const [json, stream, completion, chunks] = await at.everyWay('sandbox:replace sandbox:echo badly said')
+  async 'REPLY-09'(trial) {
+    if (!trial.dialect.replacesText) trial.exempt('it does not take back what it said')
+    const [json, stream, completion, chunks] = await trial.everyWay('sandbox:replace sandbox:echo badly said')
     const replacement = '抱歉，我不能回答。Sorry, I cannot answer that.'
     for (const reply of [json, completion]) expect(reply?.text).toBe(replacement)
     for (const reply of [stream, chunks]) expect(reply?.text).toBe(`badly said\n\n${replacement}`)
   },
 
-  async 'REPLY-10'(at) {
-    for (const reply of await at.everyWay('sandbox:empty')) {
-      if (at.subject.platform === 'openai') expect([reply.status, reply.text]).toEqual([200, ''])
+  async 'REPLY-10'(trial) {
+    for (const reply of await trial.everyWay('sandbox:empty')) {
+      if (trial.dialect.mayAnswerNothing) expect([reply.status, reply.text]).toEqual([200, ''])
       else expect([reply.status, reply.reason]).toEqual([502, 'agent_empty_reply'])
     }
   },
 
-  async 'REPLY-11'(at) {
+  async 'REPLY-11'(trial) {
     const files = ['https://files.example.com/report.pdf', 'https://files.example.com/photo.png']
     for (const face of ['rest', 'openai'] as const) {
-      const { text } = await at.ask({ face, query: HELLO, files })
+      const { text } = await trial.ask({ face, query: HELLO, files })
       expect(text).toContain('I received 2 files')
       for (const name of ['report.pdf', 'photo.png']) expect(text).toContain(name)
     }
   },
 
-  async 'REPLY-12'(at) {
-    if (at.subject.platform === 'openai') at.exempt('its protocol has no variables')
+  async 'REPLY-12'(trial) {
+    if (trial.dialect.ignoresVariables) trial.exempt('its protocol has no variables')
     const topic = fresh()
-    await at.ask({ query: HELLO, variables: { topic } })
-    expect(at.requestsWith(topic)).toHaveLength(1)
+    await trial.ask({ query: HELLO, variables: { topic } })
+    expect(trial.requestsWith(topic)).toHaveLength(1)
   },
 
-  async 'DETAIL-01'(at) {
-    const { details: wanted } = at.subject
+  async 'DETAIL-01'(trial) {
+    const { details: wanted } = trial.dialect
     const [json, stream] = await Promise.all(
-      [false, true].map((stream) => at.ask({ query: HELLO, stream, detail: true })),
+      [false, true].map((stream) => trial.ask({ query: HELLO, stream, detail: true })),
     )
     for (const reply of [json, stream]) {
       expect(reply?.details.flatMap((detail) => DETAIL_EVENT(detail) ?? [])).toEqual([])
@@ -139,41 +143,41 @@ export const REPLIES = {
     expect(json && problemsWith('ChatReply', json)).toEqual([])
   },
 
-  async 'DETAIL-02'(at) {
-    for (const { bodies } of await at.everyWay(HELLO)) {
+  async 'DETAIL-02'(trial) {
+    for (const { bodies } of await trial.everyWay(HELLO)) {
       expect(bodies.filter((body) => 'detail' in body)).toEqual([])
     }
   },
 
-  async 'DETAIL-03'(at) {
+  async 'DETAIL-03'(trial) {
     const secret = fresh()
     // Numbers, and no word of the question.
     const query = `sandbox:long=3 ${secret}`
     for (const stream of [false, true]) {
-      const { details } = await at.ask({ query, stream, detail: true })
+      const { details } = await trial.ask({ query, stream, detail: true })
       expect(JSON.stringify(details)).not.toContain(secret)
     }
-    if (at.subject.platform !== 'fastgpt') return
-    const { details } = await at.ask({ query, variant: 'open', detail: true })
+    if (!trial.dialect.showsNodeData) return
+    const { details } = await trial.ask({ query, variant: 'open', detail: true })
     expect(JSON.stringify(details)).toContain(`"query":"${query}"`)
   },
 
-  async 'DETAIL-04'(at) {
-    for (const { reasoning } of await at.everyWay(HELLO)) expect(reasoning).toBe('')
+  async 'DETAIL-04'(trial) {
+    for (const { reasoning } of await trial.everyWay(HELLO)) expect(reasoning).toBe('')
     for (const stream of [false, true]) {
-      const { reasoning } = await at.ask({ face: 'openai', query: HELLO, stream, variant: 'open' })
-      expect(reasoning !== '').toBe(at.subject.reasons)
+      const { reasoning } = await trial.ask({ face: 'openai', query: HELLO, stream, variant: 'open' })
+      expect(reasoning !== '').toBe(trial.dialect.reasons)
     }
   },
 
-  async 'PAUSE-01'(at) {
-    if (at.subject.platform !== 'fastgpt') at.exempt('its emulator does not pause')
+  async 'PAUSE-01'(trial) {
+    if (!trial.dialect.pauses) trial.exempt('its emulator does not pause')
     for (const stream of [false, true]) {
       const chat = fresh()
-      const pause = await at.ask({ query: 'sandbox:interactive', chat, stream, detail: true })
+      const pause = await trial.ask({ query: 'sandbox:interactive', chat, stream, detail: true })
       expect([pause.text, pause.finishes]).toEqual(['请选择\n\n- 确认\n- 取消', ['stop']])
       expect(pause.details.filter(({ type }) => type === 'interaction')).toHaveLength(1)
-      const { text } = await at.ask({ query: '确认', chat, stream })
+      const { text } = await trial.ask({ query: '确认', chat, stream })
       expect(text).toMatch(/^你选择了“确认”。\n\n/)
     }
   },

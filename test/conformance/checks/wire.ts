@@ -1,23 +1,23 @@
+import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 import {
   type Transcript,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import { expect } from 'vitest'
-import type { At, Check } from '../at.ts'
 import { type Pace, replayOf } from '../replay.ts'
 import type { Reply } from '../reply.ts'
-import type { Subject } from '../subjects.ts'
+import type { Check, Trial } from '../trial.ts'
 
 /** Sizes of pieces that cut events, characters and line ends at ever other places. */
 const PIECES: readonly Pace[] = ['1', '7', '64', '509']
 const PIECES_MAX = 1_000
 
 export const WIRE = {
-  async 'WIRE-01'(at) {
-    for (const transcript of requireTranscripts(at)) {
+  async 'WIRE-01'(trial) {
+    for (const transcript of requireTranscripts(trial)) {
       for (const stream of [false, true]) {
-        const reply = await replayed(at, transcript, 'whole', stream)
+        const reply = await replayed(trial, transcript, 'whole', stream)
         expect({ name: transcript.name, stream, ...summaryOf(reply) }).toMatchObject({
           name: transcript.name,
           stream,
@@ -27,34 +27,34 @@ export const WIRE = {
     }
   },
 
-  async 'WIRE-02'(at) {
-    for (const transcript of requireTranscripts(at)) {
+  async 'WIRE-02'(trial) {
+    for (const transcript of requireTranscripts(trial)) {
       if (transcript.outcome === 'timeout') continue
-      const whole = summaryOf(await replayed(at, transcript, 'whole', true))
+      const whole = summaryOf(await replayed(trial, transcript, 'whole', true))
       const { length } = transcript.bytes
       const pieces = PIECES.filter((pace) => Number(pace) < length && length / Number(pace) < PIECES_MAX)
-      const replies = await Promise.all(pieces.map((pace) => replayed(at, transcript, pace, true)))
+      const replies = await Promise.all(pieces.map((pace) => replayed(trial, transcript, pace, true)))
       for (const reply of replies)
         expect({ name: transcript.name, ...summaryOf(reply) }).toEqual({ name: transcript.name, ...whole })
     }
   },
 } satisfies Record<string, Check>
 
-/** The recorded replies of a subject, without those of helper calls. */
-export function transcriptsFor({ platform, transcripts }: Subject): readonly Transcript[] {
-  return [...transcriptsOf(platform), ...transcriptsOf('generic')].filter(
+/** The recorded replies of a dialect, without those of helper calls. */
+export function transcriptsFor({ platform, transcripts }: Dialect, folders: URL): readonly Transcript[] {
+  return [...transcriptsOf(platform, folders), ...transcriptsOf('generic')].filter(
     ({ name, outcome }) => transcripts?.test(name) && outcome !== 'aux',
   )
 }
 
-function requireTranscripts(at: At): readonly Transcript[] {
-  const transcripts = transcriptsFor(at.subject)
-  return transcripts.length > 0 ? transcripts : at.exempt('nothing was recorded of it')
+function requireTranscripts(trial: Trial): readonly Transcript[] {
+  const transcripts = transcriptsFor(trial.dialect, trial.setup.folders)
+  return transcripts.length > 0 ? transcripts : trial.exempt('nothing was recorded of it')
 }
 
-function replayed(at: At, { name, outcome }: Transcript, pace: Pace, stream: boolean): Promise<Reply> {
+function replayed(trial: Trial, { name, outcome }: Transcript, pace: Pace, stream: boolean): Promise<Reply> {
   const variant = outcome === 'timeout' ? 'stale' : 'replay'
-  return at.askOnce({ query: replayOf(name, pace, 'wire'), variant, stream })
+  return trial.askOnce({ query: replayOf(name, pace, 'wire'), variant, stream })
 }
 
 function summaryOf({ status, reason, text, finishes, usage }: Reply) {

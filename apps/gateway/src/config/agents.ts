@@ -1,24 +1,15 @@
-import type { Static } from 'typebox'
+import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
-import { type Agent, PLATFORMS, type Platform } from '#core/agents/agent.ts'
-import { type ConfigIssue, isMapping, pathOf } from './issues.ts'
+import type { Adapter, Agent } from '#core/agents/adapter.ts'
+import type { PlatformRegistry } from '#core/agents/registry.ts'
+import { type ConfigIssue, findMistakes, isMapping, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
-type Entry = Static<typeof AgentEntry>
-
-const PLATFORM_NAMES: Record<Platform, string> = {
-  fastgpt: 'FastGPT',
-  hiagent: 'HiAgent',
-  dify: 'Dify',
-  coze: 'Coze',
-  openai: 'OpenAI',
-}
-
-/** Properties that say something on one platform alone; elsewhere they would be ignored in silence. */
-const ONLY_ON = { model: 'openai', botId: 'coze', mode: 'dify', nodeData: 'fastgpt' } as const
-
 /** The agents whose entries the schema accepts, and what the schema cannot say about them. */
-export function resolveAgents(entries: unknown): { agents: Agent[]; mistakes: ConfigIssue[] } {
+export function resolveAgents(
+  entries: unknown,
+  platforms: PlatformRegistry,
+): { agents: Agent[]; mistakes: ConfigIssue[] } {
   const agents: Agent[] = []
   const mistakes: ConfigIssue[] = []
   if (!isMapping(entries)) return { agents, mistakes }
@@ -26,61 +17,96 @@ export function resolveAgents(entries: unknown): { agents: Agent[]; mistakes: Co
   for (const [id, entry] of Object.entries(entries)) {
     if (!Value.Check(AgentEntry, entry)) continue
     const path = pathOf('agents', id)
-    const platform = entry.platform ?? PLATFORMS.find((name) => name === id)
-    if (platform === undefined) {
-      mistakes.push({ path: `${path}.platform`, problem: `missing, expected one of ${PLATFORMS.join(', ')}` })
-      continue
+    const adapter = platforms.find(entry.platform ?? id)
+    if (adapter !== undefined) {
+      mistakes.push(...findContradictions(adapter, entry, path, platforms))
+      agents.push(toAgent(id, adapter, entry))
+    } else if (entry.platform === undefined) {
+      mistakes.push({
+        path: `${path}.platform`,
+        problem: `missing, expected one of ${platforms.names.join(', ')}`,
+      })
     }
-    mistakes.push(...findContradictions(platform, entry, path))
-    agents.push(toAgent(id, platform, entry))
   }
   return { agents, mistakes }
 }
 
-function toAgent(id: string, platform: Platform, entry: Entry): Agent {
+function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
+  const { name, description, apiKey, timeouts, endGraceMs, reasoning } = entry
   return {
-    ...entry,
     id,
-    platform,
-    name: entry.name ?? (id === platform ? PLATFORM_NAMES[platform] : inWords(id)),
+    adapter,
+    name: name ?? (id === adapter.platform ? adapter.displayName : inWords(id)),
+    description,
     baseUrl: entry.baseUrl.replace(/\/+$/, ''),
+    ...(apiKey !== undefined && { apiKey }),
     apps: Object.entries(entry.apps).map(([appId, app]) => ({
-      name: appId,
-      default: false,
-      ...app,
       id: appId,
+      name: app.name ?? appId,
+      default: app.default ?? false,
+      ...(app.apiKey !== undefined && { apiKey: app.apiKey }),
+      options: optionsOf(adapter.entry.app, app),
     })),
-    mode: entry.mode ?? 'chat',
-    nodeData: entry.nodeData ?? 'filtered',
+    options: optionsOf(adapter.entry.agent, entry),
+    timeouts,
+    endGraceMs,
+    reasoning,
     sandbox: false,
   }
 }
 
-function findContradictions(platform: Platform, entry: Entry, path: string): ConfigIssue[] {
+/** The platform's own properties alone, with their defaults. */
+function optionsOf(schema: TObject, properties: object): Record<string, unknown> {
+  const own = Object.entries(properties).filter(([name]) => Object.hasOwn(schema.properties, name))
+  const options = Value.Default(schema, Object.fromEntries(own))
+  return isMapping(options) ? options : {}
+}
+
+function findContradictions(
+  adapter: Adapter,
+  entry: AgentEntry,
+  path: string,
+  { adapters }: PlatformRegistry,
+): ConfigIssue[] {
   const apps = Object.entries(entry.apps)
-  const everyAppHas = (name: 'apiKey' | 'model') =>
-    apps.length > 0 && apps.every(([, app]) => app[name] !== undefined)
+  const has = (properties: object, name: string) => Reflect.get(properties, name) !== undefined
+  const everyAppHas = (name: string) => apps.length > 0 && apps.every(([, app]) => has(app, name))
 
   const mistakes = [
-    ...findMisplaced(platform, entry, path),
-    ...apps.flatMap(([id, app]) => findMisplaced(platform, app, pathOf(`${path}.apps`, id))),
+    ...findForeign(adapter, adapters, 'agent', entry, path),
+    ...apps.flatMap(([id, app]) => findForeign(adapter, adapters, 'app', app, pathOf(`${path}.apps`, id))),
   ]
   if (apps.filter(([, app]) => app.default).length > 1) {
     mistakes.push({ path: `${path}.apps`, problem: 'expected one default at most' })
   }
-  if (platform !== 'openai' && entry.apiKey === undefined && !everyAppHas('apiKey')) {
-    mistakes.push({ path: `${path}.apiKey`, problem: 'missing, expected here or in every app' })
-  }
-  if (platform === 'openai' && entry.model === undefined && !everyAppHas('model')) {
-    mistakes.push({ path: `${path}.model`, problem: 'missing, expected here or in every app' })
+  for (const name of adapter.entryRequires) {
+    if (has(entry, name) || everyAppHas(name)) continue
+    mistakes.push({ path: `${path}.${name}`, problem: 'missing, expected here or in every app' })
   }
   return mistakes
 }
 
-function findMisplaced(platform: Platform, properties: object, path: string): ConfigIssue[] {
-  return Object.entries(ONLY_ON)
-    .filter(([name, only]) => name in properties && only !== platform)
-    .map(([name, only]) => ({ path: `${path}.${name}`, problem: `only for agents of the platform ${only}` }))
+/**
+ * Properties of other platforms, which this one would ignore silently, and properties that mean something else on
+ * another platform, which the schema of the file therefore lets pass.
+ */
+function findForeign(
+  adapter: Adapter,
+  adapters: readonly Adapter[],
+  level: 'agent' | 'app',
+  properties: object,
+  path: string,
+): ConfigIssue[] {
+  const own = adapter.entry[level].properties
+  return Object.entries(properties).flatMap(([name, value]) => {
+    const property = Object.hasOwn(own, name) ? own[name] : undefined
+    if (property !== undefined) return findMistakes(property, value, `${path}.${name}`)
+    const owners = adapters.filter(({ entry }) => Object.hasOwn(entry[level].properties, name))
+    if (owners.length === 0) return []
+    const names = owners.map(({ platform }) => platform).join(', ')
+    const problem = `only for agents of the ${owners.length === 1 ? 'platform' : 'platforms'} ${names}`
+    return [{ path: `${path}.${name}`, problem }]
+  })
 }
 
 /** `support-desk` → `Support desk`. */

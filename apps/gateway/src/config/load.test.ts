@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { oneOf, section } from '#core/agents/entry-schema.ts'
+import { createRegistry, PLATFORMS } from '#core/agents/registry.ts'
 import { ConfigError, loadConfig, parseConfig } from './load.ts'
 
 const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
@@ -14,16 +16,17 @@ describe('defaults', () => {
     const { agents, ...rest } = parseConfig({ agents: { 'help-desk': dify } }, {}, { cwd: '/srv' })
     expect(agents).toEqual([
       {
-        ...dify,
+        baseUrl: dify.baseUrl,
+        apiKey: dify.apiKey,
         id: 'help-desk',
+        adapter: PLATFORMS.find('dify'),
         name: 'Help desk',
         description: '',
         apps: [],
-        mode: 'chat',
+        options: { mode: 'chat' },
         timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
-        nodeData: 'filtered',
         sandbox: false,
       },
     ])
@@ -103,15 +106,19 @@ describe('agents', () => {
       { agents: { coze: { baseUrl: 'https://api.coze.com/', apiKey: 'k' } } },
       {},
     )
-    expect(agents[0]).toMatchObject({ platform: 'coze', name: 'Coze', baseUrl: 'https://api.coze.com' })
+    expect(agents[0]).toMatchObject({
+      adapter: { platform: 'coze' },
+      name: 'Coze',
+      baseUrl: 'https://api.coze.com',
+    })
   })
 
   test('apps are listed in the order of the file, named by their ids', () => {
     const apps = { '42': { apiKey: 'k1', default: true }, 'a.b': { apiKey: 'k2', name: 'Second' } }
     const { agents } = parseConfig({ agents: { a: { ...dify, apiKey: undefined, apps } } }, {})
     expect(agents[0]?.apps).toEqual([
-      { id: '42', name: '42', default: true, apiKey: 'k1' },
-      { id: 'a.b', name: 'Second', default: false, apiKey: 'k2' },
+      { id: '42', name: '42', default: true, apiKey: 'k1', options: {} },
+      { id: 'a.b', name: 'Second', default: false, apiKey: 'k2', options: {} },
     ])
   })
 
@@ -191,7 +198,38 @@ describe('agents', () => {
       { agents: { a: { platform: 'openai', baseUrl: 'http://127.0.0.1:8000/v1', apps } } },
       {},
     )
-    expect(agents[0]?.apps.map(({ model }) => model)).toEqual(['s', 'l'])
+    expect(agents[0]?.apps.map(({ options }) => options)).toEqual([{ model: 's' }, { model: 'l' }])
+  })
+
+  test('a property that means different things on two platforms is checked by the platform of its entry', () => {
+    const options = {
+      agent: section({ mode: oneOf(['fast', 'slow'], { default: 'fast' }) }),
+      app: section({}),
+    }
+    const adapters = PLATFORMS.adapters.flatMap((adapter) =>
+      adapter.platform === 'dify' ? [adapter, { ...adapter, platform: 'other', entry: options }] : adapter,
+    )
+    const parse = (change: object) =>
+      parseConfig({ agents: { a: { ...dify, ...change } } }, {}, undefined, createRegistry(adapters))
+
+    expect(parse({}).agents[0]?.options).toEqual({ mode: 'chat' })
+    expect(parse({ platform: 'other', mode: 'slow' }).agents[0]?.options).toEqual({ mode: 'slow' })
+    expect(mistakesIn(() => parse({ mode: 'slow' }))).toEqual([
+      'agents.a.mode: expected one of chat, completion, workflow, got "slow"',
+    ])
+    expect(mistakesIn(() => parse({ platform: 'other', mode: 'chat' }))).toEqual([
+      'agents.a.mode: expected one of fast, slow, got "chat"',
+    ])
+    expect(mistakesIn(() => parse({ mode: 'x' }))).toEqual([
+      'agents.a.mode: expected one of chat, completion, workflow, or one of fast, slow, got "x"',
+    ])
+    expect(mistakesIn(() => parse({ platform: 'coze', mode: 'chat' }))).toEqual([
+      'agents.a.mode: only for agents of the platforms dify, other',
+    ])
+  })
+
+  test('two adapters of one name are refused', () => {
+    expect(() => createRegistry([...PLATFORMS.adapters, ...PLATFORMS.adapters])).toThrow('the same name')
   })
 
   test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is a mistake', (id) => {
@@ -503,7 +541,7 @@ test('the example holds an agent of each platform, and needs its variables alone
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
 
   const { agents } = loadConfig({ ...env, GATEWAY_CONFIG: path, NODE_ENV: 'production' }, folder)
-  expect(agents.map(({ id, platform }) => [id, platform])).toEqual([
+  expect(agents.map(({ id, adapter }) => [id, adapter.platform])).toEqual([
     ['fastgpt', 'fastgpt'],
     ['dify', 'dify'],
     ['weekly-report', 'dify'],

@@ -1,19 +1,20 @@
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Agent } from '#core/agents/agent.ts'
+import type { Agent } from '#core/agents/adapter.ts'
+import { PLATFORMS, type PlatformRegistry } from '#core/agents/registry.ts'
 import { normalizeUsername } from '#core/users/rules.ts'
 import { resolveAgents } from './agents.ts'
 import { expandVariables, readConfigFile } from './file.ts'
 import { ConfigError, type ConfigIssue, findMistakes, isMapping } from './issues.ts'
-import { ConfigFile, Environment } from './schema.ts'
+import { configFileOf, Defaults, Environment, type Settings } from './schema.ts'
 
 export { ConfigError }
 
 const DEFAULT_FILE = 'gateway.config.yaml'
 
 type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T
-type FileSettings = Immutable<Omit<Static<typeof ConfigFile>, 'agents'>>
+type FileSettings = Immutable<Settings>
 type Variables = Static<typeof Environment>
 
 /** The settings of the file and of the environment, checked, with every default filled in. */
@@ -24,6 +25,8 @@ export interface Config extends FileSettings {
   /** The path of the configuration file. */
   readonly source?: string
   readonly agents: readonly Agent[]
+  /** The platforms that agents may be on. */
+  readonly platforms: PlatformRegistry
   readonly host: string
   readonly port: number
   /** What the outside calls the gateway; no slash at the end. */
@@ -64,13 +67,17 @@ export interface Origin {
  *
  * @throws {@link ConfigError}
  */
-export function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Config {
+export function loadConfig(
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  platforms: PlatformRegistry = PLATFORMS,
+): Config {
   const named = env.GATEWAY_CONFIG || undefined
   const source = resolve(cwd, named ?? DEFAULT_FILE)
   const file = readConfigFile(source)
-  if (file !== undefined) return parseConfig(file, env, { cwd, source })
+  if (file !== undefined) return parseConfig(file, env, { cwd, source }, platforms)
   if (named !== undefined) throw new ConfigError([`GATEWAY_CONFIG: there is no file ${source}`])
-  return parseConfig(undefined, env, { cwd })
+  return parseConfig(undefined, env, { cwd }, platforms)
 }
 
 /**
@@ -82,22 +89,24 @@ export function parseConfig(
   file: unknown,
   env: NodeJS.ProcessEnv,
   { cwd, source }: Origin = { cwd: process.cwd() },
+  platforms: PlatformRegistry = PLATFORMS,
 ): Config {
   const production = env.NODE_ENV === 'production'
   const sandbox = file === undefined
   const expanded = expandVariables(sandbox ? {} : file, env)
-  const settings = Value.Default(ConfigFile, expanded.value)
-  const { agents, mistakes } = resolveAgents(isMapping(settings) ? settings.agents : undefined)
+  const schema = configFileOf(platforms)
+  const settings = Value.Default(Defaults, expanded.value)
+  const { agents, mistakes } = resolveAgents(isMapping(settings) ? settings.agents : undefined, platforms)
   const variables = readVariables(env)
 
   const all = [
     ...expanded.mistakes,
-    ...findMistakes(ConfigFile, settings, ''),
+    ...findMistakes(schema, settings, ''),
     ...(sandbox ? findMissingFile(production) : mistakes),
     ...findMistakes(Environment, variables, ''),
     ...findContradictions(variables),
   ]
-  if (all.length > 0 || !Value.Check(ConfigFile, settings) || !Value.Check(Environment, variables)) {
+  if (all.length > 0 || !Value.Check(schema, settings) || !Value.Check(Environment, variables)) {
     throw new ConfigError(inLines(all))
   }
   return {
@@ -107,6 +116,7 @@ export function parseConfig(
     production,
     sandbox,
     agents,
+    platforms,
   }
 }
 

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
-import Type, { type TProperties, type TSchema } from 'typebox'
-import { PLATFORMS } from '#core/agents/agent.ts'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import { type Annotations, oneOf, section, text } from '#core/agents/entry-schema.ts'
+import type { PlatformRegistry } from '#core/agents/registry.ts'
+import { expectation } from '#core/expectation.ts'
 import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
 import {
   normalizeUsername,
@@ -46,26 +48,18 @@ const ACCEPTED_UPLOADS = [
   'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 ]
 
-const App = section({
+/** What every platform takes in an app of an entry. */
+const APP = {
   name: Type.Optional(text()),
   default: Type.Optional(flag()),
   apiKey: Type.Optional(text({ secret: true })),
-  botId: Type.Optional(text()),
-  model: Type.Optional(text()),
-})
+}
 
-export const AgentEntry = section({
-  platform: Type.Optional(oneOf(PLATFORMS)),
+/** What every platform takes in an entry. */
+const ENTRY = {
   baseUrl: httpUrl(),
   apiKey: Type.Optional(text({ secret: true })),
-  apps: Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f\\x7f]{1,256}$' }), App, {
-    default: {},
-    expected: 'a mapping of app ids',
-    expectedKey: 'an app id of at most 256 characters',
-  }),
-  model: Type.Optional(text()),
-  botId: Type.Optional(text()),
-  mode: Type.Optional(oneOf(['chat', 'completion', 'workflow'])),
+  apps: appsOf(Type.Object(APP)),
   name: Type.Optional(text()),
   description: Type.String({ default: '', expected: 'a text' }),
   timeouts: section({
@@ -76,16 +70,14 @@ export const AgentEntry = section({
   }),
   endGraceMs: timerMs(1_500),
   reasoning: flag({ default: false }),
-  nodeData: Type.Optional(oneOf(['filtered', 'full'])),
-})
+}
 
-/** The configuration file. */
-export const ConfigFile = section({
-  agents: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }), AgentEntry, {
-    default: {},
-    expected: 'a mapping of agent ids',
-    expectedKey: 'an agent id: a lower-case letter, then at most 31 lower-case letters, digits and hyphens',
-  }),
+/** An entry as far as it is the same for every platform. */
+export const AgentEntry = Type.Object({ ...ENTRY, platform: Type.Optional(Type.String()) }, { default: {} })
+export type AgentEntry = Static<typeof AgentEntry>
+
+/** Everything in the configuration file but the agents. */
+const SETTINGS = {
   limits: section({
     chat: limit(60),
     upload: limit(10),
@@ -148,7 +140,27 @@ export const ConfigFile = section({
   connectionsMax: count(20_000),
   drainMs: timerMs(30_000),
   instance: section({ leaseMs: timerMs(15_000), retentionDays: days(30) }),
-})
+}
+
+/** What is filled in where the file says nothing. The defaults of a platform's own properties are its adapter's. */
+export const Defaults = section({ agents: agentsOf(AgentEntry), ...SETTINGS })
+
+/**
+ * The configuration file. An entry may have the properties of any registered platform here, so that each mistake is
+ * reported where it stands; which of them the entry's own platform knows is checked afterwards.
+ */
+export function configFileOf({ names, adapters }: PlatformRegistry) {
+  const entry = section({
+    platform: Type.Optional(oneOf([...names])),
+    ...ENTRY,
+    ...ownProperties(adapters.map((adapter) => adapter.entry.agent)),
+    apps: appsOf(section({ ...APP, ...ownProperties(adapters.map((adapter) => adapter.entry.app)) })),
+  })
+  return section({ agents: agentsOf(entry), ...SETTINGS })
+}
+
+/** The settings of a configuration file that was checked, without its agents. */
+export type Settings = Omit<Static<typeof Defaults>, 'agents'>
 
 /** The variables that are read besides `NODE_ENV` and `GATEWAY_CONFIG`. */
 export const Environment = section({
@@ -184,23 +196,45 @@ export const Environment = section({
   S3_PUBLIC_URL: Type.Optional(httpUrl()),
 })
 
-/** A mapping that may be left out; one that is there is filled up with its defaults. */
-function section<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { default: {}, additionalProperties: false, expected: 'a mapping' })
+/** The properties of several platforms together. Where a name means different things, any of them is accepted. */
+function ownProperties(schemas: readonly TObject[]): Record<string, TSchema> {
+  const meanings = new Map<string, TSchema[]>()
+  for (const { properties } of schemas) {
+    for (const [name, property] of Object.entries(properties)) {
+      meanings.set(name, [...(meanings.get(name) ?? []), property])
+    }
+  }
+  return Object.fromEntries(
+    [...meanings].map(([name, properties]) => [name, Type.Optional(anyOf(properties))]),
+  )
+}
+
+function anyOf(properties: readonly TSchema[]): TSchema {
+  const [first, ...others] = properties
+  if (first !== undefined && others.length === 0) return first
+  const expected = new Set(properties.map((property) => expectation(property)))
+  const secret = properties.some((property) => Reflect.has(property, 'secret'))
+  return Type.Union([...properties], { expected: [...expected].join(', or '), ...(secret && { secret }) })
+}
+
+function agentsOf<Entry extends TSchema>(entry: Entry) {
+  return Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }), entry, {
+    default: {},
+    expected: 'a mapping of agent ids',
+    expectedKey: 'an agent id: a lower-case letter, then at most 31 lower-case letters, digits and hyphens',
+  })
+}
+
+function appsOf<App extends TSchema>(app: App) {
+  return Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f\\x7f]{1,256}$' }), app, {
+    default: {},
+    expected: 'a mapping of app ids',
+    expectedKey: 'an app id of at most 256 characters',
+  })
 }
 
 function list<Item extends TSchema>(item: Item, standard: string[], options: Annotations = {}) {
   return Type.Array(item, { default: standard, expected: 'a list', ...options })
-}
-
-interface Annotations {
-  readonly default?: unknown
-  readonly expected?: string
-  readonly secret?: boolean
-}
-
-function text(options: Annotations = {}) {
-  return Type.String({ minLength: 1, expected: 'a text', ...options })
 }
 
 function matching(expected: string, accepts: (text: string) => boolean, options: Annotations = {}) {
@@ -209,10 +243,6 @@ function matching(expected: string, accepts: (text: string) => boolean, options:
 
 function httpUrl() {
   return matching('an http(s) URL without credentials, query and fragment', isHttpUrl)
-}
-
-function oneOf<const Values extends string[]>(values: readonly [...Values], options: Annotations = {}) {
-  return Type.Enum(values, { ...options })
 }
 
 function flag(options: Annotations = {}) {

@@ -1,5 +1,5 @@
 import { type Config, parseConfig } from '#config/load.ts'
-import { type Agent, PLATFORMS, type Platform } from '#core/agents/agent.ts'
+import type { Agent } from '#core/agents/adapter.ts'
 
 export interface SandboxAgents {
   /** Entries of a configuration file that point at the emulators. */
@@ -12,19 +12,13 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
   // Loaded only here: an installation with agents of its own carries none of it.
   const { startSandbox } = await import('@trunkline/sandbox')
   const sandbox = await startSandbox()
-  const entries = PLATFORMS.map((platform) => {
-    const { baseUrl, apiKey, appId } = sandbox.agents[platform]
-    return [platform, { platform, baseUrl, apiKey, ...EXTRAS[platform]?.(appId) }]
+  const entries = Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, options }]) => {
+    return [platform, { platform, baseUrl, apiKey, ...options }]
   })
   return { entries: Object.fromEntries(entries), close: () => sandbox.close() }
 }
 
 export function withSandboxAgents(config: Config, entries: SandboxAgents['entries']): Config {
-  const { agents } = parseConfig({ agents: entries }, {})
+  const { agents } = parseConfig({ agents: entries }, {}, undefined, config.platforms)
   return { ...config, agents: agents.map((agent): Agent => ({ ...agent, sandbox: true })) }
-}
-
-const EXTRAS: { readonly [Name in Platform]?: (appId: string | undefined) => Record<string, unknown> } = {
-  openai: () => ({ model: 'sandbox' }),
-  coze: (botId) => ({ botId }),
 }

@@ -1,29 +1,38 @@
 import type { Readable } from 'node:stream'
-import type { Agent, AgentApp, Platform } from './agent.ts'
+import type { Static, TObject } from 'typebox'
 import type { ChatEvent, Failure } from './events.ts'
 
 /**
  * The seam every platform implements: pure, synchronous translation. No fetch, no bytes, no clock, no metering.
- * A new platform is one file that exports an `Adapter`, one test, one transcript folder, one line in the registry.
+ * A new platform is one folder (an `Adapter`, its test, its transcripts) and one line in the registry.
  */
-export interface Adapter<State extends ReplyState = ReplyState> {
-  readonly platform: Platform
+export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends ReplyState = ReplyState> {
+  /** The word that names the platform in the configuration and in records: lower-case letters and digits. */
+  readonly platform: string
+  /** The platform's name as people write it. */
+  readonly displayName: string
+  /** The properties of an entry, and of its apps, that mean something on this platform. */
+  readonly entry: Own
+  /** Properties that must be in the entry itself or in each of its apps. */
+  readonly entryRequires: readonly string[]
   /** Request fields that must carry a real value for this agent. */
-  requires(agent: Agent): readonly ('app_id' | 'conversation_id')[]
+  requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
   /** Whether an `app_id` goes to the platform as the caller wrote it, where the entry lists no apps. */
   readonly takesAppIds: boolean
-  features(agent: Agent): AgentFeatures
+  features(agent: Agent<Own>): AgentFeatures
   /**
    * Who keeps the context of a conversation: `client` platforms under the id they are given, `platform` ones under ids of
    * their own (the gateway keeps the mapping), for `gateway` ones the gateway itself, `none` is asked anew every time.
    */
-  context(agent: Agent): 'client' | 'platform' | 'gateway' | 'none'
+  context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
   /** Whether a reply that ends well without text is an error. */
   readonly emptyReplyIsError: boolean
 
-  buildRequest(call: AgentCall): UpstreamRequest
+  buildRequest(call: AgentCall<Own>): UpstreamRequest
+  /** The model that answers, where the entry names it; a reply may name another one. */
+  modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
   /** A fresh state for one reply. */
-  start(call: AgentCall): State
+  start(call: AgentCall<Own>): State
   /** One server-sent event. Never throws; an event that cannot be parsed is an `error` event, an unknown kind is nothing. */
   translate(event: UpstreamEvent, state: State): readonly ChatEvent[]
   /** A whole JSON body that came with status 2xx, where a blocking reply or an error in disguise was sent. Never throws. */
@@ -34,11 +43,54 @@ export interface Adapter<State extends ReplyState = ReplyState> {
   toFailure(status: number, body: unknown, header: HeaderReader): Failure
 
   /** Platforms that issue conversation ids: the call that creates one before the first turn (absent: the first chat does it). */
-  createConversation?(call: AgentCall): HelperCall<{ readonly platformConversationId: string }>
+  createConversation?(call: AgentCall<Own>): HelperCall<{ readonly platformConversationId: string }>
   /** Stops a run at the platform; undefined while the ids it needs are not known yet. */
-  stop?(call: AgentCall, state: State): HelperCall<void> | undefined
+  stop?(call: AgentCall<Own>, state: State): HelperCall<void> | undefined
   /** A cheap request that tells whether the platform is there and takes our credentials. */
-  probe(agent: Agent): HelperCall<'available' | 'degraded'>
+  probe(agent: Agent<Own>): HelperCall<'available' | 'degraded'>
+}
+
+/** The schemas of a platform's own properties: every one is optional or has a default. */
+export interface EntrySchemas {
+  readonly agent: TObject
+  readonly app: TObject
+}
+
+/** One entry under `agents` of the configuration: a platform's address and credentials under an id of ours. */
+export interface Agent<Own extends EntrySchemas = EntrySchemas> {
+  /** The value of the `Agent` header. */
+  readonly id: string
+  /** Speaks to the platform of the entry. */
+  readonly adapter: Adapter
+  readonly name: string
+  readonly description: string
+  readonly baseUrl: string
+  readonly apiKey?: string
+  /** Empty: the entry lists no apps. */
+  readonly apps: readonly AgentApp<Own>[]
+  /** The entry's properties that only its platform knows. */
+  readonly options: Readonly<Static<Own['agent']>>
+  readonly timeouts: Timeouts
+  /** How long a reported end waits for what platforms send after it. */
+  readonly endGraceMs: number
+  /** Whether reasoning may reach OpenAI-compatible clients as `delta.reasoning_content`. */
+  readonly reasoning: boolean
+  readonly sandbox: boolean
+}
+
+export interface AgentApp<Own extends EntrySchemas = EntrySchemas> {
+  readonly id: string
+  readonly name: string
+  readonly default: boolean
+  readonly apiKey?: string
+  readonly options: Readonly<Static<Own['app']>>
+}
+
+export interface Timeouts {
+  readonly connectMs: number
+  readonly firstByteMs: number
+  readonly idleMs: number
+  readonly totalMs: number
 }
 
 export interface AgentFeatures {
@@ -65,10 +117,10 @@ export interface AgentFile {
 }
 
 /** Everything an adapter may know of one chat call. */
-export interface AgentCall {
-  readonly agent: Agent
+export interface AgentCall<Own extends EntrySchemas = EntrySchemas> {
+  readonly agent: Agent<Own>
   /** The configured app that was chosen, where the entry lists apps. */
-  readonly app: AgentApp | undefined
+  readonly app: AgentApp<Own> | undefined
   /** The caller's `app_id`, for platforms that take it as it is. */
   readonly appId: string
   /** Whether the client reads a stream. */

@@ -2,10 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { objectOf, parseJson } from '#core/agents/translate/json.ts'
 import type { UpstreamEvent } from './adapter.ts'
-import { PLATFORMS } from './agent.ts'
 import { isChatEvent } from './chat-events.test-support.ts'
-import { adapterOf } from './registry.ts'
-import { agentOf, bodyOf, callOf, eventsOf, transcriptsOf } from './transcripts.test-support.ts'
+import { BUILT_IN } from './registry.ts'
+import {
+  agentFor,
+  bodyOf,
+  callOf,
+  eventsOf,
+  everyOptionsOf,
+  transcriptsOf,
+} from './transcripts.test-support.ts'
 
 const HOSTILE: readonly unknown[] = [
   null,
@@ -23,10 +29,9 @@ const HOSTILE: readonly unknown[] = [
 const anyJson = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...HOSTILE))
 const change = fc.record({ frame: fc.nat(), path: fc.nat(), value: anyJson })
 
-describe.each(PLATFORMS)('%s', (platform) => {
-  const adapter = adapterOf(platform)
-  const transcripts = transcriptsOf(platform)
-  const mode = fc.constantFrom('chat', 'completion', 'workflow' as const)
+describe.each(BUILT_IN)('$platform', (adapter) => {
+  const transcripts = transcriptsOf(adapter.platform)
+  const options = fc.constantFrom(...everyOptionsOf(adapter))
 
   const streams = transcripts.map(({ bytes }) => eventsOf([bytes])).filter((events) => events.length > 0)
 
@@ -34,7 +39,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
     const frames = new Map(streams.flat().map((event) => [shapeOf(event), event]))
     for (const { event, data } of frames.values()) {
       for (const changed of variantsOf(parseJson(data))) {
-        const state = adapter.start(callOf(agentOf(platform)))
+        const state = adapter.start(callOf(agentFor(adapter)))
         const told = adapter.translate({ event, data: JSON.stringify(changed) }, state)
         expect([...told, ...adapter.finish(state)].filter((each) => !isChatEvent(each))).toEqual([])
       }
@@ -46,9 +51,9 @@ describe.each(PLATFORMS)('%s', (platform) => {
       fc.property(
         fc.constantFrom(...streams),
         fc.array(change, { maxLength: 3 }),
-        mode,
-        (events, changes, mode) => {
-          const state = adapter.start(callOf(agentOf(platform, { mode })))
+        options,
+        (events, changes, options) => {
+          const state = adapter.start(callOf(agentFor(adapter, { options })))
           const changed = events.map(({ event, data }, index) => {
             const hits = changes.filter(({ frame }) => frame % events.length === index)
             return { event, data: hits.reduce((text, { path, value }) => replaced(text, path, value), data) }
@@ -71,7 +76,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
         (body, { path, value }, status) => {
           const changed = parseJson(replaced(body, path, value))
           const failure = adapter.toFailure(status, changed, () => undefined)
-          const state = adapter.start(callOf(agentOf(platform)))
+          const state = adapter.start(callOf(agentFor(adapter)))
           const told = [...adapter.translateBody(changed, state), ...adapter.finish(state)]
           expect([...told, { type: 'error', failure }].filter((event) => !isChatEvent(event))).toEqual([])
         },

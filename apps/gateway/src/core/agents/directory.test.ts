@@ -2,15 +2,14 @@ import { expect, test } from 'vitest'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import type { HelperCall } from './adapter.ts'
-import type { Agent } from './agent.ts'
+import type { Agent, HelperCall } from './adapter.ts'
 import { createAgentDirectory } from './directory.ts'
 import { agentOf } from './transcripts.test-support.ts'
 
 type Probe = () => { status: number; body: unknown } | Promise<never>
 
 const good: Probe = () => ({ status: 200, body: { data: [], code: 200, name: 'app' } })
-const apps = ['small', 'large'].map((id) => ({ id, name: `The ${id} one`, default: false }))
+const apps = ['small', 'large'].map((id) => ({ id, name: `The ${id} one`, default: false, options: {} }))
 
 function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnType<Probe> = good) {
   let probes = 0
@@ -120,10 +119,10 @@ test('a key sees the agents and apps that it names, and all where it names none'
 test('models are what can be called, by names that can be called', () => {
   const { directory } = directoryOf([
     agentOf('fastgpt'),
-    agentOf('fastgpt', { id: 'desk', apps: [{ id: 'only', name: 'only', default: false }] }),
+    agentOf('fastgpt', { id: 'desk', apps: [{ id: 'only', name: 'only', default: false, options: {} }] }),
     agentOf('dify'),
     agentOf('coze'),
-    agentOf('coze', { id: 'bot', botId: 'b1' }),
+    agentOf('coze', { id: 'bot', options: { botId: 'b1' } }),
     agentOf('openai', { apps }),
     agentOf('openai', { id: 'preset', apps: apps.map((app) => ({ ...app, default: app.id === 'large' })) }),
   ])

@@ -2,9 +2,7 @@ import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { handled } from '#core/handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { AgentFeatures, HelperCall } from './adapter.ts'
-import type { Agent, Platform } from './agent.ts'
-import { adapterOf } from './registry.ts'
+import type { Agent, AgentFeatures, HelperCall } from './adapter.ts'
 import { modelNames, usableAgents } from './usable.ts'
 
 export type AgentStatus = 'available' | 'degraded' | 'unavailable'
@@ -13,7 +11,7 @@ export type AgentStatus = 'available' | 'degraded' | 'unavailable'
 export interface AgentRecord {
   readonly id: string
   readonly name: string
-  readonly platform: Platform
+  readonly platform: string
   readonly description: string
   readonly status: AgentStatus
   /** Request fields that need a real value. */
@@ -25,7 +23,7 @@ export interface AgentRecord {
 
 export interface ModelRecord {
   readonly id: string
-  readonly platform: Platform
+  readonly platform: string
 }
 
 export interface AgentDirectory {
@@ -57,18 +55,18 @@ export function createAgentDirectory(deps: {
     models(caller) {
       requireKey(caller)
       return usable(caller).flatMap((each) =>
-        modelNames(each).map((id) => ({ id, platform: each.agent.platform })),
+        modelNames(each).map((id) => ({ id, platform: each.agent.adapter.platform })),
       )
     },
   }
 }
 
 function toRecord(agent: Agent, apps: Agent['apps'], status: AgentStatus): AgentRecord {
-  const adapter = adapterOf(agent.platform)
+  const { adapter } = agent
   return {
     id: agent.id,
     name: agent.name,
-    platform: agent.platform,
+    platform: adapter.platform,
     description: agent.description,
     status,
     requires: adapter.requires(agent),
@@ -84,7 +82,7 @@ function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime
   return (agent: Agent): Promise<AgentStatus> => {
     const known = remembered.get(agent.id)
     if (known !== undefined && known.untilMs > runtime.elapsedMs()) return known.status
-    const status = handled(probe(upstream, agent, adapterOf(agent.platform).probe(agent)))
+    const status = handled(probe(upstream, agent, agent.adapter.probe(agent)))
     remembered.set(agent.id, { status, untilMs: runtime.elapsedMs() + REMEMBERED_MS })
     return status
   }

@@ -4,10 +4,23 @@ import { fastgpt } from '#core/agents/platforms/fastgpt/adapter.ts'
 import { hiagent } from '#core/agents/platforms/hiagent/adapter.ts'
 import { openai } from '#core/agents/platforms/openai/adapter.ts'
 import type { Adapter } from './adapter.ts'
-import type { Platform } from './agent.ts'
 
-const ADAPTERS: Readonly<Record<Platform, Adapter>> = { fastgpt, hiagent, dify, coze, openai }
+/** The platforms of a gateway, in the order in which they are listed. */
+export interface PlatformRegistry {
+  readonly adapters: readonly Adapter[]
+  /** What an entry may say under `platform`. */
+  readonly names: readonly string[]
+  find(platform: string): Adapter | undefined
+}
 
-export function adapterOf(platform: Platform): Adapter {
-  return ADAPTERS[platform]
+/** The platforms that come with the gateway: a new one is one line here. */
+export const BUILT_IN: readonly Adapter[] = [fastgpt, hiagent, dify, coze, openai]
+
+export const PLATFORMS = createRegistry(BUILT_IN)
+
+/** Throws where two adapters have the same name, which only a mistake in the program can cause. */
+export function createRegistry(adapters: readonly Adapter[]): PlatformRegistry {
+  const byName = new Map(adapters.map((adapter) => [adapter.platform, adapter]))
+  if (byName.size < adapters.length) throw new Error('Two adapters have the same name.')
+  return { adapters, names: [...byName.keys()], find: (platform) => byName.get(platform) }
 }

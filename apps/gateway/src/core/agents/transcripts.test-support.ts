@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { createParser } from 'eventsource-parser'
-import type { Adapter, AgentCall, UpstreamEvent, UpstreamRequest } from './adapter.ts'
-import type { Agent, Platform } from './agent.ts'
+import Type from 'typebox'
+import { Value } from 'typebox/value'
+import type {
+  Adapter,
+  Agent,
+  AgentCall,
+  EntrySchemas,
+  ReplyState,
+  UpstreamEvent,
+  UpstreamRequest,
+} from './adapter.ts'
 import type { ChatEvent, Failure, FinishReason, Usage } from './events.ts'
+import { PLATFORMS } from './registry.ts'
 
 export interface Transcript {
   readonly name: string
@@ -20,9 +30,17 @@ export interface Transcript {
   readonly expect_error?: { readonly status: number; readonly reason: string }
 }
 
-/** The recorded replies of a platform; `generic` ones may come from any. Names read `dify/plain-stream.txt`. */
-export function transcriptsOf(owner: Platform | 'generic'): readonly Transcript[] {
-  const folder = new URL(owner === 'generic' ? './translate/' : `./platforms/${owner}/`, import.meta.url)
+/** Where the folders of the platforms are that come with the gateway. */
+const PLATFORMS_FOLDER = new URL('./platforms/', import.meta.url)
+
+/**
+ * The recorded replies of a platform; `generic` ones may come from any. Names read `dify/plain-stream.txt`.
+ *
+ * @param folders - holds the folder of the platform
+ */
+export function transcriptsOf(owner: string, folders = PLATFORMS_FOLDER): readonly Transcript[] {
+  const folder =
+    owner === 'generic' ? new URL('./translate/', import.meta.url) : new URL(`${owner}/`, folders)
   const manifest: (Transcript & { file: string })[] = JSON.parse(
     readFileSync(new URL('manifest.json', folder), 'utf8'),
   )
@@ -33,9 +51,9 @@ export function transcriptsOf(owner: Platform | 'generic'): readonly Transcript[
   }))
 }
 
-export function transcriptNamed(name: string): Transcript {
-  const [folder] = name.split('/')
-  const found = transcriptsOf(folder as Platform).find((transcript) => transcript.name === name)
+export function transcriptNamed(name: string, folders = PLATFORMS_FOLDER): Transcript {
+  const [owner = ''] = name.split('/')
+  const found = transcriptsOf(owner, folders).find((transcript) => transcript.name === name)
   if (found === undefined) throw new Error(`no transcript ${name}`)
   return found
 }
@@ -148,26 +166,46 @@ export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
   }
 }
 
-export function agentOf(platform: Platform, overrides: Partial<Agent> = {}): Agent {
+/** An agent of a platform that comes with the gateway, as an entry without anything special makes it. */
+export function agentOf(platform: string, overrides: Partial<Agent> = {}): Agent {
+  return agentFor(adapterOf(platform), overrides)
+}
+
+/** The same for a given adapter, with its own options typed. */
+export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
+  adapter: Adapter<Own, State>,
+  overrides: Partial<Agent<Own>> = {},
+): Agent<Own> {
+  const schema: Own['agent'] = adapter.entry.agent
+  const options = Value.Default(schema, {})
+  if (!Value.Check(schema, options)) throw new Error(`${adapter.platform}: an option has no default`)
   return {
-    id: platform,
-    platform,
-    name: platform,
+    id: adapter.platform,
+    adapter,
+    name: adapter.platform,
     description: '',
     baseUrl: 'https://platform.example',
     apiKey: 'key-of-agent',
     apps: [],
-    mode: 'chat',
+    options,
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
     endGraceMs: 1,
     reasoning: false,
-    nodeData: 'filtered',
     sandbox: false,
     ...overrides,
   }
 }
 
-export function callOf(agent: Agent, overrides: Partial<AgentCall> = {}): AgentCall {
+export function adapterOf(platform: string): Adapter {
+  const adapter = PLATFORMS.find(platform)
+  if (adapter === undefined) throw new Error(`no platform ${platform}`)
+  return adapter
+}
+
+export function callOf<Own extends EntrySchemas>(
+  agent: Agent<Own>,
+  overrides: Partial<AgentCall<Own>> = {},
+): AgentCall<Own> {
   return {
     agent,
     app: undefined,
@@ -188,4 +226,15 @@ export function callOf(agent: Agent, overrides: Partial<AgentCall> = {}): AgentC
 export function textSent({ body = '' }: Pick<UpstreamRequest, 'body'>): string {
   if (typeof body !== 'string') throw new Error('the body is a stream')
   return body
+}
+
+/** The options that an agent of the platform may have, with every choice that its schema leaves. */
+export function everyOptionsOf({ entry }: Adapter): readonly Agent['options'][] {
+  return Object.entries(entry.agent.properties).reduce<readonly Agent['options'][]>(
+    (sets, [name, property]) =>
+      Type.IsEnum(property)
+        ? sets.flatMap((set) => property.enum.map((value) => ({ ...set, [name]: value })))
+        : sets,
+    [{}],
+  )
 }

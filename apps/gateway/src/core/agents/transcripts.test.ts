@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '#core/errors.ts'
-import { PLATFORMS, type Platform } from './agent.ts'
-import { adapterOf } from './registry.ts'
+import { PLATFORMS } from './registry.ts'
 import {
+  adapterOf,
   agentOf,
   callOf,
   cutsOf,
@@ -13,16 +13,16 @@ import {
 } from './transcripts.test-support.ts'
 
 /** Those whose frames FastGPT and OpenAI share. */
-const GENERIC: readonly Platform[] = ['fastgpt', 'openai']
+const GENERIC: readonly string[] = ['fastgpt', 'openai']
 
-describe.each(PLATFORMS)('%s', (platform) => {
+describe.each(PLATFORMS.names)('%s', (platform) => {
   const adapter = adapterOf(platform)
   const transcripts = [
     ...transcriptsOf(platform),
     ...(GENERIC.includes(platform) ? transcriptsOf('generic') : []),
   ]
   const callFor = ({ name }: Transcript) =>
-    callOf(agentOf(platform, { mode: name.includes('workflow-run') ? 'workflow' : 'chat' }))
+    callOf(agentOf(platform, name.includes('workflow-run') ? { options: { mode: 'workflow' } } : {}))
   const replies = transcripts.filter(({ outcome }) => outcome !== 'aux' && outcome !== 'timeout')
 
   test.each(replies)('$name comes to what the manifest expects', (transcript) => {

@@ -1,6 +1,5 @@
 import { defaultApp } from '#core/agents/translate/default-app.ts'
-import type { Agent, AgentApp } from './agent.ts'
-import { adapterOf } from './registry.ts'
+import type { Agent, AgentApp } from './adapter.ts'
 
 /** An agent, and what of it a key may use. */
 export interface UsableAgent {
@@ -34,7 +33,7 @@ function usableParts(agent: Agent, allowed: readonly string[]): UsableAgent | un
 
 /** Whether whatever a caller writes as the app's id goes to the platform. */
 export function takesAnyApp(agent: Agent): boolean {
-  return agent.apps.length === 0 && adapterOf(agent.platform).takesAppIds
+  return agent.apps.length === 0 && agent.adapter.takesAppIds
 }
 
 /** What can be called of it under a name: `agent` where no app is needed, and `agent/app`. */
@@ -44,7 +43,7 @@ export function modelNames({ agent, apps, namedApps, isWhole }: UsableAgent): re
 }
 
 function isCallableAlone({ agent, apps, isWhole }: Omit<UsableAgent, 'namedApps'>): boolean {
-  if (agent.apps.length === 0) return isWhole && !adapterOf(agent.platform).requires(agent).includes('app_id')
+  if (agent.apps.length === 0) return isWhole && !agent.adapter.requires(agent).includes('app_id')
   const taken = defaultApp(agent)
   return taken !== undefined && apps.includes(taken)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Agent, AgentApp } from '#core/agents/agent.ts'
+import type { Agent, AgentApp } from '#core/agents/adapter.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { type ChatCall, resolveCall } from './chat-call.ts'
@@ -9,8 +9,8 @@ const agents = new Map<string, Agent>(
     agentOf('fastgpt'),
     agentOf('hiagent'),
     agentOf('dify'),
-    agentOf('coze', { botId: 'preset' }),
-    agentOf('openai', { model: 'm' }),
+    agentOf('coze', { options: { botId: 'preset' } }),
+    agentOf('openai', { options: { model: 'm' } }),
     agentOf('openai', { id: 'models', apps: [appOf('small'), appOf('large')] }),
     agentOf('openai', { id: 'preset', apps: [appOf('small'), appOf('large', { default: true })] }),
     agentOf('fastgpt', { id: 'single', apps: [appOf('only')] }),
@@ -18,7 +18,7 @@ const agents = new Map<string, Agent>(
 )
 
 function appOf(id: string, more: Partial<AgentApp> = {}): AgentApp {
-  return { id, name: id, default: false, ...more }
+  return { id, name: id, default: false, options: {}, ...more }
 }
 
 function modelCall(model: string, more: Partial<ChatCall> = {}): Partial<ChatCall> {

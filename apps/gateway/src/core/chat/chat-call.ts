@@ -1,6 +1,4 @@
-import type { Adapter, CallMessage } from '#core/agents/adapter.ts'
-import type { Agent, AgentApp } from '#core/agents/agent.ts'
-import { adapterOf } from '#core/agents/registry.ts'
+import type { Adapter, Agent, AgentApp, CallMessage } from '#core/agents/adapter.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail, refuseField } from '#core/errors.ts'
@@ -68,7 +66,7 @@ export function resolveCall(
   allowed: readonly string[] = [],
 ): ResolvedCall {
   const target = findAgent(agents, raw, allowed)
-  const adapter = adapterOf(target.platform)
+  const { adapter } = target
   requirePlainIds(raw)
   const app = findApp(agents, target, raw, allowed)
   const call = withPrompt(raw, target, adapter)

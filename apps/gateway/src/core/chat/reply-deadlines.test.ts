@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Timeouts } from '#core/agents/agent.ts'
+import type { Timeouts } from '#core/agents/adapter.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { type ReplyDeadlines, startWatch, type WatchEvent } from './reply-deadlines.ts'
 

@@ -1,4 +1,4 @@
-import type { Timeouts } from '#core/agents/agent.ts'
+import type { Timeouts } from '#core/agents/adapter.ts'
 import type { Runtime } from '#core/runtime.ts'
 
 export type WatchEvent = 'timeout' | 'grace'

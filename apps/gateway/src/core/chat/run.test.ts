@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { HelperCall, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
-import type { Platform } from '#core/agents/agent.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { adapterOf } from '#core/agents/registry.ts'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
@@ -101,7 +99,7 @@ const delta = (content: string) => ({ model: 'm-1', choices: [{ delta: { content
 const stop = { choices: [{ delta: {}, finish_reason: 'stop' }] }
 const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
 
-function start(name: Platform, turn: Partial<ConversationTurn> = {}, open?: () => Promise<ConversationTurn>) {
+function start(name: string, turn: Partial<ConversationTurn> = {}, open?: () => Promise<ConversationTurn>) {
   const agent = agentOf(name, { timeouts, endGraceMs: 50 })
   const platform = new FakePlatform()
   const ends: RunEnd[] = []
@@ -116,7 +114,7 @@ function start(name: Platform, turn: Partial<ConversationTurn> = {}, open?: () =
   }
   const run = new Run({
     agent,
-    adapter: adapterOf(name),
+    adapter: agent.adapter,
     upstream: platform,
     runtime: systemRuntime,
     streamBytesMax: STREAM_BYTES_MAX,
@@ -298,7 +296,7 @@ describe('an id that a platform gave', () => {
 })
 
 describe('a failure', () => {
-  const failures: [string, Platform, (platform: FakePlatform) => void, string, string, Partial<Failure>][] = [
+  const failures: [string, string, (platform: FakePlatform) => void, string, string, Partial<Failure>][] = [
     ['an end of the bytes without an end', 'openai', (p) => p.end(), 'upstream_error', 'agent_truncated', {}],
     [
       'a broken connection',

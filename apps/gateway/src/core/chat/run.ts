@@ -1,5 +1,4 @@
-import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
-import type { Agent } from '#core/agents/agent.ts'
+import type { Adapter, Agent, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'

@@ -1,4 +1,4 @@
-import type { Agent } from '#core/agents/agent.ts'
+import type { Agent } from '#core/agents/adapter.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
 import { type Authentication, keyFormProblem } from '#core/auth/authenticate.ts'
 import { fail, Problem } from '#core/errors.ts'
@@ -149,7 +149,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         return {
           callId,
           conversationId,
-          model: call.app?.model ?? call.target.model ?? call.target.id,
+          model: call.adapter.modelOf?.({ agent: call.target, app: call.app }) ?? call.target.id,
           reasoning: call.target.reasoning,
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {

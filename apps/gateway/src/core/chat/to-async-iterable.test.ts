@@ -3,7 +3,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ChatEvent, ChatEvents, TakeEvents } from '#core/agents/events.ts'
-import { adapterOf } from '#core/agents/registry.ts'
 import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
 import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
 import { Problem } from '#core/errors.ts'
@@ -199,12 +198,12 @@ describe('over a real run', () => {
   function startRun(): Run {
     const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 }
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-    const agent = agentOf('openai', { baseUrl, model: 'm', timeouts })
+    const agent = agentOf('openai', { baseUrl, options: { model: 'm' }, timeouts })
     const call = callOf(agent)
     const nothing = () => undefined
     return new Run({
       agent,
-      adapter: adapterOf('openai'),
+      adapter: agent.adapter,
       upstream,
       runtime: systemRuntime,
       streamBytesMax: 1 << 30,

@@ -1,4 +1,4 @@
-import type { Agent } from '#core/agents/agent.ts'
+import type { Agent } from '#core/agents/adapter.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'

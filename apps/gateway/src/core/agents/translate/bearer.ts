@@ -1,4 +1,4 @@
-import type { Agent, AgentApp } from '#core/agents/agent.ts'
+import type { Agent, AgentApp } from '#core/agents/adapter.ts'
 import { agentKey } from './agent-key.ts'
 
 /** The `authorization` header; a keyless server gets none. */

@@ -1,4 +1,4 @@
-import type { Agent, AgentApp } from '#core/agents/agent.ts'
+import type { Agent, AgentApp } from '#core/agents/adapter.ts'
 
 /** The app that an empty `app_id` takes: the one marked as default, or the only one. */
 export function defaultApp({ apps }: Agent): AgentApp | undefined {

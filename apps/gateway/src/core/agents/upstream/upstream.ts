@@ -1,6 +1,5 @@
 import { Agent as HttpAgent } from 'undici'
-import type { HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import type { Agent } from '#core/agents/agent.ts'
+import type { Agent, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import { Exchange, type ExchangeLimits } from './exchange.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamReply } from './upstream-reply.ts'

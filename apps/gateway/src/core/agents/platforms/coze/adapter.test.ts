@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Agent } from '#core/agents/agent.ts'
 import {
-  agentOf,
+  agentFor,
   bodyOf,
   callOf,
   read,
@@ -14,13 +13,16 @@ import { coze } from './adapter.ts'
 const noHeader = () => undefined
 const CONVERSATION = '7381473525342978089'
 
-function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial<Agent> = {}) {
-  const request = coze.buildRequest(callOf(agentOf('coze', agent), overrides))
+type CozeAgent = Parameters<typeof coze.probe>[0]
+type CozeCall = Parameters<typeof coze.start>[0]
+
+function requestFor(overrides: Partial<CozeCall> = {}, agent: Partial<CozeAgent> = {}) {
+  const request = coze.buildRequest(callOf(agentFor(coze, agent), overrides))
   return { url: request.url, body: JSON.parse(textSent(request)) }
 }
 
 function replyTo(frames: readonly (readonly [string, object])[], platformConversationId?: string) {
-  const state = coze.start(callOf(agentOf('coze'), { platformConversationId }))
+  const state = coze.start(callOf(agentFor(coze), { platformConversationId }))
   return frames.flatMap(([event, data]) =>
     coze.translate({ event: `conversation.${event}`, data: JSON.stringify(data) }, state),
   )
@@ -44,17 +46,19 @@ test('a conversation goes into the address, and every id stays a text', () => {
 })
 
 test("the bot is the app's, else the caller's app id, else the agent's", () => {
-  const app = { id: 'shop', name: 'Shop', default: true }
-  const agent = { botId: 'agent-bot' }
-  expect(requestFor({ app: { ...app, botId: 'app-bot' }, appId: 'shop' }, agent).body.bot_id).toBe('app-bot')
+  const app = { id: 'shop', name: 'Shop', default: true, options: {} }
+  const agent = { options: { botId: 'agent-bot' } }
+  expect(
+    requestFor({ app: { ...app, options: { botId: 'app-bot' } }, appId: 'shop' }, agent).body.bot_id,
+  ).toBe('app-bot')
   expect(requestFor({ app }, agent).body.bot_id).toBe('shop')
   expect(requestFor({ appId: '737' }, agent).body.bot_id).toBe('737')
   expect(requestFor({ appId: ' ' }, agent).body.bot_id).toBe('agent-bot')
 })
 
 test('needs an app id only where the configuration names no bot', () => {
-  expect(coze.requires(agentOf('coze'))).toEqual(['app_id'])
-  expect(coze.requires(agentOf('coze', { botId: '737' }))).toEqual([])
+  expect(coze.requires(agentFor(coze))).toEqual(['app_id'])
+  expect(coze.requires(agentFor(coze, { options: { botId: '737' } }))).toEqual([])
 })
 
 test('files make the content an object string of one text and the files', () => {
@@ -136,7 +140,7 @@ test('tools, knowledge and suggestions are details', () => {
 
 test('another conversation than the one asked for is a lost one, and its id is not learned', () => {
   const transcript = transcriptNamed('coze/studio-stream.txt')
-  const call = callOf(agentOf('coze'), { platformConversationId: '1' })
+  const call = callOf(agentFor(coze), { platformConversationId: '1' })
   expect(read(coze, call, transcript)[0]).toEqual({
     type: 'error',
     failure: { reason: 'conversation_not_found', platformCode: 'conversation_replaced' },
@@ -154,7 +158,7 @@ test('a resource that is missing is the conversation, where the call named one',
   const { bytes } = transcriptNamed('coze/resource-not-found.txt')
   const body = JSON.parse(bytes.toString())
   const reasonFor = (platformConversationId: string | undefined) =>
-    coze.translateBody(body, coze.start(callOf(agentOf('coze'), { platformConversationId })))
+    coze.translateBody(body, coze.start(callOf(agentFor(coze), { platformConversationId })))
   expect(reasonFor(undefined)).toMatchObject([{ failure: { reason: 'app_not_found' } }])
   expect(reasonFor('1')).toMatchObject([{ failure: { reason: 'conversation_not_found' } }])
 })
@@ -192,7 +196,7 @@ test.each([
   [103100002, 'app_not_found'],
   [9999, 'agent_error'],
 ])('code %s is %s', (code, reason) => {
-  const state = coze.start(callOf(agentOf('coze')))
+  const state = coze.start(callOf(agentFor(coze)))
   expect(coze.translateBody({ code, msg: 'x' }, state)).toMatchObject([{ failure: { reason } }])
 })
 
@@ -214,7 +218,7 @@ test('keeps the log id of the body, else of the header', () => {
 })
 
 test('a blocking reply that only says "under way" is no answer', () => {
-  const state = coze.start(callOf(agentOf('coze')))
+  const state = coze.start(callOf(agentFor(coze)))
   expect(coze.translateBody(bodyOf(transcriptNamed('coze/blocking-create.txt')), state)).toEqual([])
   expect(
     coze.translateBody(bodyOf(transcriptNamed('coze/blocking-retrieve-in-progress.txt')), state),
@@ -223,14 +227,14 @@ test('a blocking reply that only says "under way" is no answer', () => {
 
 test('a completed blocking chat has the usage', () => {
   const body = bodyOf(transcriptNamed('coze/blocking-retrieve-completed.txt'))
-  expect(coze.translateBody(body, coze.start(callOf(agentOf('coze'))))).toEqual([
+  expect(coze.translateBody(body, coze.start(callOf(agentFor(coze))))).toEqual([
     { type: 'usage', usage: { promptTokens: 614, completionTokens: 19, totalTokens: 633 } },
     { type: 'end', reason: 'stop' },
   ])
 })
 
 test('cancels a chat by the ids that its first frame tells', () => {
-  const call = callOf(agentOf('coze'))
+  const call = callOf(agentFor(coze))
   const state = coze.start(call)
   expect(coze.stop?.(call, state)).toBeUndefined()
   coze.translate({ event: 'conversation.chat.created', data: '{"id":"7","conversation_id":"8"}' }, state)
@@ -246,7 +250,7 @@ test('cancels a chat by the ids that its first frame tells', () => {
 })
 
 test('the probe checks the token', () => {
-  const probe = coze.probe(agentOf('coze'))
+  const probe = coze.probe(agentFor(coze))
   expect(probe.request.url).toBe('https://platform.example/v1/users/me')
   expect(probe.read(200, bodyOf(transcriptNamed('coze/users-me.txt')), noHeader)).toEqual({ ok: 'available' })
   expect(probe.read(200, { code: 700012006 }, noHeader)).toMatchObject({

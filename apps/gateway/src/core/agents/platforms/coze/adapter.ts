@@ -1,4 +1,6 @@
+import Type from 'typebox'
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
@@ -28,6 +30,12 @@ import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { cozeCode, cozeFailure } from './failures.ts'
 
+/** In quotes in the file: as a number a bot's id would lose its last digits. */
+const ENTRY = {
+  agent: section({ botId: Type.Optional(text()) }),
+  app: section({ botId: Type.Optional(text()) }),
+}
+
 interface CozeState extends ReplyState {
   readonly frames: FrameParser
   /** The conversation that the call named. */
@@ -46,9 +54,13 @@ interface CozeState extends ReplyState {
  * Out of reach: a plugin's local tools, whose outputs no client can submit; audio and cards, which are no text; a cloud's
  * token used in the other region, which is `agent_credentials` like any wrong one.
  */
-export const coze: Adapter<CozeState> = {
+export const coze: Adapter<typeof ENTRY, CozeState> = {
   platform: 'coze',
-  requires: (agent) => (agent.botId === undefined && defaultApp(agent) === undefined ? ['app_id'] : []),
+  displayName: 'Coze',
+  entry: ENTRY,
+  entryRequires: ['apiKey'],
+  requires: (agent) =>
+    agent.options.botId === undefined && defaultApp(agent) === undefined ? ['app_id'] : [],
   takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'platform',
@@ -61,7 +73,7 @@ export const coze: Adapter<CozeState> = {
         ? ''
         : `?conversation_id=${encodeURIComponent(platformConversationId)}`
     return jsonPost(cozeUrl(call, `/v3/chat${query}`), bearer(call), {
-      bot_id: call.app?.botId ?? call.app?.id ?? (call.appId.trim() || call.agent.botId),
+      bot_id: call.app?.options.botId ?? call.app?.id ?? (call.appId.trim() || call.agent.options.botId),
       user_id: call.endUser,
       stream: true,
       auto_save_history: true,

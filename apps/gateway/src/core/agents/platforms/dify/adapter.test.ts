@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Agent } from '#core/agents/agent.ts'
 import {
-  agentOf,
+  agentFor,
   bodyOf,
   callOf,
   read,
@@ -13,13 +12,16 @@ import { dify } from './adapter.ts'
 
 const noHeader = () => undefined
 
-function requestFor(overrides: Parameters<typeof callOf>[1] = {}, agent: Partial<Agent> = {}) {
-  const request = dify.buildRequest(callOf(agentOf('dify', agent), overrides))
+type DifyAgent = Parameters<typeof dify.probe>[0]
+type DifyCall = Parameters<typeof dify.start>[0]
+
+function requestFor(overrides: Partial<DifyCall> = {}, agent: Partial<DifyAgent> = {}) {
+  const request = dify.buildRequest(callOf(agentFor(dify, agent), overrides))
   return { ...request, body: JSON.parse(textSent(request)) }
 }
 
-function replyTo(frames: readonly object[], mode: Agent['mode'] = 'chat') {
-  const state = dify.start(callOf(agentOf('dify', { mode })))
+function replyTo(frames: readonly object[], mode: DifyAgent['options']['mode'] = 'chat') {
+  const state = dify.start(callOf(agentFor(dify, { options: { mode } })))
   const events = frames.flatMap((frame) =>
     dify.translate({ event: undefined, data: JSON.stringify(frame) }, state),
   )
@@ -52,12 +54,12 @@ test('carries a conversation on', () => {
 })
 
 test('text generators and workflows get the query among their inputs, where no variable has its name', () => {
-  const completion = requestFor({ platformConversationId: 'c1' }, { mode: 'completion' })
+  const completion = requestFor({ platformConversationId: 'c1' }, { options: { mode: 'completion' } })
   expect(completion.url).toBe('https://platform.example/v1/completion-messages')
   expect(completion.body).toMatchObject({ inputs: { query: 'hello' }, query: 'hello' })
   expect(completion.body).not.toHaveProperty('conversation_id')
 
-  const workflow = requestFor({ variables: { query: 'mine', n: 1 } }, { mode: 'workflow' })
+  const workflow = requestFor({ variables: { query: 'mine', n: 1 } }, { options: { mode: 'workflow' } })
   expect(workflow.url).toBe('https://platform.example/v1/workflows/run')
   expect(workflow.body.inputs).toEqual({ query: 'mine', n: 1 })
 })
@@ -78,7 +80,7 @@ test("files go by URL, with the kind that Dify's own table gives their extension
 })
 
 test('learns the ids that carry the conversation on and stop the run', () => {
-  const call = callOf(agentOf('dify'))
+  const call = callOf(agentFor(dify))
   const state = dify.start(call)
   expect(dify.stop?.(call, state)).toBeUndefined()
   dify.translate(
@@ -95,13 +97,13 @@ test('learns the ids that carry the conversation on and stop the run', () => {
 })
 
 test('stops a workflow at its own address', () => {
-  const call = callOf(agentOf('dify', { mode: 'workflow' }))
+  const call = callOf(agentFor(dify, { options: { mode: 'workflow' } }))
   const stop = dify.stop?.(call, { ...dify.start(call), runId: 't1' })
   expect(stop?.request.url).toBe('https://platform.example/v1/workflows/tasks/t1/stop')
 })
 
 test('pings, audio and unknown events are nothing', () => {
-  expect(dify.translate({ event: 'ping', data: '' }, dify.start(callOf(agentOf('dify'))))).toEqual([])
+  expect(dify.translate({ event: 'ping', data: '' }, dify.start(callOf(agentFor(dify))))).toEqual([])
   expect(
     replyTo([
       { event: 'tts_message', audio: 'x' },
@@ -112,7 +114,7 @@ test('pings, audio and unknown events are nothing', () => {
 })
 
 test('a stream of pings alone is no sign of life', () => {
-  expect(read(dify, callOf(agentOf('dify')), transcriptNamed('dify/ping-only-hang.txt'))).toEqual([])
+  expect(read(dify, callOf(agentFor(dify)), transcriptNamed('dify/ping-only-hang.txt'))).toEqual([])
 })
 
 test('a text under any name is text', () => {
@@ -287,8 +289,8 @@ test.each([
 })
 
 test('where only apps have keys, the probe takes one of theirs', () => {
-  const { apiKey: _, ...keyless } = agentOf('dify')
-  const app = { id: 'a', name: 'A', default: false, apiKey: 'key-of-app' }
+  const { apiKey: _, ...keyless } = agentFor(dify)
+  const app = { id: 'a', name: 'A', default: false, apiKey: 'key-of-app', options: {} }
   expect(dify.probe({ ...keyless, apps: [app] }).request.headers.authorization).toBe('Bearer key-of-app')
 })
 
@@ -299,11 +301,11 @@ test('what a validator found is told by its field', () => {
 
 test('the probe tells a fitting app from one of another kind', () => {
   const info = bodyOf(transcriptNamed('dify/info.txt'))
-  expect(dify.probe(agentOf('dify')).read(200, info, noHeader)).toEqual({ ok: 'available' })
-  expect(dify.probe(agentOf('dify', { mode: 'workflow' })).read(200, info, noHeader)).toEqual({
+  expect(dify.probe(agentFor(dify)).read(200, info, noHeader)).toEqual({ ok: 'available' })
+  expect(dify.probe(agentFor(dify, { options: { mode: 'workflow' } })).read(200, info, noHeader)).toEqual({
     failure: { reason: 'agent_misconfigured', platformStatus: 200, platformCode: 'mode advanced-chat' },
   })
-  expect(dify.probe(agentOf('dify')).read(401, { code: 'unauthorized' }, noHeader)).toMatchObject({
+  expect(dify.probe(agentFor(dify)).read(401, { code: 'unauthorized' }, noHeader)).toMatchObject({
     failure: { reason: 'agent_credentials' },
   })
 })

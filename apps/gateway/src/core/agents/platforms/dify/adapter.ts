@@ -1,5 +1,5 @@
 import type { Adapter, AgentCall, AgentFile, ReplyState } from '#core/agents/adapter.ts'
-import type { Agent } from '#core/agents/agent.ts'
+import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
@@ -21,9 +21,17 @@ import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { difyFailure } from './failures.ts'
 
+/** Which kind of app the key belongs to. */
+const ENTRY = {
+  agent: section({ mode: oneOf(['chat', 'completion', 'workflow'], { default: 'chat' }) }),
+  app: section({}),
+}
+
+type Mode = AgentCall<typeof ENTRY>['agent']['options']['mode']
+
 interface DifyState extends ReplyState {
   readonly frames: FrameParser
-  readonly mode: Agent['mode']
+  readonly mode: Mode
   hasText: boolean
   /** A text came in `agent_message` events. */
   agentSpoke: boolean
@@ -55,11 +63,14 @@ const APP_MODES = {
  * files over; answers to the forms of human input, which have an address of their own; streams of old builds that hang in
  * pings or stop without any end, which the chat service tells. `<think>` marks are part of the text; audio is dropped.
  */
-export const dify: Adapter<DifyState> = {
+export const dify: Adapter<typeof ENTRY, DifyState> = {
   platform: 'dify',
+  displayName: 'Dify',
+  entry: ENTRY,
+  entryRequires: ['apiKey'],
   requires: () => [],
   takesAppIds: false,
-  features: ({ mode }) => ({
+  features: ({ options: { mode } }) => ({
     stream: true,
     detail: true,
     files: true,
@@ -67,15 +78,16 @@ export const dify: Adapter<DifyState> = {
     usage: mode !== 'workflow',
     stop: true,
   }),
-  context: ({ mode }) => (mode === 'chat' ? 'platform' : 'none'),
+  context: ({ options: { mode } }) => (mode === 'chat' ? 'platform' : 'none'),
   emptyReplyIsError: true,
 
   buildRequest(call) {
     const { agent, query, variables, files } = call
-    const isChat = agent.mode === 'chat'
+    const { mode } = agent.options
+    const isChat = mode === 'chat'
     const body = {
       inputs: isChat ? variables : { query, ...variables },
-      query: agent.mode === 'workflow' ? undefined : query,
+      query: mode === 'workflow' ? undefined : query,
       user: call.endUser,
       response_mode: 'streaming',
       // Left out for a new one: 1.11.0 refuses an empty string.
@@ -84,12 +96,12 @@ export const dify: Adapter<DifyState> = {
       auto_generate_name: isChat ? false : undefined,
       files: files.length === 0 ? undefined : files.map(remoteFile),
     }
-    return jsonPost(difyUrl(call, PATHS[agent.mode].run), bearer(call), defined(body))
+    return jsonPost(difyUrl(call, PATHS[mode].run), bearer(call), defined(body))
   },
 
   start: ({ agent }) => ({
     frames: new FrameParser(),
-    mode: agent.mode,
+    mode: agent.options.mode,
     hasText: false,
     agentSpoke: false,
     workflow: 'running',
@@ -123,7 +135,7 @@ export const dify: Adapter<DifyState> = {
   // A dropped connection stops nothing. Dify answers success to any id.
   stop(call, { runId }) {
     if (runId === undefined) return undefined
-    const path = `${PATHS[call.agent.mode].stop}/${encodeURIComponent(runId)}/stop`
+    const path = `${PATHS[call.agent.options.mode].stop}/${encodeURIComponent(runId)}/stop`
     return helperCall(
       jsonPost(difyUrl(call, path), bearer(call), { user: call.endUser }),
       dify.toFailure,
@@ -138,7 +150,7 @@ export const dify: Adapter<DifyState> = {
       request,
       read(status, body, header) {
         const mode = textOf(objectOf(body).mode)
-        const fits = mode === undefined || APP_MODES[agent.mode].some((known) => known === mode)
+        const fits = mode === undefined || APP_MODES[agent.options.mode].some((known) => known === mode)
         return status < 400 && !fits
           ? { failure: failureOf('agent_misconfigured', { status, code: `mode ${mode}` }) }
           : call.read(status, body, header)

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { agentOf, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentFor, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { fastgpt } from './adapter.ts'
 
-const agent = agentOf('fastgpt')
-const app = { id: '66e0', name: 'Support', default: true, apiKey: 'key-of-app' }
+const agent = agentFor(fastgpt)
+const app = { id: '66e0', name: 'Support', default: true, apiKey: 'key-of-app', options: {} }
 const noHeader = () => undefined
 
-function bodySent(overrides: Parameters<typeof callOf>[1]) {
+function bodySent(overrides: Partial<Parameters<typeof fastgpt.start>[0]>) {
   return JSON.parse(textSent(fastgpt.buildRequest(callOf(agent, overrides))))
 }
 
@@ -17,7 +17,7 @@ function replyTo(
   frames: readonly (readonly [string, unknown])[],
   nodeData: 'filtered' | 'full' = 'filtered',
 ) {
-  const state = fastgpt.start(callOf(agentOf('fastgpt', { nodeData })))
+  const state = fastgpt.start(callOf(agentFor(fastgpt, { options: { nodeData } })))
   const events = frames.flatMap(([event, data]) =>
     fastgpt.translate({ event, data: typeof data === 'string' ? data : JSON.stringify(data) }, state),
   )
@@ -40,7 +40,7 @@ function ofType<Type extends ChatEvent['type']>(events: readonly ChatEvent[], ty
 
 test.each(['', '/', '/api', '/api/', '/api/v1', '/api/v2/'])('the base URL may end with %j', (suffix) => {
   const { url } = fastgpt.buildRequest(
-    callOf(agentOf('fastgpt', { baseUrl: `https://f.example/sub${suffix}` })),
+    callOf(agentFor(fastgpt, { baseUrl: `https://f.example/sub${suffix}` })),
   )
   expect(url).toBe('https://f.example/sub/api/v1/chat/completions')
 })
@@ -73,7 +73,7 @@ test('a configured app brings its id and its key', () => {
 
 test('needs an app id only where the configuration has no default', () => {
   expect(fastgpt.requires(agent)).toEqual(['app_id'])
-  expect(fastgpt.requires(agentOf('fastgpt', { apps: [app] }))).toEqual([])
+  expect(fastgpt.requires(agentFor(fastgpt, { apps: [app] }))).toEqual([])
 })
 
 test('sends images as images and other files by their real name', () => {

@@ -1,4 +1,5 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
@@ -15,6 +16,12 @@ import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { fastgptFailure } from './failures.ts'
 import { countTokens, type FastGptTokens, hasFailed, visibleNode } from './nodes.ts'
+
+/** `filtered` leaves prompts and quoted knowledge out of `detail`. */
+const ENTRY = {
+  agent: section({ nodeData: oneOf(['filtered', 'full'], { default: 'filtered' }) }),
+  app: section({}),
+}
 
 interface FastGptState extends ReplyState {
   readonly frames: FrameParser
@@ -37,8 +44,11 @@ interface FastGptState extends ReplyState {
  * Out of reach: whether the credentials are good, without a chat (see `probe`); that chats were not locked before 2026
  * (two parallel calls interleave); a form or a plugin app's input beyond `query` and `variables`.
  */
-export const fastgpt: Adapter<FastGptState> = {
+export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   platform: 'fastgpt',
+  displayName: 'FastGPT',
+  entry: ENTRY,
+  entryRequires: ['apiKey'],
   requires: (agent) => (defaultApp(agent) === undefined ? ['app_id'] : []),
   takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
@@ -59,7 +69,7 @@ export const fastgpt: Adapter<FastGptState> = {
 
   start: ({ agent }) => ({
     frames: new FrameParser(),
-    wholeNodes: agent.nodeData === 'full',
+    wholeNodes: agent.options.nodeData === 'full',
     tokens: { prompt: 0, completion: 0, countedNodes: new Set() },
     cut: undefined,
     answered: false,

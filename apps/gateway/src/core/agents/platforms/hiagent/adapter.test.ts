@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentOf, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
+import { agentFor, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { hiagent } from './adapter.ts'
 
-const agent = agentOf('hiagent')
+const agent = agentFor(hiagent)
 const noHeader = () => undefined
 const CALL = { AppKey: 'key-of-agent', UserID: '0123456789abcdefghij' }
 
@@ -18,7 +18,7 @@ function replyTo(frames: readonly object[]) {
 }
 
 test.each(['', '/', '/api/proxy/api/v1', '/api/proxy/api/v1/'])('the base URL may end with %j', (suffix) => {
-  const { url } = hiagent.buildRequest(callOf(agentOf('hiagent', { baseUrl: `https://h.example${suffix}` })))
+  const { url } = hiagent.buildRequest(callOf(agentFor(hiagent, { baseUrl: `https://h.example${suffix}` })))
   expect(url).toBe('https://h.example/api/proxy/api/v1/chat_query_v2')
 })
 

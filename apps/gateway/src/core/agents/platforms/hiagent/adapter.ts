@@ -7,6 +7,7 @@ import type {
   ReplyState,
   UpstreamRequest,
 } from '#core/agents/adapter.ts'
+import { NO_OPTIONS } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
@@ -49,8 +50,11 @@ interface HiAgentState extends ReplyState {
  * is another one and of no use. A stream always: proxies cut long blocking calls. Its source is closed: error codes are
  * read by their words, and files go by URL alone.
  */
-export const hiagent: Adapter<HiAgentState> = {
+export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   platform: 'hiagent',
+  displayName: 'HiAgent',
+  entry: NO_OPTIONS,
+  entryRequires: ['apiKey'],
   requires: () => ['conversation_id'],
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),

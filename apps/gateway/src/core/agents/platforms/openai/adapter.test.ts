@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { agentOf, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
+import { agentFor, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { openai } from './adapter.ts'
 
-const agent = agentOf('openai', { baseUrl: 'https://o.example/v1', model: 'qwen3' })
+const agent = agentFor(openai, { baseUrl: 'https://o.example/v1', options: { model: 'qwen3' } })
 const noHeader = () => undefined
 
-function bodySent(overrides: Parameters<typeof callOf>[1]) {
+function bodySent(overrides: Partial<Parameters<typeof openai.start>[0]>) {
   return JSON.parse(textSent(openai.buildRequest(callOf(agent, overrides))))
 }
 
@@ -22,7 +22,7 @@ function chunkOf(delta: object, finish_reason: string | null = null) {
 }
 
 test.each(['', '/', '/chat/completions'])('the base URL may end with %j', (suffix) => {
-  const { url } = openai.buildRequest(callOf(agentOf('openai', { baseUrl: `https://o.example/v1${suffix}` })))
+  const { url } = openai.buildRequest(callOf(agentFor(openai, { baseUrl: `https://o.example/v1${suffix}` })))
   expect(url).toBe('https://o.example/v1/chat/completions')
 })
 
@@ -33,7 +33,13 @@ test('streams only where the client does, and then asks for the usage', () => {
 })
 
 test("an app's model and key stand before its agent's", () => {
-  const app = { id: 'big', name: 'Big', default: false, model: 'qwen3-235b', apiKey: 'key-of-app' }
+  const app = {
+    id: 'big',
+    name: 'Big',
+    default: false,
+    apiKey: 'key-of-app',
+    options: { model: 'qwen3-235b' },
+  }
   const request = openai.buildRequest(callOf(agent, { app }))
   expect(JSON.parse(textSent(request)).model).toBe('qwen3-235b')
   expect(request.headers.authorization).toBe('Bearer key-of-app')

@@ -1,4 +1,6 @@
+import Type from 'typebox'
 import type { Adapter, AgentCall, HeaderReader, ReplyState } from '#core/agents/adapter.ts'
+import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
@@ -19,6 +21,12 @@ import { usage } from '#core/agents/translate/usage-event.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { ErrorReason } from '#core/errors.ts'
 
+/** The model is the operator's choice: clients choose among the configured ones. */
+const ENTRY = {
+  agent: section({ model: Type.Optional(text()) }),
+  app: section({ model: Type.Optional(text()) }),
+}
+
 interface OpenAiState extends ReplyState {
   readonly frames: FrameParser
   model: string | undefined
@@ -31,8 +39,11 @@ interface OpenAiState extends ReplyState {
  * context, and a closed connection stops a run. Streams only where the client does: these servers answer both ways equally
  * well. One choice is read, the first. Out of reach: servers that tell a failure as content with an ordinary stop.
  */
-export const openai: Adapter<OpenAiState> = {
+export const openai: Adapter<typeof ENTRY, OpenAiState> = {
   platform: 'openai',
+  displayName: 'OpenAI',
+  entry: ENTRY,
+  entryRequires: ['model'],
   requires: () => [],
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
@@ -44,13 +55,15 @@ export const openai: Adapter<OpenAiState> = {
     const messages = call.messages ?? [userMessage(call.query, call.files)]
     return jsonPost(openaiUrl(call, '/chat/completions'), bearer(call), {
       ...call.parameters,
-      model: call.app?.model ?? call.agent.model,
+      model: modelOf(call),
       messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
       stream: call.stream,
       stream_options: call.stream ? { include_usage: true } : undefined,
       user: call.endUser,
     })
   },
+
+  modelOf,
 
   start: () => ({ frames: new FrameParser(), model: undefined, over: false }),
 
@@ -81,6 +94,10 @@ export const openai: Adapter<OpenAiState> = {
       openai.toFailure,
       (body) => Array.isArray(body.data),
     ),
+}
+
+function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {
+  return app?.options.model ?? agent.options.model
 }
 
 function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {

@@ -1,13 +1,13 @@
+import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 import type { Seen, SeenRequest } from '@trunkline/sandbox'
 import { type Client, createClient, type Question, WAYS } from './client.ts'
+import { emulatorOf, type GatewayWithEmulators } from './gateway-with-emulators.ts'
 import type { Reply } from './reply.ts'
-import type { Stage } from './stage.ts'
-import type { Subject } from './subjects.ts'
 
-/** Where a guarantee is tried: a client of one subject, and what its emulator sees. */
-export interface At extends Client {
-  readonly subject: Subject
-  readonly stage: Stage
+/** Where a guarantee is tried: a client of one dialect, and what its emulator sees. */
+export interface Trial extends Client {
+  readonly dialect: Dialect
+  readonly setup: GatewayWithEmulators
   readonly seen: Seen
   /** The same question, asked in {@link WAYS}, each in a conversation of its own; asked once for all guarantees. */
   everyWay(query: string): Promise<readonly Reply[]>
@@ -15,19 +15,19 @@ export interface At extends Client {
   askOnce(question: Question): Promise<Reply>
   /** What the emulator was asked with this text in it, oldest first. */
   requestsWith(text: string): readonly SeenRequest[]
-  /** Ends a check that does not concern the subject. */
+  /** Ends a check that does not concern the dialect. */
   exempt(why: string): never
 }
 
 /** Throws where the gateway does not keep it. */
-export type Check = (at: At) => Promise<void>
+export type Check = (trial: Trial) => Promise<void>
 
-/** Where everything is tried of one subject; what its checks ask in common is kept here. */
-export type Place = Omit<At, 'exempt'>
+/** Where everything is tried of one dialect; what its checks ask in common is kept here. */
+export type DialectTrial = Omit<Trial, 'exempt'>
 
-export function createPlace(stage: Stage, subject: Subject): Place {
-  const client = createClient(stage, subject)
-  const { seen } = stage.sandbox.agents[subject.platform]
+export function createTrial(setup: GatewayWithEmulators, dialect: Dialect): DialectTrial {
+  const client = createClient(setup, dialect)
+  const { seen } = emulatorOf(setup.emulators, dialect)
   const asked = new Map<string, Promise<Reply>>()
   const askOnce = (question: Question) => {
     const key = JSON.stringify(question)
@@ -37,8 +37,8 @@ export function createPlace(stage: Stage, subject: Subject): Place {
   }
   return {
     ...client,
-    subject,
-    stage,
+    dialect,
+    setup,
     seen,
     askOnce,
     everyWay: (query) => Promise.all(WAYS.map((way) => askOnce({ ...way, query }))),

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 
 /** A proxy before the emulators: a platform behind it can move, and answer one path with another one. */
-export interface Front {
+export interface RewritingProxy {
   /** The address at which the gateway reaches what is at `baseUrl`. */
-  put(name: string, baseUrl: string, rewrite?: readonly [from: string, to: string]): string
+  route(name: string, baseUrl: string, rewrite?: readonly [from: string, to: string]): string
   close(): Promise<void>
 }
 
-export async function startFront(): Promise<Front> {
+export async function startRewritingProxy(): Promise<RewritingProxy> {
   const targets = new Map<string, (path: string) => string>()
   const server = createServer((request, response) => {
     const [, name = '', path = ''] = /^\/([^/]+)(.*)$/.exec(request.url ?? '') ?? []
@@ -29,7 +29,7 @@ export async function startFront(): Promise<Front> {
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    put(name, baseUrl, [from, to] = ['', '']) {
+    route(name, baseUrl, [from, to] = ['', '']) {
       const target = new URL(baseUrl)
       targets.set(name, (path) => target.origin + path.replace(from, to))
       return `${origin}/${name}${target.pathname}`

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
-import { type Sandbox, startSandbox } from '@trunkline/sandbox'
+import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
+import type { SandboxAgent } from '@trunkline/sandbox'
 import { apiOf } from '../support/api.ts'
 import { startGateway } from '../support/gateway.ts'
-import { type Front, startFront } from './front.ts'
 import { type Replay, startReplay } from './replay.ts'
-import { SUBJECTS, type Subject } from './subjects.ts'
+import { type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
 
 /**
- * The entries of a subject: `plain`; `hasty`, `idle`, `brief`: with one short timeout each; `apps`: with two apps;
- * `twin`: the same two again; `open`: tells its reasoning and its nodes' data; `moving`: behind the front; `gone`: nothing
+ * The entries of a dialect: `plain`; `hasty`, `idle`, `brief`: with one short timeout each; `apps`: with two apps;
+ * `twin`: the same two again; `open`: tells its reasoning and its nodes' data; `moving`: behind the proxy; `gone`: nothing
  * listens there; `replay`, `stale`: answer with transcripts, the latter with a short timeout.
  */
 const VARIANTS = [
@@ -37,12 +37,30 @@ export interface LedgerRow {
   readonly total_tokens: number | null
 }
 
-export interface Stage {
+/** One emulator a platform. */
+export interface Emulators {
+  readonly agents: Readonly<Record<string, SandboxAgent>>
+  close(): Promise<void>
+}
+
+/** The platforms that are put behind a gateway. */
+export interface Platforms {
+  /** Holds their folders. */
+  readonly folders: URL
+  readonly dialects: readonly Dialect[]
+  startEmulators(): Promise<Emulators>
+  /** What starts the gateway, where the platforms do not come with it. */
+  readonly main?: string
+}
+
+export interface GatewayWithEmulators {
   readonly url: string
-  readonly sandbox: Sandbox
+  readonly emulators: Emulators
   /** The same platforms, without memory of what the first ones were told. */
-  readonly elsewhere: Sandbox
-  readonly front: Front
+  readonly elsewhere: Emulators
+  /** Holds the folders of the platforms. */
+  readonly folders: URL
+  readonly proxy: RewritingProxy
   readonly replay: Replay
   /** Keys of two owners. */
   readonly keys: { readonly mine: string; readonly theirs: string }
@@ -56,12 +74,17 @@ export const HEADER_HOLD_MS = 2_000
 const KEEP_ALIVE_MS = 150
 const HASTY = { firstByteMs: 300, idleMs: 300 }
 
-export async function openStage(): Promise<Stage> {
-  const [sandbox, elsewhere] = [await startSandbox({ delayMs: 0 }), await startSandbox({ delayMs: 0 })]
-  const [front, replay] = [await startFront(), await startReplay()]
+export async function startGatewayWithEmulators(platforms: Platforms): Promise<GatewayWithEmulators> {
+  const { folders, dialects, main } = platforms
+  const [emulators, elsewhere] = [await platforms.startEmulators(), await platforms.startEmulators()]
+  const [proxy, replay] = [await startRewritingProxy(), await startReplay(folders)]
   const gateway = await startGateway({
+    ...(main !== undefined && { main }),
     config: JSON.stringify({
-      agents: Object.assign({}, ...SUBJECTS.map((subject) => entriesOf(subject, { sandbox, front, replay }))),
+      agents: Object.assign(
+        {},
+        ...dialects.map((dialect) => entriesOf(dialect, { emulators, proxy, replay })),
+      ),
       limits: { chat: { points: 1_000_000 } },
       chat: { keepAliveMs: KEEP_ALIVE_MS, headerHoldMs: HEADER_HOLD_MS, replyBytesMax: 256 * 1024 },
     }),
@@ -73,9 +96,10 @@ export async function openStage(): Promise<Stage> {
   const theirs = await api.createKey(token, { owner_id: somebody.id })
   return {
     url: gateway.url,
-    sandbox,
+    emulators,
     elsewhere,
-    front,
+    folders,
+    proxy,
     replay,
     keys: { mine: mine.full_key, theirs: theirs.full_key },
     async ledger() {
@@ -84,7 +108,7 @@ export async function openStage(): Promise<Stage> {
     },
     async remove() {
       await gateway.remove()
-      await Promise.all([sandbox.close(), elsewhere.close(), front.close(), replay.close()])
+      await Promise.all([emulators.close(), elsewhere.close(), proxy.close(), replay.close()])
     },
   }
 }
@@ -92,12 +116,18 @@ export async function openStage(): Promise<Stage> {
 const LEDGER = `
 SELECT request_id, agent, outcome::text, reason, platform_status, prompt_tokens, completion_tokens, total_tokens FROM calls`
 
-export function agentId({ name }: Subject, variant: Variant): string {
+export function emulatorOf({ agents }: Emulators, { platform }: Dialect): SandboxAgent {
+  const emulator = agents[platform]
+  if (emulator === undefined) throw new Error(`${platform} has no emulator`)
+  return emulator
+}
+
+export function agentId({ name }: Dialect, variant: Variant): string {
   return variant === 'plain' ? name : `${name}-${variant}`
 }
 
-export function agentsOf(subject: Subject): readonly string[] {
-  return VARIANTS.map((variant) => agentId(subject, variant))
+export function agentsOf(dialect: Dialect): readonly string[] {
+  return VARIANTS.map((variant) => agentId(dialect, variant))
 }
 
 /** A word of letters that nobody has used. */
@@ -106,13 +136,13 @@ export function fresh(): string {
 }
 
 function entriesOf(
-  subject: Subject,
-  { sandbox, front, replay }: Pick<Stage, 'sandbox' | 'front' | 'replay'>,
+  dialect: Dialect,
+  { emulators, proxy, replay }: Pick<GatewayWithEmulators, 'emulators' | 'proxy' | 'replay'>,
 ): Record<string, object> {
-  const { name, platform, key, entry, app, rewrite } = subject
-  const { baseUrl: direct, keys } = sandbox.agents[platform]
+  const { name, platform, key, entry, app, rewrite } = dialect
+  const { baseUrl: direct, keys } = emulatorOf(emulators, dialect)
   const apiKey = keys[key] ?? ''
-  const baseUrl = rewrite === undefined ? direct : front.put(name, direct, rewrite)
+  const baseUrl = rewrite === undefined ? direct : proxy.route(name, direct, rewrite)
   const plain = { platform, baseUrl, apiKey, ...entry }
   const { model: _model, ...bare } = plain as { model?: string }
   const apps = { ...bare, apps: { one: app(apiKey), two: app(apiKey) } }
@@ -123,11 +153,11 @@ function entriesOf(
     brief: { ...plain, timeouts: { totalMs: 1_000 } },
     apps,
     twin: apps,
-    open: { ...plain, reasoning: true, ...(platform === 'fastgpt' && { nodeData: 'full' }) },
-    moving: { ...plain, baseUrl: front.put(`${name}-moving`, direct, rewrite) },
+    open: { ...plain, reasoning: true, ...(dialect.showsNodeData && { nodeData: 'full' }) },
+    moving: { ...plain, baseUrl: proxy.route(`${name}-moving`, direct, rewrite) },
     gone: { ...plain, baseUrl: 'http://127.0.0.1:9' },
     replay: { ...plain, baseUrl: replay.origin },
     stale: { ...plain, baseUrl: replay.origin, timeouts: HASTY },
   }
-  return Object.fromEntries(VARIANTS.map((variant) => [agentId(subject, variant), variants[variant]]))
+  return Object.fromEntries(VARIANTS.map((variant) => [agentId(dialect, variant), variants[variant]]))
 }

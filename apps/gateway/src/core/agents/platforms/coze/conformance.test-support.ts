@@ -1,0 +1,42 @@
+import type { Dialect } from '#core/agents/dialect.test-support.ts'
+
+const COZE = {
+  platform: 'coze',
+  key: 'cloud',
+  entry: {},
+  app: () => ({ botId: '7379462189365198898' }),
+  appId: '7379462189365198898',
+  context: 'platform',
+  conversationOf: ({ query }) => query.conversation_id,
+  isExclusive: true,
+  hasStopCall: true,
+  reportsUsage: true,
+  cut: 'stop',
+  details: ['other'],
+  reasons: false,
+  hasNodes: false,
+  refusals: {},
+  breaks: {},
+  givesSeveralAnswers: true,
+  toolOutputWanted: 'agent_requires_action',
+} as const satisfies Partial<Dialect>
+
+export const DIALECTS: readonly Dialect[] = [
+  { ...COZE, name: 'coze', transcripts: /^coze\/(?!studio)/ },
+  {
+    ...COZE,
+    name: 'coze-studio',
+    key: 'studio',
+    // The state is not passed on: the stream ends well, and empty.
+    toolOutputWanted: 'agent_empty_reply',
+    details: [],
+    // It knows no limits, no balance and no moderation: an unnamed failure.
+    refusals: {
+      quota: 'agent_error',
+      'rate-limit': 'agent_error',
+      busy: 'agent_error',
+      filtered: 'agent_error',
+    },
+    transcripts: /^coze\/studio/,
+  },
+]

@@ -1,0 +1,76 @@
+import type { Dialect } from '#core/agents/dialect.test-support.ts'
+
+const DIFY = {
+  platform: 'dify',
+  entry: {},
+  app: (apiKey: string) => ({ apiKey }),
+  appId: '',
+  context: 'platform',
+  conversationOf: ({ body }) => body.conversation_id,
+  isExclusive: false,
+  hasStopCall: true,
+  reportsUsage: true,
+  cut: 'stop',
+  details: ['sources'],
+  reasons: false,
+  hasNodes: false,
+  // An ended conversation takes no more messages ever; an app that is gone is the operator's to mend.
+  refusals: { busy: 'conversation_not_found', 'app-not-found': 'agent_misconfigured' },
+  breaks: {},
+  replacesText: true,
+} as const satisfies Partial<Dialect>
+
+export const DIALECTS: readonly Dialect[] = [
+  {
+    ...DIFY,
+    name: 'dify',
+    key: 'chat',
+    transcripts: /^dify\/(?!agent-stream|new-agent|chatflow|workflow-run)/,
+  },
+  {
+    ...DIFY,
+    name: 'dify-agent',
+    key: 'agent',
+    details: ['thought', 'tool_call', 'tool_result', 'sources'],
+    transcripts: /^dify\/agent-stream/,
+  },
+  { ...DIFY, name: 'dify-new-agent', key: 'newAgent', transcripts: /^dify\/new-agent/ },
+  {
+    ...DIFY,
+    name: 'dify-chatflow',
+    key: 'chatflow',
+    cut: 'length',
+    hasNodes: true,
+    details: ['node_started', 'node_finished', 'sources', 'other'],
+    transcripts: /^dify\/chatflow-stream/,
+  },
+  {
+    ...DIFY,
+    name: 'dify-chatflow-2026',
+    key: 'chatflow2026',
+    cut: 'length',
+    hasNodes: true,
+    details: ['node_started', 'node_finished', 'sources', 'other'],
+    transcripts: /^dify\/chatflow-failed/,
+  },
+  {
+    ...DIFY,
+    name: 'dify-completion',
+    key: 'completion',
+    entry: { mode: 'completion' },
+    context: 'none',
+    transcripts: undefined,
+  },
+  {
+    ...DIFY,
+    name: 'dify-workflow',
+    key: 'workflow',
+    entry: { mode: 'workflow' },
+    context: 'none',
+    cut: 'length',
+    hasNodes: true,
+    reportsUsage: false,
+    details: ['node_started', 'node_finished', 'other'],
+    transcripts: /^dify\/workflow-run/,
+  },
+]

@@ -1,0 +1,12 @@
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
+
+/** The dialects of every platform whose folder is in `folders`, as the folder itself declares them. */
+export async function dialectsIn(folders: URL): Promise<readonly Dialect[]> {
+  const files = globSync('*/conformance.test-support.ts', { cwd: fileURLToPath(folders) }).sort()
+  const modules: { readonly DIALECTS: readonly Dialect[] }[] = await Promise.all(
+    files.map((file) => import(new URL(file, folders).href)),
+  )
+  return modules.flatMap(({ DIALECTS }) => DIALECTS)
+}
