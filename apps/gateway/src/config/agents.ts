@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { type Agent, PLATFORMS, type Platform } from '#core/agents/agent.ts'
-import { type ConfigIssue, isMapping, pathOf } from './issues.ts'
+import { isObject } from '#core/agents/translate/json.ts'
+import { type ConfigIssue, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
 type Entry = Static<typeof AgentEntry>
@@ -21,7 +22,7 @@ const ONLY_ON = { model: 'openai', botId: 'coze', mode: 'dify', nodeData: 'fastg
 export function resolveAgents(entries: unknown): { agents: Agent[]; mistakes: ConfigIssue[] } {
   const agents: Agent[] = []
   const mistakes: ConfigIssue[] = []
-  if (!isMapping(entries)) return { agents, mistakes }
+  if (!isObject(entries)) return { agents, mistakes }
   if (Object.keys(entries).length === 0) mistakes.push({ path: 'agents', problem: 'expected one at least' })
   for (const [id, entry] of Object.entries(entries)) {
     if (!Value.Check(AgentEntry, entry)) continue

@@ -2,10 +2,12 @@ import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Agent } from '#core/agents/agent.ts'
+import { isObject } from '#core/agents/translate/json.ts'
+import { defined } from '#core/agents/translate/omit-undefined.ts'
 import { normalizeUsername } from '#core/users/rules.ts'
 import { resolveAgents } from './agents.ts'
 import { expandVariables, readConfigFile } from './file.ts'
-import { ConfigError, type ConfigIssue, findMistakes, isMapping } from './issues.ts'
+import { ConfigError, type ConfigIssue, findMistakes } from './issues.ts'
 import { ConfigFile, Environment } from './schema.ts'
 
 export { ConfigError }
@@ -87,7 +89,7 @@ export function parseConfig(
   const sandbox = file === undefined
   const expanded = expandVariables(sandbox ? {} : file, env)
   const settings = Value.Default(ConfigFile, expanded.value)
-  const { agents, mistakes } = resolveAgents(isMapping(settings) ? settings.agents : undefined)
+  const { agents, mistakes } = resolveAgents(isObject(settings) ? settings.agents : undefined)
   const variables = readVariables(env)
 
   const all = [
@@ -202,10 +204,4 @@ function inLines(mistakes: readonly ConfigIssue[]): string[] {
     if (!firsts.has(path)) firsts.set(path, problem)
   }
   return [...firsts].map(([path, problem]) => `${path || 'the file'}: ${problem}`)
-}
-
-/** `exactOptionalPropertyTypes` tells an absent property from an undefined one. */
-function defined<T extends object>(properties: T) {
-  const entries = Object.entries(properties).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> }
 }
