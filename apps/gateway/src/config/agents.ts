@@ -2,7 +2,8 @@ import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Adapter, Agent } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
-import { type ConfigIssue, findMistakes, isMapping, pathOf } from './issues.ts'
+import { isObject } from '#core/agents/translate/json.ts'
+import { type ConfigIssue, findMistakes, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
 /** The agents whose entries the schema accepts, and what the schema cannot say about them. */
@@ -12,7 +13,7 @@ export function resolveAgents(
 ): { agents: Agent[]; mistakes: ConfigIssue[] } {
   const agents: Agent[] = []
   const mistakes: ConfigIssue[] = []
-  if (!isMapping(entries)) return { agents, mistakes }
+  if (!isObject(entries)) return { agents, mistakes }
   if (Object.keys(entries).length === 0) mistakes.push({ path: 'agents', problem: 'expected one at least' })
   for (const [id, entry] of Object.entries(entries)) {
     if (!Value.Check(AgentEntry, entry)) continue
@@ -59,7 +60,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
 function optionsOf(schema: TObject, properties: object): Record<string, unknown> {
   const own = Object.entries(properties).filter(([name]) => Object.hasOwn(schema.properties, name))
   const options = Value.Default(schema, Object.fromEntries(own))
-  return isMapping(options) ? options : {}
+  return isObject(options) ? options : {}
 }
 
 function findContradictions(

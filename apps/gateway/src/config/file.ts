@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type ErrorCode, LineCounter, parseDocument, type Scalar, visit, type YAMLParseError } from 'yaml'
-import { ConfigError, type ConfigIssue, isMapping, pathOf } from './issues.ts'
+import { isObject } from '#core/agents/translate/json.ts'
+import { errorCode } from '#core/error-code.ts'
+import { ConfigError, type ConfigIssue, pathOf } from './issues.ts'
 
 /**
  * The content of a YAML file, or undefined where there is no such file.
@@ -22,7 +24,7 @@ export function expandVariables(
   const expand = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') return expandText(value, path)
     if (Array.isArray(value)) return value.map((item, index) => expand(item, `${path}[${index}]`))
-    if (!isMapping(value)) return value
+    if (!isObject(value)) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [key, expand(item, pathOf(path, key))]),
     )
@@ -43,11 +45,10 @@ function readIfThere(source: string): string | undefined {
   try {
     return readFileSync(source, 'utf8')
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause) {
-      if (cause.code === 'ENOENT') return undefined
-      throw new ConfigError([`${source}: cannot be read (${cause.code})`], { cause })
-    }
-    throw cause
+    const code = errorCode(cause)
+    if (code === undefined) throw cause
+    if (code === 'ENOENT') return undefined
+    throw new ConfigError([`${source}: cannot be read (${code})`], { cause })
   }
 }
 

@@ -1,5 +1,7 @@
+import leven from 'leven'
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { isObject } from '#core/agents/translate/json.ts'
 import { expectation } from '#core/expectation.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
@@ -29,10 +31,6 @@ export function findMistakes(schema: TSchema, value: unknown, path: string): Con
   return [{ path, problem: `expected ${expectation(schema)}${found(schema, value)}` }]
 }
 
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function pathOf(parent: string, key: string): string {
   if (!/^[\w-]+$/.test(key)) return `${parent}[${JSON.stringify(key)}]`
   return parent === '' ? key : `${parent}.${key}`
@@ -42,7 +40,7 @@ function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[
   if (Type.IsArray(schema) && Array.isArray(value)) {
     return value.flatMap((item, index) => findMistakes(schema.items, item, `${path}[${index}]`))
   }
-  if (!isMapping(value)) return []
+  if (!isObject(value)) return []
   if (Type.IsObject(schema)) {
     const names = Object.keys(schema.properties)
     const unknown = Object.keys(value).filter((key) => !names.includes(key))
@@ -76,7 +74,7 @@ function expectedKey(schema: TSchema): string {
 
 function found(schema: TSchema, value: unknown): string {
   if (value === null) return ', got nothing'
-  if (isMapping(value)) return ', got a mapping'
+  if (isObject(value)) return ', got a mapping'
   // Where a list was expected, what is in it is what is wrong.
   if (Array.isArray(value) && !Type.IsArray(schema)) return ', got a list'
   if (value === '' && Reflect.has(schema, 'minLength')) return ', got an empty one'
@@ -93,22 +91,8 @@ function shown(value: unknown): string {
 
 function suggest(word: string, candidates: readonly string[]): string {
   const near = candidates
-    .map((candidate) => ({ candidate, edits: editsBetween(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: leven(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
     .sort((a, b) => a.edits - b.edits)
   return near[0] === undefined ? '' : `, did you mean "${near[0].candidate}"?`
-}
-
-/** Levenshtein's distance, one row at a time. */
-function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (const [j, other] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

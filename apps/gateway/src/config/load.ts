@@ -3,10 +3,12 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Agent } from '#core/agents/adapter.ts'
 import { PLATFORMS, type PlatformRegistry } from '#core/agents/registry.ts'
+import { isObject } from '#core/agents/translate/json.ts'
+import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { normalizeUsername } from '#core/users/rules.ts'
 import { resolveAgents } from './agents.ts'
 import { expandVariables, readConfigFile } from './file.ts'
-import { ConfigError, type ConfigIssue, findMistakes, isMapping } from './issues.ts'
+import { ConfigError, type ConfigIssue, findMistakes } from './issues.ts'
 import { configFileOf, Defaults, Environment, type Settings } from './schema.ts'
 
 export { ConfigError }
@@ -96,7 +98,7 @@ export function parseConfig(
   const expanded = expandVariables(sandbox ? {} : file, env)
   const schema = configFileOf(platforms)
   const settings = Value.Default(Defaults, expanded.value)
-  const { agents, mistakes } = resolveAgents(isMapping(settings) ? settings.agents : undefined, platforms)
+  const { agents, mistakes } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms)
   const variables = readVariables(env)
 
   const all = [
@@ -112,7 +114,7 @@ export function parseConfig(
   return {
     ...settings,
     ...fromVariables(variables, cwd),
-    ...defined({ source, sandboxAgents: sandbox ? sandboxAgentsOf(env) : undefined }),
+    ...omitUndefined({ source, sandboxAgents: sandbox ? sandboxAgentsOf(env) : undefined }),
     production,
     sandbox,
     agents,
@@ -151,7 +153,7 @@ function fromVariables(variables: Variables, cwd: string) {
     adminUsername: normalizeUsername(variables.ADMIN_USERNAME) ?? variables.ADMIN_USERNAME,
     logLevel: variables.LOG_LEVEL,
     workers: variables.WORKERS,
-    ...defined({
+    ...omitUndefined({
       opsPort: variables.OPS_PORT,
       databaseUrl: variables.DATABASE_URL,
       redisUrl: variables.REDIS_URL,
@@ -166,7 +168,7 @@ function fromS3Variables(variables: Variables): S3 | undefined {
   if (variables.S3_BUCKET === undefined) return undefined
   return {
     bucket: variables.S3_BUCKET,
-    ...defined({
+    ...omitUndefined({
       endpoint: variables.S3_ENDPOINT,
       region: variables.S3_REGION,
       publicUrl: variables.S3_PUBLIC_URL?.replace(/\/+$/, ''),
@@ -212,10 +214,4 @@ function inLines(mistakes: readonly ConfigIssue[]): string[] {
     if (!firsts.has(path)) firsts.set(path, problem)
   }
   return [...firsts].map(([path, problem]) => `${path || 'the file'}: ${problem}`)
-}
-
-/** `exactOptionalPropertyTypes` tells an absent property from an undefined one. */
-function defined<T extends object>(properties: T) {
-  const entries = Object.entries(properties).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> }
 }

@@ -1,10 +1,24 @@
-import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream'
+import { type Options, stringify } from 'csv-stringify'
 import type { FastifyReply } from 'fastify'
 import { createPauses } from '#core/pauses.ts'
 
 export type Cell = string | number | Date | null
 
-/** Sends rows as RFC 4180 text while they come. */
+/** RFC 4180. Spreadsheets run what begins like a formula, and callers choose some of these texts. */
+export const CSV_FORMAT: Options = {
+  record_delimiter: 'windows',
+  escape_formulas: true,
+  // Without this, a line end in a cell is quoted only where it is CR LF.
+  quote_record_delimiter: true,
+  cast: {
+    date: (date) => date.toISOString(),
+    // Some spreadsheets skip a line feed before a formula, which the library leaves as it is.
+    string: (text) => (text.startsWith('\n') ? `'${text}` : text),
+  },
+}
+
+/** Sends rows as CSV while they come, and only as fast as they are read. */
 export function sendCsv(
   reply: FastifyReply,
   name: string,
@@ -15,30 +29,20 @@ export function sendCsv(
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${name}.csv"`)
     .header('cache-control', 'no-store')
-  return reply.send(Readable.from(lines(header, rows)))
+  const text = pipeline(withPauses(header, rows), stringify(CSV_FORMAT), () => {
+    // A failure ends the response, and with it the request, which logs it.
+  })
+  return reply.send(text)
 }
 
-async function* lines(
+async function* withPauses(
   header: readonly string[],
   rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>,
-): AsyncGenerator<string> {
+): AsyncGenerator<readonly Cell[]> {
   const pause = createPauses()
-  yield csvLine(header)
+  yield header
   for await (const row of rows) {
-    yield csvLine(row)
+    yield row
     await pause()
   }
-}
-
-export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(cellText).join(',')}\r\n`
-}
-
-function cellText(cell: Cell): string {
-  if (cell === null) return ''
-  if (typeof cell === 'number') return String(cell)
-  if (cell instanceof Date) return cell.toISOString()
-  // Spreadsheets run what begins like a formula, and callers choose some of these texts.
-  const text = /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { errorCode } from '#core/error-code.ts'
 import { handled } from '#core/handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 
@@ -89,7 +90,7 @@ async function send(path: string, call: Call): Promise<Reply | undefined> {
     return (await json(response)) as Reply
   } catch (error) {
     // Below a file there is no socket either.
-    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].some((code) => isCode(error, code))) return undefined
+    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined
     throw new RemoteCommandError('The running gateway did not answer.', { cause: error })
   }
 }
@@ -121,8 +122,4 @@ async function throughShortPath<T>(path: string, use: (path: string) => Promise<
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { errorCode } from '#core/error-code.ts'
 import { handled } from '#core/handled.ts'
 import { type LogSink, stdoutSink } from './log-sink.ts'
 
@@ -118,7 +119,7 @@ export class LogOutput {
         this.#took(this.#chunk, typeof taken === 'number' ? taken : await taken)
       }
     } catch (error) {
-      this.#failure = codeOf(error)
+      this.#failure = errorCode(error) ?? 'unknown'
       const retryMs = this.#failure === 'EAGAIN' ? this.#retryMs : RETRY_FAILED_MS
       this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX)
       this.#retry = setTimeout(() => handled(this.#pump()), retryMs).unref()
@@ -169,15 +170,11 @@ export class LogOutput {
         if (this.#chunk === undefined) return
         this.#took(this.#chunk, this.#sink.writeSync(this.#chunk))
       } catch (error) {
-        if (codeOf(error) !== 'EAGAIN') return
+        if (errorCode(error) !== 'EAGAIN') return
         sleepSync(RETRY_MS_MIN)
       }
     }
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
 }
 
 function sleepSync(ms: number): void {

@@ -12,6 +12,7 @@ import { openDatabase } from '#core/database/open.ts'
 import { firstContact } from '#core/database/unusable-database.ts'
 import { handled } from '#core/handled.ts'
 import { systemRuntime } from '#core/runtime.ts'
+import { sleep } from '#core/sleep.ts'
 import { serveCommands } from '#ops/command-socket.ts'
 import { LogOutput } from '#ops/log-output.ts'
 import { createLogger } from '#ops/logger.ts'
@@ -151,7 +152,7 @@ async function retryPreparation(
     }),
   )
   while (!isStopping) {
-    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref())
+    await sleep(RECONNECT_MS)
     try {
       announce(await prepare(parts))
       log.info('the start is complete')

@@ -1,15 +1,6 @@
 import Type from 'typebox'
+import { OUTCOMES } from '#core/usage/ledger.ts'
 import { nullable, oneOf, Timestamp, Uuid } from '#http/schemas.ts'
-
-export const OUTCOMES = [
-  'done',
-  'client_gone',
-  'upstream_error',
-  'timeout',
-  'drained',
-  'interrupted',
-  'rejected',
-] as const
 
 const Quantiles = nullable(
   Type.Object(

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { readPage } from '#core/pagination.ts'
 import type { Services } from '#core/services/services.ts'
+import { OUTCOMES } from '#core/usage/ledger.ts'
 import { GRANULARITIES } from '#core/usage/report-range.ts'
 import { GROUPS } from '#core/usage/report-rows.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/credentials.ts'
@@ -12,7 +13,7 @@ import { sendCsv } from '#http/csv.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
 import { envelope, oneOf, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
 import { CALL_FIELDS, callRecord, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
-import { CallSchema, OUTCOMES, UsageReportSchema } from './usage-schemas.ts'
+import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
   app: FastifyInstance,

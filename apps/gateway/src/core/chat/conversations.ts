@@ -5,6 +5,7 @@ import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { sleep } from '#core/sleep.ts'
 
 /** A conversation that a platform named itself: who uses it first gets it from the platform, the others wait. */
 export interface Mapping {
@@ -94,7 +95,7 @@ export function createConversations(deps: ConversationsDeps): Conversations {
         if (row.platform_id !== null) return bound(sql, request.key, row.platform_id)
         if (row.is_holder) return pending(sql, request)
         if (runtime.elapsedMs() >= untilMs || request.isOver()) throw new Problem('conversation_busy')
-        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+        await sleep(LOOK_AGAIN_MS)
       }
     },
     async turns(key) {

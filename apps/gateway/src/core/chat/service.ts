@@ -7,6 +7,7 @@ import { hashKey } from '#core/keys/key-format.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { sleep } from '#core/sleep.ts'
 import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
 import type { Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
@@ -173,10 +174,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         whenIdle = resolve
         looked()
       })
-      const deadline = new Promise<void>((resolve) => {
-        setTimeout(resolve, timeoutMs).unref()
-      })
-      await Promise.race([idle, deadline])
+      await Promise.race([idle, sleep(timeoutMs)])
       for (const run of running.all()) cancel(run, 'drained')
       // Platforms go on with runs that nobody stops.
       await Promise.all(stopping)

@@ -1,8 +1,9 @@
 import { DeadlineError } from '#core/deadline.ts'
+import { errorCode } from '#core/error-code.ts'
 
 /** The server ended a statement because it took too long: it was heard, and nothing of it was done. */
 export function isStatementTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === QUERY_CANCELED
+  return errorCode(error) === QUERY_CANCELED
 }
 
 const QUERY_CANCELED = '57014'

@@ -57,17 +57,3 @@ WITH RECURSIVE place AS (
   JOIN pg_class c ON c.oid = f.conrelid
 )
 SELECT relname::text AS name FROM place GROUP BY relname ORDER BY max(depth), relname`
-
-export async function appliedMigrations(sql: Sql): Promise<string[]> {
-  const [history] = await sql.query<{ exists: boolean }>(
-    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists",
-  )
-  if (history?.exists !== true) return []
-  const applied = await sql.query<{ name: string }>(APPLIED)
-  return applied.map(({ name }) => name)
-}
-
-const APPLIED = `
-SELECT migration_name AS name FROM _prisma_migrations
-WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
-ORDER BY migration_name`

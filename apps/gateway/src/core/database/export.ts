@@ -6,7 +6,6 @@ import { createGzip } from 'node:zlib'
 import { handled } from '#core/handled.ts'
 import type { Database, Sql } from './database.ts'
 import {
-  appliedMigrations,
   EXPORT_FORMAT,
   type ExportEnd,
   type ExportStart,
@@ -14,6 +13,7 @@ import {
   TransferError,
   tablesToMove,
 } from './export-format.ts'
+import { appliedMigrations } from './migrate.ts'
 
 /**
  * Writes every row of an embedded database to a new file, as of one moment; the database stays in use meanwhile. Gzipped

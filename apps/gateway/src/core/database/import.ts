@@ -5,7 +5,6 @@ import pg from 'pg'
 import { isConnectionError } from './connection-error.ts'
 import type { Sql } from './database.ts'
 import {
-  appliedMigrations,
   EXPORT_FORMAT,
   type ExportEnd,
   type ExportStart,
@@ -13,6 +12,7 @@ import {
   TransferError,
   tablesToMove,
 } from './export-format.ts'
+import { appliedMigrations } from './migrate.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
 import { unusableDatabase } from './unusable-database.ts'
 

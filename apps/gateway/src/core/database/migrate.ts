@@ -11,15 +11,22 @@ export interface MigrationConnection {
   adapter(): Promise<SqlDriverAdapter>
 }
 
+/** Names of the migrations that the database has, in their order. */
+export async function appliedMigrations(sql: Sql): Promise<string[]> {
+  if (!(await hasHistory(sql))) return []
+  const applied = await sql.query<{ name: string }>(APPLIED)
+  return applied.map(({ name }) => name)
+}
+
+const APPLIED = `
+SELECT migration_name AS name FROM _prisma_migrations
+WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
+ORDER BY migration_name`
+
 /** Names of the migrations of this build that the database does not have yet. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
-  const names = await migrationNames()
-  if (!(await hasHistory(sql))) return names
-  const applied = await sql.query<{ name: string }>(
-    'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-  )
-  const have = new Set(applied.map(({ name }) => name))
-  return names.filter((name) => !have.has(name))
+  const applied = new Set(await appliedMigrations(sql))
+  return (await migrationNames()).filter((name) => !applied.has(name))
 }
 
 /** Applies what is missing. A migration is one transaction: it holds whole or not at all, and the next call tries it again. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import { errorCode } from '#core/error-code.ts'
 import { handled } from '#core/handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
@@ -75,7 +76,7 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
       adapter: () => new PrismaPg(pool).connect(),
     })
   } catch (error) {
-    if (!hasCode(error, LOCK_NOT_AVAILABLE)) throw error
+    if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error
     throw new OperatorError(
       `Another process has been migrating the database for ${LOCK_TIMEOUT_SECONDS} s.`,
       {
@@ -161,8 +162,4 @@ function statements(): (text: string, values: readonly unknown[]) => pg.QueryCon
     }
     return { ...(name !== undefined && { name }), text, values: values as unknown[] }
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,4 +1,4 @@
-import { CallOutcome } from '#generated/prisma/client.ts'
+import { type CallOutcome, OUTCOMES } from './ledger.ts'
 import { AGENT_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf, timeOf } from './query-fields.ts'
 import type { ScopeFilter } from './scope.ts'
 
@@ -22,7 +22,7 @@ export interface CallsQuery extends ScopeFilter {
   readonly to?: Date | undefined
 }
 
-const OUTCOMES = [...Object.values(CallOutcome), 'running' as const]
+const OUTCOMES_OR_RUNNING = [...OUTCOMES, 'running' as const]
 
 /** @throws Problem `invalid_request` */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
@@ -30,7 +30,7 @@ export function parseCallsQuery(input: CallsInput): CallsQuery {
   return {
     ...{ keyId, userId },
     agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
-    outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES, outcome),
+    outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES_OR_RUNNING, outcome),
     requestId: requestId === undefined ? undefined : textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     from: from === undefined ? undefined : timeOf('from', from),
     to: to === undefined ? undefined : timeOf('to', to),

@@ -1,4 +1,4 @@
-/** Written out in the settlement's SQL as well. */
+/** A cell's width. The settlement in `ledger-sql.ts` puts values into the same cells, and takes this constant. */
 export const GROWTH = 1.1
 
 /** The last cell that is used holds the largest int4. */

@@ -1,3 +1,5 @@
+import { GROWTH } from './histogram.ts'
+
 const ASKED_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
     agent text, app text, end_user text, conversation text`
 
@@ -234,8 +236,8 @@ const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
   SELECT 1 AS sign, kind, agent, filed_app AS app, coalesce(model, '') AS model, outcome, key_id, owner_id,
     filed_end_user AS end_user, admitted_at,
     prompt_tokens, completion_tokens, total_tokens,
-    CASE WHEN first_chunk_ms IS NOT NULL THEN ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(1.1::float8))::int END AS first_chunk,
-    CASE WHEN duration_ms IS NOT NULL THEN ceil(ln(greatest(duration_ms, 1)::float8) / ln(1.1::float8))::int END AS duration
+    CASE WHEN first_chunk_ms IS NOT NULL THEN ceil(ln(greatest(first_chunk_ms, 1)::float8) / ln(${GROWTH}::float8))::int END AS first_chunk,
+    CASE WHEN duration_ms IS NOT NULL THEN ceil(ln(greatest(duration_ms, 1)::float8) / ln(${GROWTH}::float8))::int END AS duration
   FROM filed
   UNION ALL
   SELECT -1, kind, agent, filed_app, '', 'interrupted', key_id, owner_id, filed_end_user, admitted_at, NULL, NULL, NULL, NULL, NULL

@@ -4,23 +4,27 @@ import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/d
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'
+import { errorCode } from '#core/error-code.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { sleep } from '#core/sleep.ts'
 import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
 
 /** A kind of call has the name of the permission that it needs. */
 export type CallKind = Extract<Permission, 'chat' | 'upload'>
 export type CallFace = 'rest' | 'openai' | 'graphql'
-export type CallOutcome =
-  | 'done'
-  | 'client_gone'
-  | 'upstream_error'
-  | 'timeout'
-  | 'drained'
-  | 'interrupted'
-  | 'rejected'
+export const OUTCOMES = [
+  'done',
+  'client_gone',
+  'upstream_error',
+  'timeout',
+  'drained',
+  'interrupted',
+  'rejected',
+] as const
+export type CallOutcome = (typeof OUTCOMES)[number]
 
 /** What is asked when a call wants in. All texts are free of control characters: they were checked at the face. */
 export interface Admission {
@@ -132,7 +136,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       isShared: isLostConnection,
       isTooSlow: isStatementTimeout,
       // Requests that the event loop reads in one turn go into one statement; a lone one waits for nobody.
-      gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : pause(BUSY_GATHER_MS)),
+      gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
     },
   )
 
@@ -145,7 +149,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       sizeMax: 1_000,
       isShared: isLostConnection,
       isTooSlow: isStatementTimeout,
-      gather: () => pause(SETTLE_EVERY_MS),
+      gather: () => sleep(SETTLE_EVERY_MS),
     },
   )
 
@@ -212,7 +216,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
         if (unwritten === 0) resolve()
         else whenWritten = resolve
       })
-      await Promise.race([allWritten, pause(timeoutMs)])
+      await Promise.race([allWritten, sleep(timeoutMs)])
       closing = true
     },
   }
@@ -301,18 +305,12 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
       const isRetryable = isLostConnection(error) || (lost !== undefined && isDuplicate(error))
       if (!wasNeverSent(error)) lost ??= error
       if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
-      await pause(RETRY_AFTER_MS)
+      await sleep(RETRY_AFTER_MS)
     }
   }
 }
 
 /** By pg's code; PGlite loses no answers. */
 function isDuplicate(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref()
-  })
+  return errorCode(error) === '23505'
 }

@@ -29,6 +29,7 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
         { name: 'login', description: 'Access tokens.' },
         { name: 'api-keys', description: 'Long-lived keys.' },
         { name: 'users', description: 'Accounts.' },
+        { name: 'usage', description: 'Reports and the ledger.' },
         { name: 'operation', description: 'Health and metrics.' },
       ],
       components: {

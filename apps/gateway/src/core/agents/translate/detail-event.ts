@@ -1,6 +1,6 @@
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
 import { textOf } from './json.ts'
-import { defined } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 
 interface DetailFields {
   readonly id?: unknown
@@ -15,7 +15,7 @@ export function detail(type: DetailEvent['type'], fields: DetailFields): ChatEve
   const elapsedMs = typeof fields.seconds === 'number' ? Math.round(fields.seconds * 1000) : Number.NaN
   return {
     type: 'detail',
-    detail: defined({
+    detail: omitUndefined({
       type,
       id: textOf(fields.id),
       name: textOf(fields.name),

@@ -2,7 +2,7 @@ import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { cleanMessage } from './clean-message.ts'
-import { defined } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import { retryAfter } from './retry-after.ts'
 
 interface FailureFacts {
@@ -19,7 +19,7 @@ const SPOKEN_REASONS: ReadonlySet<ErrorReason> = new Set(['agent_rejected_input'
 /** A failure with what the ledger and the log want to know of it, and a cleaned message where that helps the caller. */
 export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
   const { status, code, logId, message, header } = facts
-  return defined({
+  return omitUndefined({
     reason,
     message: SPOKEN_REASONS.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
     retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfter(header, message) : undefined,

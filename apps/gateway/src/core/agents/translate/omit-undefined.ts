@@ -3,6 +3,6 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 }
 
 /** Leaves out what is undefined: to exactOptionalPropertyTypes an absent key and an undefined one differ. */
-export function defined<T extends object>(value: T): Defined<T> {
+export function omitUndefined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import type { UpstreamEvent } from '#core/agents/adapter.ts'
 import { EventReader } from './event-reader.ts'
 
-function reader({ bytesMax = 1_000 } = {}) {
+function reader({ charactersMax = 1_000 } = {}) {
   const events: UpstreamEvent[] = []
-  return { events, reader: new EventReader(bytesMax, (event) => events.push(event)) }
+  return { events, reader: new EventReader(charactersMax, (event) => events.push(event)) }
 }
 
 function read(bytes: Buffer, cuts: readonly number[]): UpstreamEvent[] {
@@ -35,15 +35,17 @@ test('bytes read the same however they are cut', () => {
   )
 })
 
-test('so many bytes may stand before an event is complete, and no more', () => {
-  const { reader: parser, events } = reader({ bytesMax: 100 })
+test('only so many characters are kept of an event that is not complete', () => {
+  const { reader: parser, events } = reader({ charactersMax: 100 })
   expect(parser.feed(Buffer.from(`data: ${'x'.repeat(94)}`))).toBe(true)
-  expect(parser.feed(Buffer.from('\n'))).toBe(false)
+  expect(parser.feed(Buffer.from('x'))).toBe(false)
+  expect(parser.feed(Buffer.from('\n\n'))).toBe(false)
+  parser.end()
   expect(events).toEqual([])
 })
 
 test('events and comments give the room free again', () => {
-  const { reader: parser, events } = reader({ bytesMax: 100 })
+  const { reader: parser, events } = reader({ charactersMax: 100 })
   for (let round = 0; round < 50; round += 1) {
     expect(parser.feed(Buffer.from(`data: ${'x'.repeat(60)}\n\n`))).toBe(true)
     expect(parser.feed(Buffer.from(`:${'x'.repeat(60)}\n`))).toBe(true)

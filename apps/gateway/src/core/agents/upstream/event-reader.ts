@@ -2,37 +2,33 @@ import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
 import type { UpstreamEvent } from '#core/agents/adapter.ts'
 
-/** Bytes in, events out, with a cap on what may stand before an event is complete. */
+/** Bytes in, events out, with a cap on what is kept of an event until it is complete. */
 export class EventReader {
-  readonly #eventBytesMax: number
   /** Only where a chunk ended within a character: few platforms' ever do. */
   #decoder: StringDecoder | undefined
   readonly #parser: EventSourceParser
-  #bytesSinceEvent = 0
+  #isTooLong = false
 
-  constructor(eventBytesMax: number, onEvent: (event: UpstreamEvent) => void) {
-    this.#eventBytesMax = eventBytesMax
+  constructor(eventCharactersMax: number, onEvent: (event: UpstreamEvent) => void) {
     this.#parser = createParser({
-      onEvent: ({ event, data }) => {
-        this.#bytesSinceEvent = 0
-        onEvent({ event, data })
-      },
-      onComment: () => {
-        this.#bytesSinceEvent = 0
+      maxBufferSize: eventCharactersMax,
+      onEvent: ({ event, data }) => onEvent({ event, data }),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.#isTooLong = true
       },
     })
   }
 
-  /** False where a line or an event grows beyond the cap. */
+  /** Returns false where a line or an event has grown beyond the cap. */
   feed(chunk: Buffer): boolean {
-    this.#bytesSinceEvent += chunk.length
-    this.#parser.feed(this.#decode(chunk))
-    return this.#bytesSinceEvent <= this.#eventBytesMax
+    // The parser throws when it is fed after that.
+    if (!this.#isTooLong) this.#parser.feed(this.#decode(chunk))
+    return !this.#isTooLong
   }
 
   /** Platforms end without the blank line that would complete their last event. */
   end(): void {
-    this.#parser.feed(`${this.#decoder?.end() ?? ''}\n\n`)
+    if (!this.#isTooLong) this.#parser.feed(`${this.#decoder?.end() ?? ''}\n\n`)
   }
 
   /** A chunk that ends in ASCII, as events do, ends with a whole character. */

@@ -16,7 +16,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { defined } from '#core/agents/translate/omit-undefined.ts'
+import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { difyFailure } from './failures.ts'
@@ -96,7 +96,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
       auto_generate_name: isChat ? false : undefined,
       files: files.length === 0 ? undefined : files.map(remoteFile),
     }
-    return jsonPost(difyUrl(call, PATHS[mode].run), bearer(call), defined(body))
+    return jsonPost(difyUrl(call, PATHS[mode].run), bearer(call), omitUndefined(body))
   },
 
   start: ({ agent }) => ({

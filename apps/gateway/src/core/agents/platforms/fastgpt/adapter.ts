@@ -11,7 +11,7 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { defined } from '#core/agents/translate/omit-undefined.ts'
+import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { fastgptFailure } from './failures.ts'
@@ -164,7 +164,7 @@ function fastgptUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
 
 /** What names a run; an app-bound key stands above `appId`, a team's key needs it. */
 function runOf(call: AgentCall): object {
-  return defined({
+  return omitUndefined({
     chatId: call.platformConversationId,
     appId: call.app?.id ?? (call.appId.trim() || undefined),
   })

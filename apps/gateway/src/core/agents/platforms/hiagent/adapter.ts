@@ -31,7 +31,7 @@ import {
   textOf,
 } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { defined } from '#core/agents/translate/omit-undefined.ts'
+import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
@@ -139,7 +139,7 @@ function post(
 ): UpstreamRequest {
   const key = agentKey(agent, app) ?? ''
   const url = agentUrl(agent.baseUrl, /\/api\/proxy\/api\/v1$/, `/api/proxy/api/v1/${action}`)
-  return jsonPost(url, { apikey: key }, defined({ AppKey: key, UserID: endUser, ...fields }))
+  return jsonPost(url, { apikey: key }, omitUndefined({ AppKey: key, UserID: endUser, ...fields }))
 }
 
 /** The same call, for bodies with a `null` at their end. */
