@@ -5,7 +5,6 @@ const { postgres, redis } = servicesToTest()
 
 /** Read by the tests of `apps/` and `test/` alike; without them they use the embedded database and no Redis. */
 const servers = {
-  globalSetup: ['test/support/template-database.ts'],
   env: { E2E_DATABASE_URL: postgres ?? '', ...(redis !== undefined && { E2E_REDIS_URL: redis }) },
 }
 
@@ -24,7 +23,11 @@ const COUNT_TIMERS = [
   'apps/gateway/src/core/usage/instances.test.ts',
 ]
 
+/** Takes long by nature: every test starts from a database without a schema. */
+const MIGRATIONS = 'apps/gateway/src/core/database/migrate.server.test.ts'
+
 const e2e = {
+  globalSetup: ['test/support/template-database.ts'],
   include: ['test/**/*.test.ts'],
   // Generous: a machine may be busy with other things, and no test measures time by it.
   testTimeout: 60_000,
@@ -41,15 +44,23 @@ export default defineConfig({
           ...unit,
           name: 'unit',
           include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'],
-          exclude: COUNT_TIMERS,
+          exclude: ['**/node_modules/**', ...COUNT_TIMERS, MIGRATIONS],
         },
       },
       { test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
-      { test: { ...e2e, name: 'e2e:embedded' } },
+      { test: { ...e2e, name: 'e2e:embedded', include: [...e2e.include, MIGRATIONS] } },
       ...(postgres === undefined
         ? []
         : [
-            { test: { ...unit, ...servers, name: 'servers', include: ['apps/**/*.server.test.ts'] } },
+            {
+              test: {
+                ...unit,
+                ...servers,
+                globalSetup: e2e.globalSetup,
+                name: 'servers',
+                include: ['apps/**/*.server.test.ts'],
+              },
+            },
             { test: { ...e2e, ...servers, name: 'e2e:postgres' } },
           ]),
     ],

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
-import { ADMINISTRATOR, copyPreparedDataDir } from './gateway-template.ts'
+import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-template.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 
@@ -216,7 +216,11 @@ function run(
   env: Record<string, string>,
   { stdout = 'pipe', main = MAIN }: { stdout?: number | 'pipe' | undefined; main?: string | undefined } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [main, ...args], { cwd, env, stdio: ['pipe', stdout, 'pipe'] })
+  return spawn(process.execPath, [main, ...args], {
+    cwd,
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+    stdio: ['pipe', stdout, 'pipe'],
+  })
 }
 
 async function makePipe(path: string) {

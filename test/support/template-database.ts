@@ -2,18 +2,32 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import type { TestProject } from 'vitest/node'
+import { COMPILE_CACHE } from './gateway-template.ts'
 
 /**
- * Set-up of a run against PostgreSQL, called by vitest: makes the migrated database that {@link createScratchDatabase}
- * copies, and returns what drops it after the run.
+ * Set-up of a test run, called by vitest for each project: makes what gateways start from, on the embedded database or on
+ * PostgreSQL, where it returns what drops the template after the run.
  */
-export default async function makeTemplateDatabase(): Promise<() => Promise<void>> {
-  const serverUrl = process.env.TEST_DATABASE_URL
-  // Every project of the run calls this.
-  if (serverUrl === undefined || process.env.TEST_TEMPLATE_DATABASE !== undefined)
-    return async () => undefined
+export default async function makeTemplate({
+  name,
+}: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const serverUrl = name === 'e2e:embedded' ? undefined : process.env.TEST_DATABASE_URL
+  if (serverUrl === undefined) {
+    await runTemplate()
+    return undefined
+  }
+  // Another project of the run may have made it.
+  if (process.env.TEST_TEMPLATE_DATABASE !== undefined) return undefined
   const { url, drop } = await createScratchDatabase(serverUrl)
-  await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'gateway-template.ts'), url])
+  await runTemplate(url)
   process.env.TEST_TEMPLATE_DATABASE = new URL(url).pathname.slice(1)
   return drop
+}
+
+async function runTemplate(...args: string[]): Promise<void> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE }
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'gateway-template.ts'), ...args], {
+    env,
+  })
 }

@@ -64,7 +64,6 @@ const OPERATOR: Principal = {
 
 export async function openCallers(): Promise<Callers> {
   const database = await openScratchDatabase()
-  await database.migrate()
   const platform = await startPlatform()
   const { port } = platform.address() as AddressInfo
   const agent = (path: string) => ({

@@ -124,6 +124,8 @@ test('beyond the bound a request is answered 503 and its connection closed, unti
 })
 
 test('a client that is refused while it sends a large body reads the answer', async () => {
+  // The bodies may take longer than the other tests let a request take.
+  Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
   await fill()
   for (let index = 0; index < 5; index += 1) {
     const refused = await fetch(`http://127.0.0.1:${port}/`, {

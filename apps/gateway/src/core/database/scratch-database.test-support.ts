@@ -83,7 +83,8 @@ async function runOn(url: string, statement: string): Promise<void> {
   }
 }
 
-const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/trunkline')
+/** Kept from one run of the tests to the next. */
+export const CACHE: string = join(import.meta.dirname, '../../../node_modules/.cache/trunkline')
 
 /** PGlite without any table, in memory. */
 export async function createEmptyPglite(): Promise<PGlite> {
