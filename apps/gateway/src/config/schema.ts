@@ -11,11 +11,6 @@ import {
   passwordProblem,
 } from '#core/users/rules.ts'
 
-/*
- * Two keywords are ours, for the one line that a mistake gets: `expected` ends the sentence "expected …" where the other
- * keywords do not say it well (core/expectation.ts), and `secret` keeps the value out of it.
- */
-
 const MIB = 1024 * 1024
 
 /** Longer timers fire at once in Node. */
@@ -212,7 +207,7 @@ function ownProperties(schemas: readonly TObject[]): Record<string, TSchema> {
 function anyOf(properties: readonly TSchema[]): TSchema {
   const [first, ...others] = properties
   if (first !== undefined && others.length === 0) return first
-  const expected = new Set(properties.map((property) => expectation(property)))
+  const expected = new Set(properties.map(expectation))
   const secret = properties.some((property) => Reflect.has(property, 'secret'))
   return Type.Union([...properties], { expected: [...expected].join(', or '), ...(secret && { secret }) })
 }

@@ -2,7 +2,8 @@ import Type, { type TProperties } from 'typebox'
 
 /*
  * How the properties of a configuration are described. Two keywords are the gateway's own, for the line that a mistake is
- * reported with: `expected` completes the sentence "expected …", and `secret` keeps the value out of it.
+ * reported with: `expected` completes the sentence "expected …" where the other keywords do not say it well
+ * (core/expectation.ts), and `secret` keeps the value out of it.
  */
 
 export interface Annotations {
