@@ -46,15 +46,15 @@ test('a second process on the same data says whose it is and ends, and the first
 })
 
 test('the command line works beside a running gateway', async () => {
-  const users = await gateway.trunkline('users', 'list')
+  const users = await gateway.trunkline('users', 'list', '--json')
   expect([users.code, JSON.parse(users.output)]).toMatchObject([0, [{ username: 'admin', role: 'admin' }]])
-  const keys = await gateway.trunkline('keys', 'list')
+  const keys = await gateway.trunkline('keys', 'list', '--json')
   expect([keys.code, JSON.parse(keys.output)]).toMatchObject([0, [{ name: 'first key' }]])
 })
 
 test('the command line works without one', async () => {
   expect(await gateway.stop()).toBe(0)
-  const made = await gateway.trunkline('users', 'create', 'ann', '--role', 'premium')
+  const made = await gateway.trunkline('users', 'create', 'ann', '--role', 'premium', '--json')
   expect([made.code, JSON.parse(made.output)]).toMatchObject([
     0,
     { username: 'ann', password: expect.any(String) },
@@ -72,6 +72,8 @@ test('a second start keeps users and keys, and prints no password', async () => 
   const chat = linesToPaste(printed).at(-1) ?? ''
   const { stdout } = await bash(`KEY=${key}\n${chat}`)
   expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
-  const users = JSON.parse((await gateway.trunkline('users', 'list')).output) as { username: string }[]
+  const users = JSON.parse((await gateway.trunkline('users', 'list', '--json')).output) as {
+    username: string
+  }[]
   expect(users.map(({ username }) => username).sort()).toEqual(['admin', 'ann'])
 })
