@@ -110,7 +110,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
   })
 
   test('a target without the migrations is refused', async () => {
-    const { url, drop } = await createScratchDatabase(server)
+    const { url, drop } = await createScratchDatabase(server, { template: undefined })
     onTestFinished(drop)
     expect((await importInto(url, plain)).output).toContain('run "trunkline migrate"')
   })
@@ -182,7 +182,7 @@ function chat(gateway: TestGateway, key: string, agent: string, text: string) {
 
 /** An empty database with the schema of this version. */
 async function migrated() {
-  const database = await createScratchDatabase(server)
+  const database = await createScratchDatabase(server, { template: undefined })
   expect(await trunkline(['migrate'], { env: { DATABASE_URL: database.url } })).toMatchObject({ code: 0 })
   return database
 }
