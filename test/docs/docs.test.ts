@@ -35,13 +35,16 @@ describe.each(PAGES)('%s', (page) => {
   })
 })
 
-test('the README names every variable and every section of the file', () => {
-  const [variables, sections] = ['| Environment', '| File'].map((head) => wordsOfTable('README.md', head))
+test('the README names every variable and every setting of the file', () => {
+  const [variables, settings] = ['| Environment', '| File'].map((head) => wordsOfTable('README.md', head))
   expect(new Set(variables)).toEqual(
     new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...Object.keys(Environment.properties)]),
   )
-  const named = sections?.filter((word) => !word.startsWith('…')).map((word) => word.split('.')[0])
-  expect(new Set(named)).toEqual(new Set(Object.keys(configFileOf(PLATFORMS).properties)))
+  const { agents, ...others } = configFileOf(PLATFORMS).properties
+  const [entry] = Object.values(agents.patternProperties)
+  expect(new Set(settings)).toEqual(
+    new Set(['agents.<id>', ...settingsOf({ 'agents.<id>': entry }), ...settingsOf(others)]),
+  )
 })
 
 test('the table of OpenAI parameters is the one that is served', () => {
@@ -51,6 +54,16 @@ test('the table of OpenAI parameters is the one that is served', () => {
     ...PARAMETERS.ignored,
   ])
 })
+
+/** The paths of settings as the README writes them: `limits.chat` and `timeouts` are one setting each. */
+function settingsOf(schemas: object, parent = ''): string[] {
+  return Object.entries(schemas).flatMap(([name, schema]) => {
+    const path = `${parent}${name}`
+    if (name === 'apps') return [`${path}.<app id>`]
+    const isSection = 'properties' in schema && !('points' in schema.properties) && name !== 'timeouts'
+    return isSection ? settingsOf(schema.properties, `${path}.`) : [path]
+  })
+}
 
 /** As GitHub makes anchors of headings. */
 function headingsOf(page: string): string[] {
