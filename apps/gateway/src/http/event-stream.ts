@@ -108,10 +108,11 @@ class EventStream {
   }
 
   #keepAlive(): void {
-    // Fragments move a number, not the timer.
-    if (!this.#isOpen || this.#silentMs() >= this.#keepAliveMs) this.write(KEEP_ALIVE)
+    // Fragments move a number, not the timer. Asked once: a second look at the clock could find the time just over.
+    const leftMs = this.#isOpen ? this.#keepAliveMs - this.#silentMs() : 0
+    if (leftMs <= 0) this.write(KEEP_ALIVE)
     clearTimeout(this.#timer)
-    this.#timer = this.#wakeIn(this.#keepAliveMs - this.#silentMs())
+    this.#timer = this.#wakeIn(leftMs > 0 ? leftMs : this.#keepAliveMs)
   }
 
   #silentMs(): number {
