@@ -3,75 +3,94 @@ import type { Static, TObject } from 'typebox'
 import type { ChatEvent, Failure } from './events.ts'
 
 /**
- * The seam every platform implements: pure, synchronous translation. No fetch, no bytes, no clock, no metering.
- * A new platform is one folder (an `Adapter`, its test, its transcripts) and one line in the registry.
+ * The interface that every platform implements: pure, synchronous translation. An adapter opens no
+ * connections, sees no raw bytes, reads no clock and meters nothing, so that it can be tested against
+ * recorded replies alone. A new platform is one folder (an `Adapter`, its test, its transcripts) and one line
+ * in the registry.
  */
 export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends ReplyState = ReplyState> {
-  /** The word that names the platform in the configuration and in records: lower-case letters and digits. */
+  /** Identifies the platform in the configuration and in records: lower-case letters and digits. */
   readonly platform: string
-  /** The platform's name as people write it. */
+  /** The platform's name as its makers write it. */
   readonly displayName: string
-  /** The properties of an entry, and of its apps, that mean something on this platform. */
+  /** The properties of an entry, and of its apps, that only this platform understands. */
   readonly entry: Own
-  /** Properties that must be in the entry itself or in each of its apps. */
+  /** Properties that must be set in the entry itself or in each of its apps. */
   readonly entryRequires: readonly string[]
-  /** Request fields that must carry a real value for this agent. */
+  /** Request fields that must not be empty for this agent. */
   requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
-  /** Whether an `app_id` goes to the platform as the caller wrote it, where the entry lists no apps. */
+  /** Whether an `app_id` is passed to the platform unchanged when the entry lists no apps. */
   readonly takesAppIds: boolean
   features(agent: Agent<Own>): AgentFeatures
   /**
-   * Who keeps the context of a conversation: `client` platforms under the id they are given, `platform` ones under ids of
-   * their own (the gateway keeps the mapping), for `gateway` ones the gateway itself, `none` is asked anew every time.
+   * Where the context of a conversation is kept. `client`: at the platform, under an id that the gateway
+   * chooses. `platform`: at the platform, under an id that it issues (the gateway stores the mapping).
+   * `gateway`: in the gateway. `none`: nowhere, every call starts anew.
    */
   context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
-  /** Whether a reply that ends well without text is an error. */
+  /** Whether a reply that ends normally without any text is an error. */
   readonly emptyReplyIsError: boolean
 
   buildRequest(call: AgentCall<Own>): UpstreamRequest
-  /** The model that answers, where the entry names it; a reply may name another one. */
+  /** The model that the entry configures, if any; a reply may name a different one. */
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
-  /** A fresh state for one reply. */
+  /** Creates the state for one reply. */
   start(call: AgentCall<Own>): State
-  /** One server-sent event. Never throws; an event that cannot be parsed is an `error` event, an unknown kind is nothing. */
+  /**
+   * Translates one server-sent event. Never throws: unparsable data becomes an `error` event, unknown kinds
+   * are skipped.
+   */
   translate(event: UpstreamEvent, state: State): readonly ChatEvent[]
-  /** A whole JSON body that came with status 2xx, where a blocking reply or an error in disguise was sent. Never throws. */
+  /**
+   * Translates a whole body with status 2xx: a blocking reply, or an error sent with a success status. Never
+   * throws.
+   */
   translateBody(body: unknown, state: State): readonly ChatEvent[]
-  /** At the end of the bytes: what the state still holds back. Never throws. */
+  /** Returns the events that the state still holds back when the bytes have ended. Never throws. */
   finish(state: State): readonly ChatEvent[]
-  /** A reply with status ≥ 400; `body` is parsed JSON, else the text (at most 64 KiB of it). Never throws. */
+  /**
+   * Maps a reply with status ≥ 400; `body` is parsed JSON or else the text, at most 64 KiB of it. Never
+   * throws.
+   */
   toFailure(status: number, body: unknown, header: HeaderReader): Failure
 
-  /** Platforms that issue conversation ids: the call that creates one before the first turn (absent: the first chat does it). */
+  /**
+   * Creates a conversation before its first turn; absent on platforms where the first chat call creates it.
+   */
   createConversation?(call: AgentCall<Own>): HelperCall<{ readonly platformConversationId: string }>
-  /** Stops a run at the platform; undefined while the ids it needs are not known yet. */
+  /** Stops a run at the platform. Returns undefined while the ids that the call needs are unknown. */
   stop?(call: AgentCall<Own>, state: State): HelperCall<void> | undefined
-  /** A cheap request that tells whether the platform is there and takes our credentials. */
+  /** A cheap request that checks whether the platform is reachable and accepts our credentials. */
   probe(agent: Agent<Own>): HelperCall<'available' | 'degraded'>
 }
 
-/** The schemas of a platform's own properties: every one is optional or has a default. */
+/** The schemas of a platform's own properties. Every property must be optional or have a default. */
 export interface EntrySchemas {
   readonly agent: TObject
   readonly app: TObject
 }
 
-/** One entry under `agents` of the configuration: a platform's address and credentials under an id of ours. */
+/**
+ * One entry under `agents` in the configuration: a platform's address and credentials under an id that we
+ * choose.
+ */
 export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   /** The value of the `Agent` header. */
   readonly id: string
-  /** Speaks to the platform of the entry. */
+  /** The adapter of the entry's platform. */
   readonly adapter: Adapter
   readonly name: string
   readonly description: string
   readonly baseUrl: string
   readonly apiKey?: string
-  /** Empty: the entry lists no apps. */
+  /** Empty if the entry lists no apps. */
   readonly apps: readonly AgentApp<Own>[]
-  /** The entry's properties that only its platform knows. */
+  /** The entry's platform-specific properties, as described by {@link Adapter.entry}. */
   readonly options: Readonly<Static<Own['agent']>>
   readonly timeouts: Timeouts
-  /** How long a reported end waits for what platforms send after it. */
+  /**
+   * How long the gateway keeps reading after a reported end, since platforms send usage and details after it.
+   */
   readonly endGraceMs: number
   /** Whether reasoning may reach OpenAI-compatible clients as `delta.reasoning_content`. */
   readonly reasoning: boolean
@@ -102,49 +121,58 @@ export interface AgentFeatures {
   readonly stop: boolean
 }
 
-/** One message of the OpenAI-compatible face; `extra` carries what only `openai` agents understand (tool calls, names). */
+/**
+ * One message of the OpenAI-compatible API; `extra` carries fields only `openai` agents understand (tool
+ * calls, names).
+ */
 export interface CallMessage {
   readonly role: string
   readonly content: unknown
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A file that goes with a question, as platforms want it described. */
+/** A file attached to a question, with the description that platforms ask for. */
 export interface AgentFile {
   readonly url: string
   readonly name: string
   readonly kind: 'image' | 'video' | 'audio' | 'document' | 'custom'
 }
 
-/** Everything an adapter may know of one chat call. */
+/** Everything an adapter may know about one chat call. */
 export interface AgentCall<Own extends EntrySchemas = EntrySchemas> {
   readonly agent: Agent<Own>
-  /** The configured app that was chosen, where the entry lists apps. */
+  /** The configured app that was chosen; undefined if the entry lists none. */
   readonly app: AgentApp<Own> | undefined
-  /** The caller's `app_id`, for platforms that take it as it is. */
+  /** The caller's `app_id`, for platforms that take it unchanged. */
   readonly appId: string
-  /** Whether the client reads a stream. */
+  /** Whether the client asked for a stream. */
   readonly stream: boolean
   readonly query: string
-  /** The caller's own array of messages, where the face has one, or kept turns before the query (`openai` agents). */
+  /**
+   * The messages of an OpenAI-compatible request, or the stored turns followed by the query (`openai`
+   * agents).
+   */
   readonly messages: readonly CallMessage[] | undefined
   readonly files: readonly AgentFile[]
   readonly variables: Readonly<Record<string, unknown>>
-  /** The conversation's id at the platform: derived for `client` platforms, undefined for a new one of `platform` ones. */
+  /**
+   * The id at the platform: derived where the context is `client`, undefined for a new conversation where
+   * `platform`.
+   */
   readonly platformConversationId: string | undefined
-  /** Stable, opaque id of (owner, end user): 20 characters `[0-9a-z]`. */
+  /** Stable, opaque id of the pair (owner, end user): 20 characters `[0-9a-z]`. */
   readonly endUser: string
   /** OpenAI parameters (tools, sampling) that `openai` agents pass through. */
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
-/** What is learned in mid-reply; adapters extend it. */
+/** What an adapter remembers between the events of one reply; adapters extend it. */
 export interface ReplyState {
-  /** The platform's conversation id as its reply names it. */
+  /** The platform's conversation id, taken from its reply. */
   platformConversationId?: string
-  /** The id by which the platform can stop this run. */
+  /** The id that stops this run at the platform. */
   runId?: string
-  /** The id that some platforms want beside it. */
+  /** A second id that some platforms require to stop a run. */
   messageId?: string
 }
 
@@ -153,21 +181,25 @@ export interface UpstreamRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /**
-   * A stream is read as fast as the platform takes it and is destroyed with the exchange. Its own error ends the exchange as
-   * it is. Without a `content-length` among the headers it is sent in chunks.
+   * A stream is read as fast as the platform accepts it and is destroyed with the exchange. If it fails, the
+   * exchange rejects with the stream's own error. Without a `content-length` header it is sent with chunked
+   * encoding.
    */
   readonly body?: string | Readable
 }
 
 export interface UpstreamEvent {
-  /** The SSE field `event`; absent where the platform sends none. */
+  /** The SSE field `event`; undefined if the platform sends none. */
   readonly event: string | undefined
   readonly data: string
 }
 
 export type HeaderReader = (name: string) => string | undefined
 
-/** A platform's side call as data: the request, and how its reply is read. */
+/**
+ * A call beside the chat itself (probe, stop, create conversation), as data: the request and a reader of its
+ * reply.
+ */
 export interface HelperCall<Result> {
   readonly request: UpstreamRequest
   read(status: number, body: unknown, header: HeaderReader): { ok: Result } | { failure: Failure }

@@ -1,7 +1,10 @@
 import type { ErrorKind, SeenRequest } from '@trunkline/sandbox'
 import type { ErrorReason } from '#core/errors.ts'
 
-/** One dialect of a platform as its emulator speaks it: how the gateway reaches it, and what it can and cannot do. */
+/**
+ * One dialect of a platform as its emulator speaks it: how the gateway reaches it, and what it can and cannot
+ * do.
+ */
 export interface Dialect {
   /** Also the id of its agent. */
   readonly name: string

@@ -7,14 +7,14 @@ import { modelNames, usableAgents } from './usable.ts'
 
 export type AgentStatus = 'available' | 'degraded' | 'unavailable'
 
-/** What clients may know of an agent: never its address or credentials. */
+/** What clients may know about an agent: never its address or credentials. */
 export interface AgentRecord {
   readonly id: string
   readonly name: string
   readonly platform: string
   readonly description: string
   readonly status: AgentStatus
-  /** Request fields that need a real value. */
+  /** Request fields that must not be empty. */
   readonly requires: readonly string[]
   readonly features: AgentFeatures
   readonly apps: readonly { readonly id: string; readonly name: string }[]
@@ -27,14 +27,20 @@ export interface ModelRecord {
 }
 
 export interface AgentDirectory {
-  /** All agents; for an API key with an allow-list, those that it names. */
+  /**
+   * Lists all agents, or for an API key with an allow-list only those that it names. Probes each platform.
+   */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
-  /** What can be called on the OpenAI-compatible face, by name: `agent` and `agent/app`. Takes an API key. No probe is made. */
+  /**
+   * Lists the models of the OpenAI-compatible API: `agent` and `agent/app`. Makes no probe.
+   *
+   * @throws Problem if the caller did not authenticate with an API key
+   */
   models(caller: Principal): readonly ModelRecord[]
 }
 
-const REMEMBERED_MS = 5_000
-const PROBE_WITHIN_MS = 2_000
+const STATUS_CACHE_MS = 5_000
+const PROBE_TIMEOUT_MS = 2_000
 
 export function createAgentDirectory(deps: {
   agents: ReadonlyMap<string, Agent>
@@ -76,14 +82,17 @@ function toRecord(agent: Agent, apps: Agent['apps'], status: AgentStatus): Agent
   }
 }
 
-/** Probes are shared and remembered: a listing never costs a platform more than one request in a few seconds. */
+/**
+ * Caches probes and shares those under way, so that listings cost a platform at most one request per five
+ * seconds.
+ */
 function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime: Runtime }) {
-  const remembered = new Map<string, { status: Promise<AgentStatus>; untilMs: number }>()
+  const cache = new Map<string, { status: Promise<AgentStatus>; untilMs: number }>()
   return (agent: Agent): Promise<AgentStatus> => {
-    const known = remembered.get(agent.id)
-    if (known !== undefined && known.untilMs > runtime.elapsedMs()) return known.status
+    const cached = cache.get(agent.id)
+    if (cached !== undefined && cached.untilMs > runtime.elapsedMs()) return cached.status
     const status = handled(probe(upstream, agent, agent.adapter.probe(agent)))
-    remembered.set(agent.id, { status, untilMs: runtime.elapsedMs() + REMEMBERED_MS })
+    cache.set(agent.id, { status, untilMs: runtime.elapsedMs() + STATUS_CACHE_MS })
     return status
   }
 }
@@ -94,9 +103,9 @@ async function probe(
   call: HelperCall<'available' | 'degraded'>,
 ): Promise<AgentStatus> {
   try {
-    const result = await upstream.help(agent, call, PROBE_WITHIN_MS)
+    const result = await upstream.help(agent, call, PROBE_TIMEOUT_MS)
     if ('ok' in result) return result.ok
-    // It answers, but not to us: an operator has something to set right.
+    // The platform is up but rejects our credentials, which an operator has to correct.
     return result.failure.reason === 'agent_credentials' ? 'degraded' : 'unavailable'
   } catch {
     return 'unavailable'

@@ -1,9 +1,9 @@
 import Type, { type TProperties } from 'typebox'
 
 /*
- * How the properties of a configuration are described. Two keywords are the gateway's own, for the line that a mistake is
- * reported with: `expected` completes the sentence "expected …" where the other keywords do not say it well
- * (core/expectation.ts), and `secret` keeps the value out of it.
+ * Builders for the schemas of configuration properties. Two keywords are the gateway's own and shape the line
+ * that reports an invalid value: `expected` completes the sentence "expected …" where the other keywords do
+ * not describe the value well (core/expectation.ts), and `secret` keeps the value out of that line.
  */
 
 export interface Annotations {
@@ -12,12 +12,12 @@ export interface Annotations {
   readonly secret?: boolean
 }
 
-/** A mapping that may be left out; a mapping that is given gets the defaults of what it lacks. */
+/** An optional mapping. Missing properties get their defaults, also if the whole mapping is missing. */
 export function section<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { default: {}, additionalProperties: false, expected: 'a mapping' })
 }
 
-/** A text that is not empty. */
+/** A non-empty string. */
 export function text(options: Annotations = {}) {
   return Type.String({ minLength: 1, expected: 'a text', ...options })
 }
@@ -29,5 +29,5 @@ export function oneOf<const Values extends string[]>(
   return Type.Enum(values, { ...options })
 }
 
-/** For platforms that need nothing in an entry beyond what every platform needs. */
+/** For platforms without properties of their own. */
 export const NO_OPTIONS = { agent: section({}), app: section({}) }

@@ -1,6 +1,6 @@
 import type { ErrorReason, Problem } from '#core/errors.ts'
 
-/** Tokens as the platform reported them; unknown is an absent `Usage`, never zeros. */
+/** Token counts as the platform reported them. Unknown counts are an absent `Usage`, never zeros. */
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -9,7 +9,10 @@ export interface Usage {
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
-/** A platform's progress, the same for all platforms; `data` is JSON that the client may see. */
+/**
+ * One step of a platform's progress, in a form common to all platforms; `data` is JSON that the client may
+ * see.
+ */
 export interface DetailEvent {
   readonly type:
     | 'node_started'
@@ -30,7 +33,10 @@ export interface DetailEvent {
   readonly elapsed_ms?: number
 }
 
-/** What went wrong at the platform. `message` is cleaned text for the client; the rest is for the ledger and the log. */
+/**
+ * A failure at the platform. `message` is sanitized text for the client; the `platform…` fields go to ledger
+ * and log.
+ */
 export interface Failure {
   readonly reason: ErrorReason
   readonly message?: string
@@ -41,15 +47,16 @@ export interface Failure {
 }
 
 /**
- * What a platform's reply consists of, in one vocabulary. All sinks (SSE, JSON, GraphQL) fold the same events.
- * `end` is provisional: platforms send more after it, so the chat service decides when the reply is over.
+ * One part of a platform's reply, in a vocabulary common to all platforms. Every output (SSE, JSON, GraphQL)
+ * is built from the same events. `end` is provisional: platforms send more after it, so the chat service
+ * decides when the reply is over.
  */
 export type ChatEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** The platform withdraws the text so far and gives another. */
+  /** The platform withdraws the text sent so far and replaces it with this one. */
   | { readonly type: 'replace'; readonly text: string }
-  /** The platform waits for the person: a question and what may be answered. */
+  /** The platform waits for the end user: a question and the possible answers (empty for a free text). */
   | { readonly type: 'interaction'; readonly question: string; readonly options: readonly string[] }
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
   | { readonly type: 'detail'; readonly detail: DetailEvent }
@@ -61,12 +68,13 @@ export type ChatEvent =
 /** A reply, which can be read once. */
 export interface ChatEvents {
   /**
-   * Hands over batches of events, and waits for what `take` returns. Resolves after a complete reply, whose last event is
-   * `end`; every other end rejects with a {@link Problem}. A problem that `take` throws ends the reply as failed. A second
-   * read rejects with an ordinary error, because it is a mistake in the code of a face.
+   * Passes batches of events to `take` and waits for the promise that it returns. Resolves after a complete
+   * reply, whose last event is `end`; every other end rejects with a {@link Problem}. A problem that `take`
+   * throws ends the reply as failed. A second read rejects with an ordinary error, because only a programming
+   * error can cause it.
    */
   read(take: TakeEvents): Promise<void>
-  /** Ends the reply because its reader wants no more of it: the platform is stopped. Does nothing after the end. */
+  /** Abandons the reply and stops the run at the platform. Does nothing after the end. */
   leave(): void
 }
 

@@ -5,20 +5,20 @@ import { hiagent } from '#core/agents/platforms/hiagent/adapter.ts'
 import { openai } from '#core/agents/platforms/openai/adapter.ts'
 import type { Adapter } from './adapter.ts'
 
-/** The platforms of a gateway, in the order in which they are listed. */
+/** The platforms that a gateway supports, in the order in which they are listed. */
 export interface PlatformRegistry {
   readonly adapters: readonly Adapter[]
-  /** What an entry may say under `platform`. */
+  /** The valid values of an entry's `platform` property. */
   readonly names: readonly string[]
   find(platform: string): Adapter | undefined
 }
 
-/** The platforms that come with the gateway: a new one is one line here. */
+/** The platforms that ship with the gateway. A new platform is added here. */
 export const BUILT_IN: readonly Adapter[] = [fastgpt, hiagent, dify, coze, openai]
 
 export const PLATFORMS = createRegistry(BUILT_IN)
 
-/** Throws where two adapters have the same name, which only a mistake in the program can cause. */
+/** @throws Error if two adapters have the same name, which only a programming error can cause */
 export function createRegistry(adapters: readonly Adapter[]): PlatformRegistry {
   const byName = new Map(adapters.map((adapter) => [adapter.platform, adapter]))
   if (byName.size < adapters.length) throw new Error('Two adapters have the same name.')

@@ -147,13 +147,16 @@ function paragraphOf(event: ChatEvent): string {
   }
 }
 
-/** Bytes between two cuts of one reading: far more than a character or a line end, which no reading cuts twice. */
+/**
+ * Bytes between two cuts of one reading: far more than a character or a line end, which no reading cuts
+ * twice.
+ */
 const CUT_EVERY = 256
 
 /**
- * Whole, one byte at a time, and cut after every byte: characters, line ends and events are all cut somewhere. A long
- * reply is cut at several places in one reading, since a reading for each of its bytes would take seconds; with SOAK each
- * place is cut for itself.
+ * Whole, one byte at a time, and cut after every byte: characters, line ends and events are all cut
+ * somewhere. A long reply is cut at several places in one reading, since a reading for each of its bytes
+ * would take seconds; with SOAK each place is cut for itself.
  */
 export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
   yield [bytes]

@@ -1,18 +1,21 @@
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import type { Agent, AgentApp } from './adapter.ts'
 
-/** An agent, and what of it a key may use. */
+/** An agent and the parts of it that a key may use. */
 export interface UsableAgent {
   readonly agent: Agent
-  /** Of the apps that its entry lists. */
+  /** The usable ones of the apps that the entry lists. */
   readonly apps: readonly AgentApp[]
-  /** Apps that the key names at a platform which takes any: the entry lists none. */
+  /** Apps that the key's allow-list names where the entry lists none and the platform accepts any app id. */
   readonly namedApps: readonly string[]
-  /** All of it, and not only some of its apps. */
+  /** Whether the key may use the whole agent and not only some of its apps. */
   readonly isWhole: boolean
 }
 
-/** By a key's list of `agent` and `agent/app`, empty for all: the same rule as in the admission's statement. */
+/**
+ * Returns what a key may use according to its allow-list of `agent` and `agent/app` (empty: everything). The
+ * SQL statement that admits a call applies the same rule.
+ */
 export function usableAgents(
   agents: ReadonlyMap<string, Agent>,
   allowed: readonly string[],
@@ -31,12 +34,12 @@ function usableParts(agent: Agent, allowed: readonly string[]): UsableAgent | un
   return apps.length + namedApps.length === 0 ? undefined : { agent, apps, namedApps, isWhole: false }
 }
 
-/** Whether whatever a caller writes as the app's id goes to the platform. */
+/** Whether the platform receives any `app_id` that a caller sends. */
 export function takesAnyApp(agent: Agent): boolean {
   return agent.apps.length === 0 && agent.adapter.takesAppIds
 }
 
-/** What can be called of it under a name: `agent` where no app is needed, and `agent/app`. */
+/** The names by which the agent can be called: `agent` if no app id is needed, and `agent/app`. */
 export function modelNames({ agent, apps, namedApps, isWhole }: UsableAgent): readonly string[] {
   const appNames = [...apps.map(({ id }) => id), ...namedApps].map((id) => `${agent.id}/${id}`)
   return isCallableAlone({ agent, apps, isWhole }) ? [agent.id, ...appNames] : appNames

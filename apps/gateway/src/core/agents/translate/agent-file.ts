@@ -1,8 +1,9 @@
 import type { AgentFile } from '#core/agents/adapter.ts'
 
 /**
- * What a file's URL tells by its extension, as Dify's own table has it (it refuses a kind that does not match).
- * The second row of documents is read only where Dify runs with Unstructured; without it nothing can use them anyway.
+ * File kinds by extension, taken from Dify's own table, because Dify rejects a file whose kind does not match
+ * it. Dify reads the second row of documents only when it runs with Unstructured; without it, no kind would
+ * make them usable.
  */
 const KINDS: readonly (readonly [AgentFile['kind'], string])[] = [
   ['image', 'jpg jpeg png webp gif svg'],
@@ -16,7 +17,7 @@ const KIND_BY_EXTENSION = new Map(
   KINDS.flatMap(([kind, extensions]) => extensions.split(' ').map((extension) => [extension, kind] as const)),
 )
 
-/** Describes a file by its URL alone, because the gateway never fetches it. */
+/** Derives a file's name and kind from its URL alone, because the gateway never fetches it. */
 export function agentFile(url: string): AgentFile {
   const name = decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '') || 'file'
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()

@@ -1,4 +1,7 @@
-/** An address at the platform; the configured base may carry the platform's own `suffix`, and a trailing slash. */
+/**
+ * Joins base URL and path. The configured base may already end with the platform's own `suffix` or with
+ * slashes.
+ */
 export function agentUrl(baseUrl: string, suffix: RegExp, path: string): string {
   return baseUrl.replace(/\/+$/, '').replace(suffix, '') + path
 }

@@ -1,7 +1,7 @@
 import type { Agent, AgentApp } from '#core/agents/adapter.ts'
 import { agentKey } from './agent-key.ts'
 
-/** The `authorization` header; a keyless server gets none. */
+/** Returns the `authorization` header, or no header if neither app nor agent has a key. */
 export function bearer({
   agent,
   app,

@@ -10,7 +10,7 @@ interface DetailFields {
   readonly seconds?: unknown
 }
 
-/** A platform's progress; fields that are not of their type, or empty, are left out. */
+/** Creates a detail event from untrusted fields; those that are empty or of the wrong type are left out. */
 export function detail(type: DetailEvent['type'], fields: DetailFields): ChatEvent {
   const elapsedMs = typeof fields.seconds === 'number' ? Math.round(fields.seconds * 1000) : Number.NaN
   return {

@@ -13,15 +13,21 @@ interface FailureFacts {
   readonly header?: HeaderReader | undefined
 }
 
-/** Only here does the platform's text help the caller; elsewhere it may tell of keys, hosts and prompts. */
-const SPOKEN_REASONS: ReadonlySet<ErrorReason> = new Set(['agent_rejected_input', 'content_filtered'])
+/**
+ * For these reasons the platform's text helps the caller; for others it may reveal keys, hosts and prompts.
+ */
+const REASONS_WITH_MESSAGE: ReadonlySet<ErrorReason> = new Set(['agent_rejected_input', 'content_filtered'])
 
-/** A failure with what the ledger and the log want to know of it, and a cleaned message where that helps the caller. */
+/**
+ * Creates a failure with the facts that ledger and log record, and a sanitized message if that helps the
+ * caller.
+ */
 export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
   const { status, code, logId, message, header } = facts
   return omitUndefined({
     reason,
-    message: SPOKEN_REASONS.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
+    message:
+      REASONS_WITH_MESSAGE.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
     retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfter(header, message) : undefined,
     platformStatus: status,
     platformCode: label(code),
@@ -35,7 +41,7 @@ export function errorEvents(failure: Failure): readonly ChatEvent[] {
 
 export const MALFORMED = errorEvents({ reason: 'agent_malformed' })
 
-/** The usual meaning of a status, for platforms and proxies that say nothing more precise. */
+/** The usual meaning of a status, for replies that carry no more precise error. */
 export function reasonOfStatus(status: number): ErrorReason {
   switch (status) {
     case 400:
@@ -58,7 +64,10 @@ export function reasonOfStatus(status: number): ErrorReason {
   }
 }
 
-/** A reply that is no JSON is mostly a proxy's page: of its statuses only "too large" and "too many" can be trusted. */
+/**
+ * Maps an error reply that is not JSON. It usually comes from a proxy, whose status says little about the
+ * platform: only 413 and 429 are taken at their word.
+ */
 export function failureOfPage(status: number, header: HeaderReader): Failure {
   return failureOf(status === 413 || status === 429 ? reasonOfStatus(status) : 'agent_error', {
     status,
@@ -66,7 +75,10 @@ export function failureOfPage(status: number, header: HeaderReader): Failure {
   })
 }
 
-/** A body that came with status 2xx and is no JSON object: a page where the API should be, or cut JSON. */
+/**
+ * Maps a body with status 2xx that is not a JSON object: a web page where the API should be, or truncated
+ * JSON.
+ */
 export function unreadableBody(body: unknown): readonly ChatEvent[] {
   return typeof body === 'string' && body.trimStart().startsWith('<')
     ? errorEvents({ reason: 'agent_error' })
@@ -75,7 +87,7 @@ export function unreadableBody(body: unknown): readonly ChatEvent[] {
 
 function label(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value
-  // PostgreSQL takes neither NUL nor lone surrogates.
+  // PostgreSQL stores neither NUL nor lone surrogates.
   return typeof text === 'string' && text !== ''
     ? text
         .slice(0, 128)

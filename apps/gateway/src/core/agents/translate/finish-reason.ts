@@ -8,7 +8,9 @@ const KNOWN: ReadonlyMap<string, FinishReason> = new Map([
   ['function_call', 'tool_calls'],
 ])
 
-/** OpenAI's words and their common variants; any other word (`eos`, `end_turn`) is an ordinary end. */
+/**
+ * Maps OpenAI's finish reasons and their common variants; any other (`eos`, `end_turn`) is an ordinary end.
+ */
 export function finishReason(word: string): FinishReason {
   return KNOWN.get(word) ?? 'stop'
 }

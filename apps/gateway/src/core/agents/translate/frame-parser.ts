@@ -1,69 +1,77 @@
 import { parseJson } from './json.ts'
 
-/** Frames longer than this carry more than words. */
-const LEARNT_CHARACTERS_MAX = 4_096
-/** Frames are a few levels deep; what is deeper is not looked through. */
+/** Longer frames carry more than a piece of text and rarely repeat. */
+const TEMPLATE_CHARACTERS_MAX = 4_096
+/** The text of a frame is a few levels deep; deeper levels are not searched. */
 const DEPTH_MAX = 8
-/** How often a stream may show another frame before it is taken as it comes: each look at one costs three parses. */
-const LOOKS = 6
-const ANY_WORDS = 'any words'
-const OTHER_WORDS = 'other words'
-/** What stands in a string of JSON as it is. */
+/**
+ * How many attempts to find a template may fail before the stream is parsed normally: each costs three
+ * parses.
+ */
+const ATTEMPTS = 6
+const FIRST_PROBE = 'any words'
+const SECOND_PROBE = 'other words'
+/** A string without characters that JSON escapes, which therefore needs no parsing. */
 const PLAIN = /^[^"\\\p{Cc}]*$/u
 
-/** A frame with a place for words in it. */
+/** A frame in which one string varies. */
 interface Template {
   readonly before: string
   readonly after: string
   readonly frame: unknown
-  /** The keys that lead to the words. */
+  /** The keys that lead to the string. */
   readonly path: readonly string[]
 }
 
 /**
- * Parses the frames of one stream. Platforms repeat a frame again and again with other words in one place: what stands
- * around them is parsed once, and a frame that differs in nothing else is a copy with its own words.
+ * Parses the frames of one stream. Platforms repeat the same frame with a different text in one place, often
+ * a few characters in a frame of several hundred. What surrounds the text is parsed once; a frame that
+ * differs only in the text becomes a copy of that frame. This saves the full `JSON.parse` of nearly every
+ * frame, which is most of the cost of translating a reply.
  */
 export class FrameParser {
-  /** Of the frames that were looked at. */
+  /** The previous frame that did not match the template. */
   #last = ''
   #template: Template | undefined
-  #looks = LOOKS
+  #attempts = ATTEMPTS
 
-  /** As {@link parseJson}. What it gives shares parts with what it gave before. */
+  /**
+   * Returns the same as {@link parseJson}, but results share objects with each other: callers must not change
+   * them.
+   */
   parse(text: string): unknown {
     const template = this.#template
     if (template !== undefined) {
-      const words = wordsOf(text, template)
-      if (words !== undefined) {
-        this.#looks = LOOKS
-        return withWords(template.frame, template.path, 0, words)
+      const content = match(text, template)
+      if (content !== undefined) {
+        this.#attempts = ATTEMPTS
+        return withContent(template.frame, template.path, 0, content)
       }
     }
-    if (this.#looks > 0 && text !== this.#last && text.length <= LEARNT_CHARACTERS_MAX) {
-      this.#looks -= 1
-      this.#template = learn(this.#last, text) ?? template
+    if (this.#attempts > 0 && text !== this.#last && text.length <= TEMPLATE_CHARACTERS_MAX) {
+      this.#attempts -= 1
+      this.#template = findTemplate(this.#last, text) ?? template
       this.#last = text
     }
     return parseJson(text)
   }
 }
 
-/** Undefined where more than the words is another. */
-function wordsOf(text: string, { before, after }: Template): string | undefined {
+/** Returns the string in the template's place, or undefined if the frame differs in more than that. */
+function match(text: string, { before, after }: Template): string | undefined {
   const end = text.length - after.length
-  // Equality compares many characters at once, `startsWith` one after the other.
+  // Equality compares many characters at once; `startsWith` compares one after the other.
   if (end < before.length || text.slice(0, before.length) !== before || text.slice(end) !== after)
     return undefined
-  const words = text.slice(before.length, end)
-  if (PLAIN.test(words)) return words
-  // Escapes; a quotation mark among them would end the string, and this be no JSON.
-  const parsed = parseJson(`"${words}"`)
+  const content = text.slice(before.length, end)
+  if (PLAIN.test(content)) return content
+  // Decodes escapes. An unescaped quotation mark ends the string early, and then this is not valid JSON.
+  const parsed = parseJson(`"${content}"`)
   return typeof parsed === 'string' ? parsed : undefined
 }
 
-/** What two frames have in common, if it is a frame around one string. */
-function learn(last: string, text: string): Template | undefined {
+/** Returns what two frames have in common if they differ in one string only. */
+function findTemplate(last: string, text: string): Template | undefined {
   const shorter = Math.min(last.length, text.length)
   let same = 0
   while (same < shorter && last.charCodeAt(same) === text.charCodeAt(same)) same += 1
@@ -79,33 +87,34 @@ function learn(last: string, text: string): Template | undefined {
   if (opening < 0 || closing <= opening) return undefined
   const before = text.slice(0, opening + 1)
   const after = text.slice(closing)
-  // Whether these quotation marks are the ends of one value is the parser's to say; twice, since the words that it is
-  // asked with may stand elsewhere in the frame.
-  const frameWith = (words: string) => parseJson(before + words + after)
-  const frame = frameWith(ANY_WORDS)
-  const places = pathsTo(ANY_WORDS, frame, [])
-  const otherPlaces = pathsTo(OTHER_WORDS, frameWith(OTHER_WORDS), [])
-  const [path] = places
-  return path !== undefined && JSON.stringify(places) === JSON.stringify(otherPlaces)
+  // Only the parser can decide whether these quotation marks enclose one value. Two different strings are
+  // tried, because either of them may by chance occur elsewhere in the frame.
+  const frameWith = (content: string) => parseJson(before + content + after)
+  const frame = frameWith(FIRST_PROBE)
+  const firstPaths = pathsTo(FIRST_PROBE, frame, [])
+  const secondPaths = pathsTo(SECOND_PROBE, frameWith(SECOND_PROBE), [])
+  const [path] = firstPaths
+  return path !== undefined && JSON.stringify(firstPaths) === JSON.stringify(secondPaths)
     ? { before, after, frame, path }
     : undefined
 }
 
-function pathsTo(words: string, value: unknown, path: readonly string[]): readonly (readonly string[])[] {
-  if (value === words) return [path]
+function pathsTo(content: string, value: unknown, path: readonly string[]): readonly (readonly string[])[] {
+  if (value === content) return [path]
   if (typeof value !== 'object' || value === null || path.length === DEPTH_MAX) return []
-  return Object.entries(value).flatMap(([key, child]) => pathsTo(words, child, [...path, key]))
+  return Object.entries(value).flatMap(([key, child]) => pathsTo(content, child, [...path, key]))
 }
 
-function withWords(value: unknown, path: readonly string[], depth: number, words: string): unknown {
+/** Copies only the objects on the path to the string; everything else is shared with the template. */
+function withContent(value: unknown, path: readonly string[], depth: number, content: string): unknown {
   const key = path[depth]
-  if (key === undefined) return words
+  if (key === undefined) return content
   if (Array.isArray(value)) {
     const copy = value.slice()
-    copy[Number(key)] = withWords(copy[Number(key)], path, depth + 1, words)
+    copy[Number(key)] = withContent(copy[Number(key)], path, depth + 1, content)
     return copy
   }
   const copy = { ...(value as Record<string, unknown>) }
-  copy[key] = withWords(copy[key], path, depth + 1, words)
+  copy[key] = withContent(copy[key], path, depth + 1, content)
   return copy
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from './json.ts'
 
 type ToFailure = Adapter['toFailure']
 
-/** A helper call whose reply is good where `accept` finds its result in the body. */
+/** Creates a helper call that succeeds if `accept` finds its result in the body. */
 export function helperCall<Result>(
   request: UpstreamRequest,
   toFailure: ToFailure,
@@ -18,7 +18,10 @@ export function helperCall<Result>(
   }
 }
 
-/** A probe: busy, or without this method, is `degraded`; a page, refused credentials and 5xx are failures. */
+/**
+ * Creates a probe. A platform that is rate limited or lacks the endpoint is `degraded`; a web page, rejected
+ * credentials and 5xx are failures.
+ */
 export function probeCall(
   request: UpstreamRequest,
   toFailure: ToFailure,

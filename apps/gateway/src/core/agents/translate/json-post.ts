@@ -1,6 +1,6 @@
 import type { UpstreamRequest } from '#core/agents/adapter.ts'
 
-/** A request that carries JSON. */
+/** Creates a POST request with a JSON body. */
 export function jsonPost(
   url: string,
   credentials: Readonly<Record<string, string>>,

@@ -1,7 +1,11 @@
-/** Readers of what platforms send: each takes anything and never throws, as `String()` does on `{"toString":1}`. */
+/*
+ * Readers for the untrusted JSON that platforms send. Each accepts any value and never throws; `String()`,
+ * for example, would throw on `{"toString":1}`.
+ */
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Undefined where it is no text of JSON, which itself knows no undefined. */
+/** Returns undefined if the value is not a string of valid JSON; no valid JSON parses to undefined. */
 export function parseJson(text: unknown): unknown {
   try {
     return typeof text === 'string' ? JSON.parse(text) : undefined
@@ -22,17 +26,20 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A string that is not empty. */
+/** Returns a non-empty string, else undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A whole number from 0 on. */
+/** Returns a non-negative safe integer, else undefined. */
 export function countOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }
 
-/** Undefined where a value is nested too deeply for `JSON.stringify`, which recurses where `JSON.parse` does not. */
+/**
+ * Returns undefined if the value is nested too deeply for `JSON.stringify`, which recurses although
+ * `JSON.parse` does not.
+ */
 export function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

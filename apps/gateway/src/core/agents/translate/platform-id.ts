@@ -4,8 +4,8 @@ const CHARACTERS_MAX = 256
 const CONTROL = /\p{Cc}/u
 
 /**
- * Whether an id that a platform gave can be stored, written into a URL and sent again. PostgreSQL takes neither NUL nor lone
- * surrogates, and a reply can name an id of any length.
+ * Whether an id from a platform can be stored, put into a URL and sent back. PostgreSQL stores neither NUL
+ * nor lone surrogates, and a reply can contain an id of any length.
  */
 export function isPlatformId(id: string): boolean {
   return id.length <= CHARACTERS_MAX && id.isWellFormed() && !CONTROL.test(id)

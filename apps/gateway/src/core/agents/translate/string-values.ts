@@ -1,6 +1,6 @@
 import { toJson } from './json.ts'
 
-/** Variables for platforms that know texts only; others go as JSON. */
+/** Converts variables for platforms that accept strings only; other values are encoded as JSON. */
 export function stringValues(variables: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [

@@ -1,7 +1,10 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 import { countOf } from './json.ts'
 
-/** A usage event, or nothing where the counts are missing or all zero: platforms fill zeros in for "unknown". */
+/**
+ * Returns a usage event, or nothing if counts are missing or all zero, because platforms send zeros for
+ * "unknown".
+ */
 export function usage(prompt: unknown, completion: unknown, total?: unknown): readonly ChatEvent[] {
   const promptTokens = countOf(prompt)
   const completionTokens = countOf(completion)

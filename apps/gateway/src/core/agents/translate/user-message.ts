@@ -1,8 +1,9 @@
 import type { AgentFile, CallMessage } from '#core/agents/adapter.ts'
 
 /**
- * A person's turn in OpenAI's form. Only images have a part that takes a URL; `file` parts want the data, though some
- * servers take a URL for it: those read other files, the rest refuse them, which is better than passing them over.
+ * Creates a user message in OpenAI's format. Only images have a part for a URL. `file` parts should carry the
+ * data, but some servers accept a URL in its place; the others reject it, which is better than silently
+ * dropping the file.
  */
 export function userMessage(query: string, files: readonly AgentFile[]): CallMessage {
   if (files.length === 0) return { role: 'user', content: query }

@@ -2,9 +2,9 @@ import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
 import type { UpstreamEvent } from '#core/agents/adapter.ts'
 
-/** Bytes in, events out, with a cap on what is kept of an event until it is complete. */
+/** Parses server-sent events from chunks of bytes, with a cap on the buffered part of an incomplete event. */
 export class EventReader {
-  /** Only where a chunk ended within a character: few platforms' ever do. */
+  /** Created only once a chunk may end inside a character, since the chunks of most replies never do. */
   #decoder: StringDecoder | undefined
   readonly #parser: EventSourceParser
   #isTooLong = false
@@ -19,19 +19,21 @@ export class EventReader {
     })
   }
 
-  /** Returns false where a line or an event has grown beyond the cap. */
+  /** Returns false once a line or an event has grown beyond the cap. */
   feed(chunk: Buffer): boolean {
-    // The parser throws when it is fed after that.
+    // The parser throws if it is fed after it has reported an overflow.
     if (!this.#isTooLong) this.#parser.feed(this.#decode(chunk))
     return !this.#isTooLong
   }
 
-  /** Platforms end without the blank line that would complete their last event. */
+  /**
+   * Completes the last event, because platforms close the stream without the blank line that would end it.
+   */
   end(): void {
     if (!this.#isTooLong) this.#parser.feed(`${this.#decoder?.end() ?? ''}\n\n`)
   }
 
-  /** A chunk that ends in ASCII, as events do, ends with a whole character. */
+  /** A chunk that ends in ASCII, as events do, cannot cut a character, and a plain conversion costs less. */
   #decode(chunk: Buffer): string {
     if (this.#decoder === undefined && (chunk.at(-1) ?? 0) < 0x80) return chunk.toString()
     this.#decoder ??= new StringDecoder('utf8')

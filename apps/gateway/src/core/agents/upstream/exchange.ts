@@ -7,15 +7,15 @@ import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
 export interface ExchangeLimits {
-  /** A blocking reply, and an event: larger ones are refused. */
+  /** The largest blocking reply and the largest single event; larger ones are rejected as malformed. */
   readonly replyBytesMax: number
-  /** Parsed events that wait for a slow reader before the platform's socket is paused. */
+  /** How much parsed data may wait for a slow reader before the platform's socket is paused. */
   readonly unsentBytesMax: number
-  /** The reply is read as a body, whatever it looks like. */
+  /** Whether the reply is read as one body, even if it looks like an event stream. */
   readonly isWholeBody: boolean
 }
 
-/** An error body longer than this tells nobody more. */
+/** How much of an error body is read; the beginning is enough to classify it. */
 const ERROR_BODY_BYTES = 64 * 1024
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -23,15 +23,15 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const NO_HEADERS: Headers = {}
 
 /**
- * One request and its reply as a pull: `next` hands over all that has been parsed since, so a slow reader costs one array
- * and not a queue of promises. Written on undici's dispatch handler, since a Readable a reply costs more than the
- * translation of what it carries.
+ * One request and its reply, read by pulling: `next` returns everything parsed since the previous call, so a
+ * slow reader costs one array instead of a queue of promises. Implements undici's dispatch handler directly,
+ * because a `Readable` per reply would cost more than translating its content.
  */
 export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
-  /** The body of the request where it is a stream. */
+  /** The request body if it is a stream. */
   readonly #sending: Readable | undefined
-  /** A blocking reply has none. */
+  /** Undefined for a blocking reply. */
   #reader: EventReader | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status: number | undefined
@@ -51,7 +51,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     const { method, headers, body } = request
     if (typeof body === 'object') {
       this.#sending = body
-      // The cause is what the caller must learn, not the broken exchange that follows from it.
+      // The caller must see the stream's error, not the aborted exchange that results from it.
       body.once('error', (error) => this.cancel(error))
     }
     dispatcher.dispatch({ ...splitUrl(request.url), method, headers, body: requestBody(body) }, this)
@@ -88,7 +88,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#failure = cause
     this.#controller?.abort(cause)
-    // A request that still waits for a connection has nothing yet that would abort it.
+    // A request that still waits for a connection has no controller yet; it is aborted in `onRequestStart`.
     this.#sending?.destroy()
     this.#wake()
   }
@@ -99,7 +99,8 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    // Parsed already; undici would keep them, and the bytes of the read that brought them, as long as the reply.
+    // The parsed headers are enough. undici would keep the raw ones, and the socket buffer that they are
+    // slices of, in memory until the reply ends.
     controller.rawHeaders = null
     this.#status = status
     this.#headers = headers
@@ -109,7 +110,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#failure !== undefined || this.#hasEnded) return
     if (this.#mode === 'unknown') {
       this.#mode = this.#modeOf(chunk)
-      // The headers are read only beside a body.
+      // Headers are used only together with a body, so a long stream need not keep them in memory.
       if (this.#mode === 'events') this.#headers = NO_HEADERS
     }
     if (this.#mode !== 'events') this.#readBody(chunk)
@@ -151,7 +152,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     this.#chunks.push(chunk)
     this.#bodyBytes += chunk.length
     if (this.#isRefusal() && this.#bodyBytes > ERROR_BODY_BYTES) {
-      // The rest is not read: what matters of a refusal stands at its beginning.
+      // The rest is not read, because the beginning of an error body is enough to classify it.
       this.onResponseEnd()
       this.#controller?.abort(new UpstreamError('agent_error'))
     } else if (this.#bodyBytes > this.#limits.replyBytesMax) {
@@ -159,7 +160,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     }
   }
 
-  /** Hands over to a waiting reader; a failure comes after what was read before it. */
+  /** Resolves a waiting `next`. Data that arrived before a failure is delivered before the failure. */
   #wake(): void {
     const reader = this.#waiting
     if (reader === undefined) return
@@ -198,11 +199,14 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     return this.#status !== undefined && this.#status >= 400
   }
 
-  /** Content types lie (errors come as JSON or HTML to a streaming call, streams without any): the first byte decides. */
+  /**
+   * Decides by the first byte, because content types are unreliable: streaming calls are answered with JSON
+   * or HTML errors, and some streams have no content type at all.
+   */
   #modeOf(chunk: Buffer): 'events' | 'body' | 'unknown' {
     if (this.#isBody()) return 'body'
     for (const byte of chunk) {
-      // White space and the bytes of a BOM say nothing yet.
+      // White space and a byte order mark may precede either.
       if (byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf) continue
       return byte === 0x7b || byte === 0x5b || byte === 0x3c ? 'body' : 'events'
     }
@@ -224,7 +228,10 @@ function parseBody(chunks: readonly Buffer[]): unknown {
 const URLS_MAX = 1_000
 const urls = new Map<string, { origin: string; path: string }>()
 
-/** An installation calls a handful of addresses: parsing each once keeps it off the path of a call. */
+/**
+ * Caches parsed URLs: an installation calls a handful of addresses, and this saves parsing them on every
+ * call.
+ */
 function splitUrl(url: string): { origin: string; path: string } {
   const known = urls.get(url)
   if (known !== undefined) return known

@@ -1,17 +1,19 @@
 import { Readable } from 'node:stream'
 
-/** Smaller bodies are handed over as they are, since a stream costs more than it frees. */
+/** Smaller bodies are passed as strings, since a stream would cost more than the memory it frees. */
 const LARGE_CHARACTERS = 8 * 1024
 
 /**
- * A body in the form in which undici takes it. undici keeps what it was given until the reply has ended, which for a
- * stream takes minutes: a long conversation goes as a stream, which is empty once it has been sent.
+ * Returns a body in a form that undici accepts. undici references the body until the reply has ended, which
+ * may take minutes; a long body is therefore wrapped in a stream, which is empty once it has been sent.
  */
 export function requestBody(body: string | Readable | undefined): string | Readable | null {
   return typeof body === 'string' && body.length >= LARGE_CHARACTERS ? new LargeBody(body) : (body ?? null)
 }
 
-/** Everything comes with the first read, so that undici knows the length before it writes the head. */
+/**
+ * Provides the whole text with the first read, so that undici knows its length before it writes the headers.
+ */
 class LargeBody extends Readable {
   #text: string
 

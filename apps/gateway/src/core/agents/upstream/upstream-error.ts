@@ -7,7 +7,10 @@ type UpstreamErrorReason =
   | 'agent_truncated'
   | 'agent_error'
 
-/** The exchange with a platform failed below its protocol: no connection, no bytes, too many bytes. */
+/**
+ * The exchange with a platform failed below the platform's protocol: no connection, no reply, or too large a
+ * reply.
+ */
 export class UpstreamError extends Error {
   readonly reason: UpstreamErrorReason
 
@@ -17,7 +20,10 @@ export class UpstreamError extends Error {
     this.reason = reason
   }
 
-  /** Unreachable is only what cannot have got the request: a caller may then send it again. */
+  /**
+   * Only a request that was certainly not sent is `agent_unreachable`, because a caller may then send it
+   * again.
+   */
   static of(error: unknown, wasSent: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
     if (!wasSent) return new UpstreamError('agent_unreachable', { cause: error })
@@ -29,7 +35,10 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Told by name: undici gives its parser's errors no code. A body without its end is one of them, too: that broke off. */
+/**
+ * Checks the error's name, because undici gives its parser's errors no code. A body that broke off is also a
+ * parser error ("EOF"), but counts as truncated and not as malformed.
+ */
 function isBadHttp(error: unknown): boolean {
   const { name, code, message } = error as { name?: string; code?: string; message?: string }
   return code === 'UND_ERR_HEADERS_OVERFLOW' || (name === 'HTTPParserError' && !/EOF/.test(message ?? ''))

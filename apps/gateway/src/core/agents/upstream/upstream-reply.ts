@@ -1,16 +1,17 @@
 import type { HeaderReader, UpstreamEvent } from '#core/agents/adapter.ts'
 
 export interface UpstreamReply {
-  /** The platform's HTTP status; undefined as long as it has not answered. */
+  /** The platform's HTTP status; undefined until the headers have arrived. */
   readonly status: number | undefined
   /**
-   * What came since the last call: events as soon as there are any, a whole body where the reply is no event stream,
-   * or the end of the bytes. Rejects with an {@link UpstreamError}, or with what {@link cancel} was given.
+   * Returns what arrived since the last call: events as soon as there are any, the whole body if the reply is
+   * not an event stream, or the end. Rejects with an {@link UpstreamError}, or with the cause passed to
+   * {@link cancel}.
    */
   next(): Promise<UpstreamPart>
-  /** A waiting {@link next} rejects with `cause`; the exchange goes on. */
+  /** Rejects a waiting {@link next} with `cause`; the exchange continues. */
   interrupt(cause: Error): void
-  /** Closes the connection: what has come so far was all. */
+  /** Closes the connection; what has arrived so far is the complete reply. */
   finish(): void
   /** Closes the connection; a waiting or later {@link next} rejects with `cause`. */
   cancel(cause: Error): void
@@ -21,7 +22,7 @@ export type UpstreamPart =
   | {
       readonly kind: 'body'
       readonly status: number
-      /** Parsed where it is JSON, else the text. */
+      /** Parsed JSON, or the text if it is not JSON. */
       readonly body: unknown
       readonly header: HeaderReader
     }

@@ -4,9 +4,9 @@ import { Exchange, type ExchangeLimits } from './exchange.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
-/** The only outbound HTTP: one connection pool an agent. */
+/** All outbound HTTP to platforms, with one connection pool per agent. */
 export interface Upstream {
-  /** Sends a chat call; everything that comes back is read through {@link UpstreamReply.next}. */
+  /** Sends a chat call. Failures, too, are reported by {@link UpstreamReply.next}. */
   open(agent: Agent, request: UpstreamRequest): UpstreamReply
   /** Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamError}. */
   help<Result>(
@@ -23,7 +23,8 @@ export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Ups
   const poolOf = ({ id, timeouts }: Agent): HttpAgent => {
     let pool = pools.get(id)
     if (pool === undefined) {
-      // The gateway has timeouts of its own, which know pings from life; undici's would only race them.
+      // The gateway's own timeouts tell keep-alive pings from real progress; undici's would compete with
+      // them.
       pool = new HttpAgent({ connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0 })
       pools.set(id, pool)
     }

@@ -47,12 +47,12 @@ interface CozeState extends ReplyState {
 }
 
 /**
- * Coze: the clouds and coze-studio, and the dialect of their workflow endpoints. A stream always: a blocking chat answers
- * at once with nothing and would have to be polled. The first chat makes the conversation (a create call would cost every
- * new one a round trip). Ids are 64-bit numbers in texts and stay texts.
+ * Coze: the clouds and coze-studio, and the dialect of their workflow endpoints. A stream always: a blocking
+ * chat answers at once with nothing and would have to be polled. The first chat makes the conversation (a
+ * create call would cost every new one a round trip). Ids are 64-bit numbers in texts and stay texts.
  *
- * Out of reach: a plugin's local tools, whose outputs no client can submit; audio and cards, which are no text; a cloud's
- * token used in the other region, which is `agent_credentials` like any wrong one.
+ * Out of reach: a plugin's local tools, whose outputs no client can submit; audio and cards, which are no
+ * text; a cloud's token used in the other region, which is `agent_credentials` like any wrong one.
  */
 export const coze: Adapter<typeof ENTRY, CozeState> = {
   platform: 'coze',

@@ -55,13 +55,14 @@ const APP_MODES = {
 } as const
 
 /**
- * Dify: chat, agent, chatflow and New Agent apps, and by `mode` text generators and workflows. A stream always, since
- * agents allow nothing else. The key is the app; conversations are Dify's, made by the first message and visible to one
- * `user` only.
+ * Dify: chat, agent, chatflow and New Agent apps, and by `mode` text generators and workflows. A stream
+ * always, since agents allow nothing else. The key is the app; conversations are Dify's, made by the first
+ * message and visible to one `user` only.
  *
- * Out of reach: the kind of a file whose URL has no telling extension (the gateway fetches nothing), and apps that pass
- * files over; answers to the forms of human input, which have an address of their own; streams of old builds that hang in
- * pings or stop without any end, which the chat service tells. `<think>` marks are part of the text; audio is dropped.
+ * Out of reach: the kind of a file whose URL has no telling extension (the gateway fetches nothing), and apps
+ * that pass files over; answers to the forms of human input, which have an address of their own; streams of
+ * old builds that hang in pings or stop without any end, which the chat service tells. `<think>` marks are
+ * part of the text; audio is dropped.
  */
 export const dify: Adapter<typeof ENTRY, DifyState> = {
   platform: 'dify',
@@ -285,7 +286,9 @@ function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): rea
   return state.ended && state.cut !== 'stop' ? [{ type: 'end', reason: state.cut }] : []
 }
 
-/** In a chatflow the message's own end comes before or after it, and an `error` event tells more of a failure. */
+/**
+ * In a chatflow the message's own end comes before or after it, and an `error` event tells more of a failure.
+ */
 function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
   const { status, outputs } = data
   const isWorkflow = state.mode === 'workflow'
@@ -297,7 +300,9 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
   return [summary, ...(state.hasText ? [] : text(outputText(objectOf(outputs)), state)), ...end(state)]
 }
 
-/** A workflow answers with whatever its author named: a usual name, else every text, else all of it as JSON. */
+/**
+ * A workflow answers with whatever its author named: a usual name, else every text, else all of it as JSON.
+ */
 function outputText(outputs: JsonObject): string | undefined {
   const texts = Object.values(outputs).filter((value) => textOf(value) !== undefined)
   const usual = [outputs.text, outputs.output, outputs.answer].find((value) => textOf(value) !== undefined)

@@ -4,7 +4,10 @@ import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/agents/translate/json.ts'
 import type { ErrorReason } from '#core/errors.ts'
 
-/** Of an error body or an `error` event. The text stands before the code: any ValueError is an `invalid_param`. */
+/**
+ * Of an error body or an `error` event. The text stands before the code: any ValueError is an
+ * `invalid_param`.
+ */
 export function difyFailure(
   body: JsonObject,
   reply: { status?: number; header?: HeaderReader } = {},

@@ -37,12 +37,13 @@ interface FastGptState extends ReplyState {
 }
 
 /**
- * FastGPT, completions v1: v2 differs only in its detail events, and both are read. Asked for `detail` always, because
- * only node data tells the tokens (its `usage` is a constant 1/1/1) and why a run ended without a text: a failed node does
- * not fail the run. With a text such a run is done; without one it is `agent_error`.
+ * FastGPT, completions v1: v2 differs only in its detail events, and both are read. Asked for `detail`
+ * always, because only node data tells the tokens (its `usage` is a constant 1/1/1) and why a run ended
+ * without a text: a failed node does not fail the run. With a text such a run is done; without one it is
+ * `agent_error`.
  *
- * Out of reach: whether the credentials are good, without a chat (see `probe`); that chats were not locked before 2026
- * (two parallel calls interleave); a form or a plugin app's input beyond `query` and `variables`.
+ * Out of reach: whether the credentials are good, without a chat (see `probe`); that chats were not locked
+ * before 2026 (two parallel calls interleave); a form or a plugin app's input beyond `query` and `variables`.
  */
 export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   platform: 'fastgpt',
@@ -149,7 +150,8 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
         )
   },
 
-  // Public, so it says nothing of the key. An empty completion would, but a plugin app takes it as a call and runs.
+  // Public, so it says nothing of the key. An empty completion would, but a plugin app takes it as a call and
+  // runs.
   probe: (agent) =>
     probeCall(
       { method: 'GET', url: fastgptUrl({ agent }, '/common/system/getInitData'), headers: {} },
@@ -265,7 +267,10 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
   ]
 }
 
-/** A pause may come from a node inside a child app or a loop: what the person is asked is in the innermost one. */
+/**
+ * A pause may come from a node inside a child app or a loop: what the person is asked is in the innermost
+ * one.
+ */
 function interaction(outermost: JsonObject, state: FastGptState): readonly ChatEvent[] {
   let pause = outermost
   let params = objectOf(pause.params)

@@ -11,9 +11,10 @@ export interface FastGptTokens {
 const NODES_MAX = 10_000
 
 /**
- * Adds up the tokens of nodes and of the nodes inside them. A node counts its own model calls only (a tool node its
- * `toolCall…` ones; apps, plugins and loops have none), so a sum over all levels counts nothing twice; the id guards
- * against a node that is sent twice. Old builds with one total (`tokens`) leave the usage unknown.
+ * Adds up the tokens of nodes and of the nodes inside them. A node counts its own model calls only (a tool
+ * node its `toolCall…` ones; apps, plugins and loops have none), so a sum over all levels counts nothing
+ * twice; the id guards against a node that is sent twice. Old builds with one total (`tokens`) leave the
+ * usage unknown.
  */
 export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens): void {
   // A list, not recursion: nothing bounds how deep a platform nests.
@@ -40,7 +41,10 @@ export function visibleNode(node: JsonObject): JsonObject {
   return Object.fromEntries(VISIBLE_FIELDS.filter((key) => key in node).map((key) => [key, node[key]]))
 }
 
-/** A list of what may be seen, not of what may not (`historyPreview`, `query`, `quoteList`, …): builds add fields. */
+/**
+ * A list of what may be seen, not of what may not (`historyPreview`, `query`, `quoteList`, …): builds add
+ * fields.
+ */
 const VISIBLE_FIELDS = [
   'id',
   'nodeId',

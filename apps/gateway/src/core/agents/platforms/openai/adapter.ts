@@ -35,9 +35,10 @@ interface OpenAiState extends ReplyState {
 }
 
 /**
- * Any server that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, one-api and proxies before them. It keeps no
- * context, and a closed connection stops a run. Streams only where the client does: these servers answer both ways equally
- * well. One choice is read, the first. Out of reach: servers that tell a failure as content with an ordinary stop.
+ * Any server that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, one-api and proxies before them. It
+ * keeps no context, and a closed connection stops a run. Streams only where the client does: these servers
+ * answer both ways equally well. One choice is read, the first. Out of reach: servers that tell a failure as
+ * content with an ordinary stop.
  */
 export const openai: Adapter<typeof ENTRY, OpenAiState> = {
   platform: 'openai',
