@@ -22,7 +22,7 @@ const HOSTILE: readonly unknown[] = [
   [],
   [null],
   {},
-  // Throws where it is made a string or a number.
+  // Throws when it is converted to a string or a number.
   { toString: 1, valueOf: 1 },
   JSON.parse('['.repeat(1000) + ']'.repeat(1000)),
 ]
@@ -35,18 +35,18 @@ describe.each(BUILT_IN)('$platform', (adapter) => {
 
   const streams = transcripts.map(({ bytes }) => eventsOf([bytes])).filter((events) => events.length > 0)
 
-  test('whatever one field of a frame carries, nothing is thrown and every event is one', () => {
+  test('any value in one field of a frame yields valid events and throws nothing', () => {
     const frames = new Map(streams.flat().map((event) => [shapeOf(event), event]))
     for (const { event, data } of frames.values()) {
       for (const changed of variantsOf(parseJson(data))) {
         const state = adapter.start(callOf(agentFor(adapter)))
-        const told = adapter.translate({ event, data: JSON.stringify(changed) }, state)
-        expect([...told, ...adapter.finish(state)].filter((each) => !isChatEvent(each))).toEqual([])
+        const translated = adapter.translate({ event, data: JSON.stringify(changed) }, state)
+        expect([...translated, ...adapter.finish(state)].filter((each) => !isChatEvent(each))).toEqual([])
       }
     }
   })
 
-  test('whatever a frame carries, nothing is thrown and every event is one', () => {
+  test('any values in the frames of a stream yield valid events and throw nothing', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...streams),
@@ -58,15 +58,15 @@ describe.each(BUILT_IN)('$platform', (adapter) => {
             const hits = changes.filter(({ frame }) => frame % events.length === index)
             return { event, data: hits.reduce((text, { path, value }) => replaced(text, path, value), data) }
           })
-          const told = changed.flatMap((event) => adapter.translate(event, state))
-          expect([...told, ...adapter.finish(state)].filter((event) => !isChatEvent(event))).toEqual([])
+          const translated = changed.flatMap((event) => adapter.translate(event, state))
+          expect([...translated, ...adapter.finish(state)].filter((event) => !isChatEvent(event))).toEqual([])
         },
       ),
       { numRuns: process.env.SOAK ? 20_000 : 150, seed: 1 },
     )
   })
 
-  test('whatever a body is, nothing is thrown and every event is one', () => {
+  test('any body yields valid events and throws nothing', () => {
     const bodies = transcripts.map((transcript) => JSON.stringify(bodyOf(transcript)))
     fc.assert(
       fc.property(
@@ -77,8 +77,9 @@ describe.each(BUILT_IN)('$platform', (adapter) => {
           const changed = parseJson(replaced(body, path, value))
           const failure = adapter.toFailure(status, changed, () => undefined)
           const state = adapter.start(callOf(agentFor(adapter)))
-          const told = [...adapter.translateBody(changed, state), ...adapter.finish(state)]
-          expect([...told, { type: 'error', failure }].filter((event) => !isChatEvent(event))).toEqual([])
+          const translated = [...adapter.translateBody(changed, state), ...adapter.finish(state)]
+          const events = [...translated, { type: 'error', failure }]
+          expect(events.filter((event) => !isChatEvent(event))).toEqual([])
         },
       ),
       { numRuns: process.env.SOAK ? 20_000 : 150, seed: 1 },
@@ -86,13 +87,13 @@ describe.each(BUILT_IN)('$platform', (adapter) => {
   })
 })
 
-/** Frames that differ in their values alone are one case. */
+/** Identifies the shape of a frame; frames that differ in their values alone need to be tried only once. */
 function shapeOf({ event, data }: UpstreamEvent): string {
   const json = parseJson(data)
   return JSON.stringify([event, objectOf(json).event, objectOf(json).type, Object.keys(objectOf(json))])
 }
 
-/** The value with each one inside it replaced by each hostile one. */
+/** Yields the value with each nested value in turn replaced by each hostile one. */
 function* variantsOf(json: unknown): Generator<unknown> {
   yield* HOSTILE
   if (typeof json !== 'object' || json === null) return
@@ -103,7 +104,7 @@ function* variantsOf(json: unknown): Generator<unknown> {
   }
 }
 
-/** A text of JSON with one value in it replaced: which one, the digits of `path` tell. */
+/** Replaces one value in a JSON text; the digits of `path` select which one. */
 function replaced(text: string, path: number, value: unknown): string {
   const json = parseJson(text)
   return json === undefined

@@ -69,10 +69,7 @@ const CHAT_EVENT = Type.Union([
   Type.Object({ type: Type.Literal('error'), failure: FAILURE }, closed),
 ])
 
-/**
- * Whether a value is a `ChatEvent`, at run time: types cannot hold what an adapter makes of a stranger's
- * JSON.
- */
+/** Checks at run time that a value is a `ChatEvent`, since types cannot guarantee it for untrusted JSON. */
 export function isChatEvent(value: unknown): boolean {
   return Value.Check(CHAT_EVENT, value)
 }

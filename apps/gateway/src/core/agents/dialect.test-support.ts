@@ -1,62 +1,59 @@
 import type { ErrorKind, SeenRequest } from '@trunkline/sandbox'
 import type { ErrorReason } from '#core/errors.ts'
 
-/**
- * One dialect of a platform as its emulator speaks it: how the gateway reaches it, and what it can and cannot
- * do.
- */
+/** One dialect of a platform's emulator: how the gateway reaches it, and what the dialect supports. */
 export interface Dialect {
-  /** Also the id of its agent. */
+  /** Also serves as the id of the agent. */
   readonly name: string
   readonly platform: string
-  /** Which of the emulator's keys opens the dialect. */
+  /** The name of the emulator's key that selects the dialect. */
   readonly key: string
-  /** What its entry of the configuration has beside address and key. */
+  /** The properties of its configuration entry other than address and key. */
   readonly entry: Readonly<Record<string, unknown>>
-  /** What an app needs that the entry may list. */
+  /** Returns the properties of an app in the entry. */
   readonly app: (apiKey: string) => Readonly<Record<string, unknown>>
   /** The `app_id` of its calls. */
   readonly appId: string
-  /** Who keeps the context of a conversation. */
+  /** Where the context of a conversation is kept. */
   readonly context: 'client' | 'platform' | 'gateway' | 'none'
-  /** The conversation that a request of the gateway names at the platform. */
+  /** Returns the platform's conversation id from a request that the gateway sent. */
   conversationOf(request: SeenRequest): unknown
-  /** One run at a time in a conversation: others are refused. */
+  /** Whether a second run in the same conversation is rejected. */
   readonly isExclusive: boolean
-  /** Whether a run goes on until a stop call ends it; else it ends with its connection. */
+  /** Whether a run continues until a stop call ends it; otherwise it ends with its connection. */
   readonly hasStopCall: boolean
   readonly reportsUsage: boolean
-  /** How it tells that its answer was cut. */
+  /** The finish reason that it reports for a truncated answer. */
   readonly cut: 'length' | 'stop'
-  /** The progress that an ordinary reply of the emulator comes with. */
+  /** The types of the detail events in an ordinary reply of the emulator. */
   readonly details: readonly string[]
   readonly reasons: boolean
-  /** Its runs are made of nodes, of which one may fail. */
+  /** Whether its runs consist of nodes that may fail. */
   readonly hasNodes: boolean
-  /** What a kind of refusal comes to, where the platform says it otherwise than most. */
+  /** The expected reason for a kind of error, where it differs from most platforms. */
   readonly refusals: Readonly<Partial<Record<ErrorKind, ErrorReason>>>
-  /** The same of a broken reply. */
+  /** The expected reason for a broken reply, where it differs from most platforms. */
   readonly breaks: Readonly<Record<string, ErrorReason>>
-  /** The recorded replies that are its own. */
+  /** Matches the names of the recorded replies that belong to this dialect. */
   readonly transcripts: RegExp | undefined
   /** Another path at the emulator than the one the gateway asks for. */
   readonly rewrite?: readonly [from: string, to: string]
   /** The `Retry-After` of its emulator's rate limit, in seconds. */
   readonly retryAfter?: string
-  /** A call without a conversation is refused. */
+  /** A call without a conversation id is rejected. */
   readonly requiresConversation?: true
-  /** A call of its own makes a conversation; afterwards this transcript is replayed. */
+  /** A separate call creates a conversation; this transcript is its reply. */
   readonly createsConversation?: string
   readonly givesSeveralAnswers?: true
   /** A text may be replaced after it was sent. */
   readonly replacesText?: true
-  /** What a run comes to that waits for the output of a tool. */
+  /** The expected reason for a run that waits for the output of a tool. */
   readonly toolOutputWanted?: ErrorReason
-  /** `nodeData: full` lets the data of nodes out. */
+  /** `nodeData: full` shows the data of nodes to clients. */
   readonly showsNodeData?: true
   /** A run may pause with a question. */
   readonly pauses?: true
-  /** A reply without text is none that failed. */
+  /** A reply without text is not an error. */
   readonly mayAnswerNothing?: true
   readonly ignoresVariables?: true
 }

@@ -40,7 +40,7 @@ function callerOf(allowedAgents: readonly string[]): Principal {
   return { userId: 'u', role: 'user', via: { kind: 'key', keyId: 'k', permissions, allowedAgents } }
 }
 
-test('a record tells what a client may know, and nothing of addresses and credentials', async () => {
+test('a record contains what a client may know, and no addresses or credentials', async () => {
   const agent = agentOf('fastgpt', { name: 'Help desk', description: 'Helps.', apps, sandbox: true })
   const { directory } = directoryOf([agent])
   const [record] = await directory.list(undefined)
@@ -60,20 +60,20 @@ test('a record tells what a client may know, and nothing of addresses and creden
 test.each<[string, Probe, string]>([
   ['answers', good, 'available'],
   [
-    'refuses our credentials',
+    'rejects our credentials',
     () => ({ status: 401, body: { error: { code: 'invalid_api_key' } } }),
     'degraded',
   ],
-  ['is busy', () => ({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } }), 'degraded'],
+  ['is rate limited', () => ({ status: 429, body: { error: { code: 'rate_limit_exceeded' } } }), 'degraded'],
   ['fails', () => ({ status: 500, body: {} }), 'unavailable'],
-  ['is a proxy’s page', () => ({ status: 502, body: '<html>' }), 'unavailable'],
+  ['is replaced by a proxy’s error page', () => ({ status: 502, body: '<html>' }), 'unavailable'],
   ['does not answer', () => Promise.reject(new Error('refused')), 'unavailable'],
-])('a platform that %s is told as such', async (_name, probe, status) => {
+])('a platform whose probe %s has the right status', async (_name, probe, status) => {
   const { directory } = directoryOf([agentOf('openai')], probe)
   expect(await directory.list(undefined)).toMatchObject([{ status }])
 })
 
-test('one platform that fails hides no other', async () => {
+test('a failing platform does not affect the others', async () => {
   const { directory } = directoryOf([agentOf('openai'), agentOf('dify')], ({ id }) =>
     id === 'dify' ? Promise.reject(new Error('refused')) : good(),
   )
@@ -84,7 +84,7 @@ test('one platform that fails hides no other', async () => {
   ])
 })
 
-test('a platform is asked once for all who list at once, and not again for five seconds', async () => {
+test('concurrent listings share one probe, which is cached for five seconds', async () => {
   const { directory, probes, pass } = directoryOf([agentOf('openai')])
   await Promise.all([directory.list(undefined), directory.list(undefined)])
   pass(4_999)
@@ -95,7 +95,7 @@ test('a platform is asked once for all who list at once, and not again for five 
   expect(probes()).toBe(2)
 })
 
-test('a key sees the agents and apps that it names, and all where it names none', async () => {
+test('a key sees the agents and apps on its allow-list, or all of them if the list is empty', async () => {
   const { directory } = directoryOf([agentOf('openai', { apps }), agentOf('dify')])
   const seenBy = async (allowedAgents: string[]) =>
     (await directory.list(callerOf(allowedAgents))).map(({ id, apps: seen }) => [
@@ -112,11 +112,11 @@ test('a key sees the agents and apps that it names, and all where it names none'
     ['dify', []],
   ])
   expect(await seenBy(['coze'])).toEqual([])
-  // Dify has no apps that a caller could name: such a key can use nothing of it.
+  // Callers cannot choose an app on Dify, so this key cannot use Dify at all.
   expect(await seenBy(['dify/helpdesk', 'openai/gone'])).toEqual([])
 })
 
-test('models are what can be called, by names that can be called', () => {
+test('every listed model name can be called', () => {
   const { directory } = directoryOf([
     agentOf('fastgpt'),
     agentOf('fastgpt', { id: 'desk', apps: [{ id: 'only', name: 'only', default: false, options: {} }] }),
@@ -127,13 +127,13 @@ test('models are what can be called, by names that can be called', () => {
     agentOf('openai', { id: 'preset', apps: apps.map((app) => ({ ...app, default: app.id === 'large' })) }),
   ])
   const named = (allowed: string[]) => directory.models(callerOf(allowed)).map(({ id }) => id)
-  // fastgpt and coze need an app that nobody has named, openai has two and takes neither by itself.
+  // fastgpt and coze require an app id; openai has two apps and no default.
   expect(named([])).toEqual([
     ...['desk', 'desk/only', 'dify', 'bot', 'openai/small', 'openai/large'],
     ...['preset', 'preset/small', 'preset/large'],
   ])
   expect(named(['preset/small', 'desk/only'])).toEqual(['desk', 'desk/only', 'preset/small'])
   expect(named(['preset/large'])).toEqual(['preset', 'preset/large'])
-  // A key may itself name an app at a platform that takes any.
+  // A key's allow-list may name an app on a platform that accepts any app id.
   expect(named(['fastgpt/mine', 'bot/b2', 'dify/none'])).toEqual(['fastgpt/mine', 'bot/b2'])
 })

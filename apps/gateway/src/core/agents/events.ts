@@ -56,7 +56,7 @@ export type ChatEvent =
   | { readonly type: 'reasoning'; readonly text: string }
   /** The platform withdraws the text sent so far and replaces it with this one. */
   | { readonly type: 'replace'; readonly text: string }
-  /** The platform waits for the end user: a question and the possible answers (empty for a free text). */
+  /** The platform waits for the end user: a question and the answers that it offers, which may be none. */
   | { readonly type: 'interaction'; readonly question: string; readonly options: readonly string[] }
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
   | { readonly type: 'detail'; readonly detail: DetailEvent }

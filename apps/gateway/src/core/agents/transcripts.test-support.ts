@@ -18,25 +18,26 @@ export interface Transcript {
   readonly name: string
   readonly bytes: Buffer
   readonly http_status: number
-  /** Empty where the platform sends none. */
+  /** Empty if the platform sends none. */
   readonly content_type: string
   readonly extra_headers: Readonly<Record<string, string>>
   readonly outcome: string
   readonly expect_text: string | null
-  /** Where a stream, which takes nothing back, differs from a JSON reply. */
+  /** The text of a stream where it differs from a JSON reply, because sent text cannot be withdrawn. */
   readonly expect_text_stream?: string
   readonly expect_finish_reason: string | null
   readonly expect_usage: Readonly<Record<string, number>> | null
   readonly expect_error?: { readonly status: number; readonly reason: string }
 }
 
-/** Where the folders of the platforms are that come with the gateway. */
+/** The parent folder of the built-in platforms. */
 const PLATFORMS_FOLDER = new URL('./platforms/', import.meta.url)
 
 /**
- * The recorded replies of a platform; `generic` ones may come from any. Names read `dify/plain-stream.txt`.
+ * Returns the recorded replies of a platform, named like `dify/plain-stream.txt`. The owner `generic` holds
+ * replies that any platform may send.
  *
- * @param folders - holds the folder of the platform
+ * @param folders - the parent folder of the platform's folder
  */
 export function transcriptsOf(owner: string, folders = PLATFORMS_FOLDER): readonly Transcript[] {
   const folder =
@@ -58,7 +59,7 @@ export function transcriptNamed(name: string, folders = PLATFORMS_FOLDER): Trans
   return found
 }
 
-/** The body as the upstream client hands it over: JSON, else text. */
+/** Returns the body as the upstream client does: parsed JSON, or the text if it is not JSON. */
 export function bodyOf({ bytes }: Transcript): unknown {
   try {
     return JSON.parse(bytes.toString())
@@ -67,7 +68,7 @@ export function bodyOf({ bytes }: Transcript): unknown {
   }
 }
 
-/** Reads a reply from its bytes, as they were cut on their way. */
+/** Translates a recorded reply whose bytes arrive in the given chunks. */
 export function read(
   adapter: Adapter,
   call: AgentCall,
@@ -88,13 +89,13 @@ export function read(
   return [...translated, ...adapter.finish(state)]
 }
 
-/** The events of a stream's bytes. */
+/** Parses the server-sent events of a stream. */
 export function eventsOf(chunks: readonly Uint8Array[]): UpstreamEvent[] {
   const events: UpstreamEvent[] = []
   const parser = createParser({ onEvent: ({ event, data }) => events.push({ event, data }) })
   const decoder = new TextDecoder()
   for (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }))
-  // Platforms end without the blank line that completes their last event.
+  // Platforms close the stream without the blank line that completes the last event.
   parser.feed(`${decoder.decode()}\n\n`)
   return events
 }
@@ -107,21 +108,21 @@ interface Reply {
   readonly failure: Failure | undefined
 }
 
-/** What a client ends up with, as the chat service decides it at the end of the bytes. */
+/** Reduces events to the reply that a client receives, by the rules that the chat service applies. */
 export function fold(events: readonly ChatEvent[], adapter: Adapter): Reply {
   const failed = events.findIndex(({ type }) => type === 'error')
-  const told = failed === -1 ? events : events.slice(0, failed)
+  const delivered = failed === -1 ? events : events.slice(0, failed)
   const error = events[failed]
   let text = ''
   let streamText = ''
-  for (const event of told) {
+  for (const event of delivered) {
     if (event.type === 'replace') text = ''
     const added = paragraphOf(event)
     text += event.type === 'interaction' && text !== '' ? `\n\n${added}` : added
     streamText +=
       (event.type === 'interaction' || event.type === 'replace') && streamText !== '' ? `\n\n${added}` : added
   }
-  const finishReason = told.findLast((event) => event.type === 'end')?.reason
+  const finishReason = delivered.findLast((event) => event.type === 'end')?.reason
   const isEmpty = text === '' && adapter.emptyReplyIsError
   const failure: Failure | undefined =
     error?.type === 'error'
@@ -131,7 +132,7 @@ export function fold(events: readonly ChatEvent[], adapter: Adapter): Reply {
         : isEmpty
           ? { reason: 'agent_empty_reply' }
           : undefined
-  const usage = told.findLast((event) => event.type === 'usage')?.usage
+  const usage = delivered.findLast((event) => event.type === 'usage')?.usage
   return { text, streamText, finishReason: failure === undefined ? finishReason : undefined, usage, failure }
 }
 

@@ -12,7 +12,7 @@ import {
   transcriptsOf,
 } from './transcripts.test-support.ts'
 
-/** Those whose frames FastGPT and OpenAI share. */
+/** The platforms that use OpenAI's frames, and to which the generic transcripts therefore apply. */
 const GENERIC: readonly string[] = ['fastgpt', 'openai']
 
 describe.each(PLATFORMS.names)('%s', (platform) => {
@@ -25,7 +25,7 @@ describe.each(PLATFORMS.names)('%s', (platform) => {
     callOf(agentOf(platform, name.includes('workflow-run') ? { options: { mode: 'workflow' } } : {}))
   const replies = transcripts.filter(({ outcome }) => outcome !== 'aux' && outcome !== 'timeout')
 
-  test.each(replies)('$name comes to what the manifest expects', (transcript) => {
+  test.each(replies)('$name yields what the manifest expects', (transcript) => {
     const reply = fold(read(adapter, callFor(transcript), transcript), adapter)
 
     const { expect_text, expect_text_stream, expect_usage, expect_error } = transcript
@@ -54,7 +54,7 @@ describe.each(PLATFORMS.names)('%s', (platform) => {
     }
   })
 
-  test.each(replies)('$name gives no failure that tells secrets, addresses or markup', (transcript) => {
+  test.each(replies)('$name yields no failure message with secrets, addresses or markup', (transcript) => {
     const { failure } = fold(read(adapter, callFor(transcript), transcript), adapter)
     expect(failure?.message ?? '').not.toMatch(/[<>\n]|:\/\/|sk-|nginx/)
   })

@@ -17,7 +17,7 @@ test.each([
   expect(cleanMessage(text)).toBe(clean)
 })
 
-test('what is empty is absent', () => {
+test('an empty message is undefined', () => {
   expect(cleanMessage(' \n ')).toBeUndefined()
 })
 

@@ -3,12 +3,12 @@ import { failureOf, failureOfPage, unreadableBody } from './failure.ts'
 
 const noHeader = () => undefined
 
-test('what goes into the database is short, well-formed and free of NUL', () => {
+test('values for the database are short, well-formed and free of NUL', () => {
   const failure = failureOf('agent_error', { code: 'a\u0000\ud800', logId: 'x'.repeat(500) })
   expect(failure).toEqual({ reason: 'agent_error', platformCode: 'a \ufffd', platformLogId: 'x'.repeat(128) })
 })
 
-test("a platform's text is told only where the caller can do something about it", () => {
+test("a platform's text is kept only if it helps the caller to correct the request", () => {
   expect(failureOf('agent_rejected_input', { message: 'too long' }).message).toBe('too long')
   expect(failureOf('agent_credentials', { message: 'key sk-1' })).toEqual({ reason: 'agent_credentials' })
 })
@@ -37,7 +37,7 @@ test.each([
   expect(failureOfPage(status, noHeader)).toEqual({ reason, platformStatus: status })
 })
 
-test('a page where JSON should be is an error, anything else unreadable', () => {
+test('a web page where JSON is expected is an error, anything else is malformed', () => {
   expect(unreadableBody('\n<html>')).toEqual([{ type: 'error', failure: { reason: 'agent_error' } }])
   expect(unreadableBody('{"a":')).toEqual([{ type: 'error', failure: { reason: 'agent_malformed' } }])
   expect(unreadableBody(null)).toEqual([{ type: 'error', failure: { reason: 'agent_malformed' } }])

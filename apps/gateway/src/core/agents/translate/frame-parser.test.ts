@@ -6,7 +6,7 @@ import { parseJson } from './json.ts'
 const frame = (words: string) =>
   JSON.stringify({ id: 'chat-1', choices: [{ index: 0, delta: { content: words }, finish_reason: null }] })
 
-/** Ways to put words into a text; the last ones do not always give JSON. */
+/** Ways to embed a string in a frame; the last ones do not always yield valid JSON. */
 const SHAPES: readonly ((words: string) => string)[] = [
   frame,
   (words) => frame(words).replace('null', '"stop"'),
@@ -19,7 +19,7 @@ const SHAPES: readonly ((words: string) => string)[] = [
   (words) => `{"content":${JSON.stringify(words)},"content":"twice"}`,
   (words) => `${'['.repeat(12)}${JSON.stringify(words)}${']'.repeat(12)}`,
   (words) => `{"content":"${words}"}`,
-  // Its one quotation mark is the last before the words, and the first after them.
+  // A single quotation mark is both the last before the string and the first after it.
   (words) => frame(words).replace('""', '"'),
   (words) => words,
 ]
@@ -29,7 +29,7 @@ const WORDS = fc.oneof(
   fc.constantFrom('', 'a', '"', '\\', '\n', 'any words', '{', '\u2028', '\ud83d', '","x":"', '\\"'),
 )
 
-test('any series of texts reads as JSON.parse reads each', () => {
+test('any series of texts parses as JSON.parse would parse each', () => {
   const shapes = fc.array(fc.constantFrom(...SHAPES), { minLength: 1, maxLength: 3 })
   const texts = shapes.chain((of) =>
     fc.array(
@@ -46,14 +46,14 @@ test('any series of texts reads as JSON.parse reads each', () => {
   )
 })
 
-test('what it gave stays as it was', () => {
+test('a later frame does not change an earlier result', () => {
   const frames = new FrameParser()
   const words = ['one', 'two', 'three', 'four "quoted"', 'five']
-  const given = words.map((each) => frames.parse(frame(each)))
-  expect(given).toEqual(words.map((each) => JSON.parse(frame(each))))
+  const results = words.map((each) => frames.parse(frame(each)))
+  expect(results).toEqual(words.map((each) => JSON.parse(frame(each))))
 })
 
-test('frames that differ in more than their words are taken as they come, however many', () => {
+test('frames that differ in more than one string are parsed normally', () => {
   const frames = new FrameParser()
   for (let count = 0; count < 100; count += 1) {
     const text = `{"n":${count},"content":"word ${count}"}`

@@ -20,7 +20,7 @@ function read(bytes: Buffer, cuts: readonly number[]): UpstreamEvent[] {
   return events
 }
 
-test('bytes read the same however they are cut', () => {
+test('the chunk boundaries do not change the events', () => {
   const bytes = Buffer.from(
     '\ufeffevent: 节点\r\ndata: 👋 a\r\ndata: b\r\n\r\n: ping\n\ndata: c\rid: 1\r\rdata: é',
   )
@@ -35,7 +35,7 @@ test('bytes read the same however they are cut', () => {
   )
 })
 
-test('only so many characters are kept of an event that is not complete', () => {
+test('an incomplete event is buffered only up to the cap', () => {
   const { reader: parser, events } = reader({ charactersMax: 100 })
   expect(parser.feed(Buffer.from(`data: ${'x'.repeat(94)}`))).toBe(true)
   expect(parser.feed(Buffer.from('x'))).toBe(false)
@@ -44,7 +44,7 @@ test('only so many characters are kept of an event that is not complete', () => 
   expect(events).toEqual([])
 })
 
-test('events and comments give the room free again', () => {
+test('completed events and comments do not count towards the cap', () => {
   const { reader: parser, events } = reader({ charactersMax: 100 })
   for (let round = 0; round < 50; round += 1) {
     expect(parser.feed(Buffer.from(`data: ${'x'.repeat(60)}\n\n`))).toBe(true)

@@ -88,7 +88,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     if (this.#hasEnded || this.#failure !== undefined) return
     this.#failure = cause
     this.#controller?.abort(cause)
-    // A request that still waits for a connection has no controller yet; it is aborted in `onRequestStart`.
+    // A request that still waits for a connection has no controller yet that would destroy the stream.
     this.#sending?.destroy()
     this.#wake()
   }

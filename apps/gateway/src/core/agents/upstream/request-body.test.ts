@@ -34,7 +34,7 @@ function send(body: Readable, headers: Readonly<Record<string, string>> = {}): U
   return upstream.open(agentOf('dify', { timeouts }), { method: 'POST', url, headers, body })
 }
 
-/** A file of so many bytes that is read piece by piece, and how much of it has been read. */
+/** A stream of so many bytes that is read piece by piece, and a counter of the bytes read. */
 function file(bytes: number) {
   const read = { bytes: 0 }
   const source = new Readable({
@@ -46,7 +46,7 @@ function file(bytes: number) {
   return { source, read }
 }
 
-test('a stream arrives whole, in chunks or with the length that its headers tell', async () => {
+test('a stream arrives whole, chunked or with the length given in the headers', async () => {
   answer = async (request, response) => {
     const { 'content-length': length = '', 'transfer-encoding': encoding = '' } = request.headers
     response.end(JSON.stringify([length, encoding, (await text(request)).length]))
@@ -56,7 +56,7 @@ test('a stream arrives whole, in chunks or with the length that its headers tell
   expect(await send(file(MIB).source, headers).next()).toMatchObject({ body: [String(MIB), '', MIB] })
 })
 
-test('the source is read no faster than the platform takes it', async () => {
+test('the source is read no faster than the platform accepts it', async () => {
   const arrived = Promise.withResolvers<IncomingMessage>()
   answer = (request, response) => {
     arrived.resolve(request)
@@ -73,7 +73,7 @@ test('the source is read no faster than the platform takes it', async () => {
 })
 
 describe('the exchange ends with its source and the source with its exchange:', () => {
-  test('a cancelled exchange destroys the source, and the platform sees the request break off', async () => {
+  test('a cancelled exchange destroys the source, and the platform sees an aborted request', async () => {
     const broken = Promise.withResolvers<void>()
     const { source } = file(Number.POSITIVE_INFINITY)
     const arrived = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ describe('the exchange ends with its source and the source with its exchange:', 
     await broken.promise
   })
 
-  test('also while it waits for a connection', async () => {
+  test('cancelling destroys the source while the request waits for a connection', async () => {
     answer = (_request, response) => response.end()
     const { source, read } = file(MIB)
     const reply = send(source)
@@ -100,7 +100,7 @@ describe('the exchange ends with its source and the source with its exchange:', 
     expect(read.bytes).toBe(0)
   })
 
-  test('a source that fails is the reason that the reader gets', async () => {
+  test('the reader rejects with the error of a source that fails', async () => {
     const broken = Promise.withResolvers<void>()
     answer = (request) => {
       request.on('error', () => broken.resolve()).resume()
@@ -116,7 +116,7 @@ describe('the exchange ends with its source and the source with its exchange:', 
     await broken.promise
   })
 
-  test('a platform that breaks the connection is the reason, and not what that does to the source', async () => {
+  test('a connection broken by the platform is reported, not its effect on the source', async () => {
     answer = (request) => request.socket.destroy()
     const { source } = file(64 * MIB)
     const closed = once(source, 'close').catch(() => undefined)
@@ -124,7 +124,7 @@ describe('the exchange ends with its source and the source with its exchange:', 
     await closed
   })
 
-  test('a platform that cannot be reached as well', async () => {
+  test('an unreachable platform is reported, not its effect on the source', async () => {
     const { port } = server.address() as AddressInfo
     server.close()
     await once(server, 'close')
@@ -136,7 +136,7 @@ describe('the exchange ends with its source and the source with its exchange:', 
     if (!source.destroyed) await once(source, 'close')
   })
 
-  test('a refusal that comes before all is sent is read, and the rest is not sent', async () => {
+  test('an error reply that arrives during the upload is read, and the rest is not sent', async () => {
     answer = (_request, response) => {
       response.writeHead(413, { connection: 'close' }).end('{"code":"file_too_large"}')
     }

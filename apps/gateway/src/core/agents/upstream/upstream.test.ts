@@ -40,7 +40,7 @@ function open(origin = agent.baseUrl): UpstreamReply {
   return upstream.open(agent, { method: 'POST', url: `${origin}/chat?x=1`, headers: { a: 'b' }, body: '{}' })
 }
 
-/** All events until the end, or the reason of the fault that came instead. */
+/** Returns all events up to the end, or the reason of the error that came instead. */
 async function readAll(reply: UpstreamReply): Promise<{ events: UpstreamEvent[]; fault?: string }> {
   const events: UpstreamEvent[] = []
   try {
@@ -54,7 +54,7 @@ async function readAll(reply: UpstreamReply): Promise<{ events: UpstreamEvent[];
   }
 }
 
-/** Writes until the other side has had enough. */
+/** Writes until the other side stops reading. */
 async function flood(response: ServerResponse, piece: string): Promise<void> {
   const closed = once(response, 'close')
   while (!response.destroyed) {
@@ -62,7 +62,7 @@ async function flood(response: ServerResponse, piece: string): Promise<void> {
   }
 }
 
-/** Some turns of the whole machinery, gateway and platform: what was under way has arrived. */
+/** Waits for some turns of the event loop, after which everything in transit has arrived. */
 async function turns(count = 20): Promise<void> {
   const streaming = answer
   answer = (response) => response.end()
@@ -85,7 +85,7 @@ test.each([100, 1_000_000])('a body of %i characters goes out whole, with its le
   expect(await seen.promise).toEqual({ length: String(2 * characters), text: body })
 })
 
-test('the request goes out as it was built', async () => {
+test('the request is sent as it was built', async () => {
   const seen = Promise.withResolvers<unknown>()
   answer = (response, { method, url, headers }) => {
     seen.resolve({ method, url, a: headers.a })
@@ -95,7 +95,7 @@ test('the request goes out as it was built', async () => {
   expect(await seen.promise).toEqual({ method: 'POST', url: '/chat?x=1', a: 'b' })
 })
 
-test('events are handed over as they come, all that has come at once', async () => {
+test('all events that have arrived are delivered together', async () => {
   const next = Promise.withResolvers<void>()
   answer = async (response) => {
     response.write('event: a\ndata: 1\n\n: comment\n\ndata: 2\n\ndata: thr')
@@ -132,7 +132,7 @@ test.each<[string, number, Record<string, string>, (string | Buffer)[], unknown]
     response.writeHead(status, { 'x-log-id': 'l1', ...headers })
     for (const piece of pieces) {
       response.write(piece)
-      // A piece of its own on the other side, too.
+      // Ensures that each piece arrives as a separate chunk.
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     }
     response.end()
@@ -157,12 +157,12 @@ test.each([
   expect(await readAll(open())).toEqual({ events: [{ event: undefined, data: '1' }] })
 })
 
-test('a reply without a byte is an end', async () => {
+test('an empty reply is an end', async () => {
   answer = (response) => response.end()
   expect(await open().next()).toEqual({ kind: 'end' })
 })
 
-test('a reader that does not read pauses the platform; when it reads on, everything comes, in order', async () => {
+test('a reader that stops reading pauses the platform and later receives everything in order', async () => {
   const filler = 'x'.repeat(8 * KIB)
   const total = 4_000
   let sent = 0
@@ -192,7 +192,7 @@ test.each([
   ['a line', 'data: ', 'x'.repeat(64 * KIB)],
   ['an event', '', `data: ${'x'.repeat(KIB)}\n`],
   ['a JSON body', '{"a":"', 'x'.repeat(64 * KIB)],
-])('%s without end is cut off, after what came before it', async (_name, head, piece) => {
+])('%s without end is cut off, after everything before it was delivered', async (_name, head, piece) => {
   const closed = Promise.withResolvers<void>()
   answer = async (response) => {
     response.once('close', closed.resolve)
@@ -206,7 +206,7 @@ test.each([
   await closed.promise
 })
 
-test('of an error no more than its beginning is read', async () => {
+test('only the beginning of an error body is read', async () => {
   const closed = Promise.withResolvers<void>()
   answer = async (response) => {
     response.once('close', closed.resolve)
@@ -237,7 +237,7 @@ test.each([
   },
 )
 
-test('a reply that ends with its connection, before its own end, broke off as well', async () => {
+test('a reply whose connection closes before its declared end is truncated', async () => {
   answer = (response) => response.writeHead(200, { connection: 'close' }).write('data: 1\n\n')
   const reply = open()
   await reply.next()
@@ -245,12 +245,12 @@ test('a reply that ends with its connection, before its own end, broke off as we
   expect(await readAll(reply)).toEqual({ events: [], fault: 'agent_truncated' })
 })
 
-test('a connection that breaks before the first byte may have carried the request: it is no refusal to connect', async () => {
+test('a connection that breaks before the first byte is not unreachable, as it may have carried the request', async () => {
   answer = (response) => response.socket?.resetAndDestroy()
   expect(await readAll(open())).toEqual({ events: [], fault: 'agent_truncated' })
 })
 
-test('a refused connection is an unreachable platform', async () => {
+test('a refused connection is reported as unreachable', async () => {
   const closed = createServer()
   await once(closed.listen(0, '127.0.0.1'), 'listening')
   const origin = originOf(closed)
@@ -259,7 +259,7 @@ test('a refused connection is an unreachable platform', async () => {
   expect(await readAll(open(origin))).toEqual({ events: [], fault: 'agent_unreachable' })
 })
 
-test('bytes that are no HTTP are malformed', async () => {
+test('a reply that is not HTTP is malformed', async () => {
   const rogue = createTcpServer((socket) => socket.once('data', () => socket.end('no status line\r\n\r\n')))
   await once(rogue.listen(0, '127.0.0.1'), 'listening')
   expect(await readAll(open(originOf(rogue)))).toEqual({ events: [], fault: 'agent_malformed' })
@@ -269,7 +269,7 @@ test('bytes that are no HTTP are malformed', async () => {
 test('a connection serves further calls after a reply that was read to its end', async () => {
   answer = (response) => response.end('data: 1\n\n')
   for (let call = 0; call < 10; call += 1) await readAll(open())
-  // The next call may be there before the connection is free again.
+  // The next call may arrive before the connection has returned to the pool.
   expect(sockets.length).toBeLessThanOrEqual(2)
 })
 
@@ -311,7 +311,7 @@ test('a reply that is cancelled before it is connected is never sent', async () 
   expect(requests).toBe(0)
 })
 
-test('an interrupted reader is let go while the reply goes on', async () => {
+test('an interrupted reader rejects while the reply continues', async () => {
   const next = Promise.withResolvers<void>()
   answer = async (response) => {
     response.flushHeaders()
@@ -326,7 +326,7 @@ test('an interrupted reader is let go while the reply goes on', async () => {
   expect(await reply.next()).toMatchObject({ events: [{ data: '1' }] })
 })
 
-test('a helper call reads the whole reply, whatever it looks like', async () => {
+test('a helper call reads the whole reply as a body, even if it looks like an event stream', async () => {
   answer = (response) => response.writeHead(201, { 'x-log-id': 'l1' }).end('data: 1\n\n')
   const call: HelperCall<unknown> = {
     request: { method: 'POST', url: `${agent.baseUrl}/stop`, headers: {}, body: '{}' },
@@ -346,7 +346,7 @@ test('a helper call that gets no answer in time fails and closes its connection'
   await closed.promise
 })
 
-test('closing ends what is under way', async () => {
+test('closing ends the calls in flight', async () => {
   answer = (response) => response.write('data: 1\n\n')
   const reply = open()
   await reply.next()

@@ -30,7 +30,7 @@ import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { cozeCode, cozeFailure } from './failures.ts'
 
-/** In quotes in the file: as a number a bot's id would lose its last digits. */
+/** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */
 const ENTRY = {
   agent: section({ botId: Type.Optional(text()) }),
   app: section({ botId: Type.Optional(text()) }),
@@ -38,10 +38,10 @@ const ENTRY = {
 
 interface CozeState extends ReplyState {
   readonly frames: FrameParser
-  /** The conversation that the call named. */
-  readonly asked: string | undefined
-  /** Answers of which a piece was told: their repetition as a whole is not. */
-  readonly toldAnswers: Set<string>
+  /** The conversation id that the request named. */
+  readonly requestedConversationId: string | undefined
+  /** Answers already sent in pieces, whose repetition as a whole is skipped. */
+  readonly streamedAnswers: Set<string>
   lastAnswer: string | undefined
   ended: boolean
 }
@@ -84,14 +84,15 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
 
   start: ({ platformConversationId }) => ({
     frames: new FrameParser(),
-    asked: platformConversationId,
-    toldAnswers: new Set(),
+    requestedConversationId: platformConversationId,
+    streamedAnswers: new Set(),
     lastAnswer: undefined,
     ended: false,
   }),
 
   translate({ event, data }, state) {
-    // The cloud quotes `[DONE]` or sends an object, coze-studio nothing: the name alone tells.
+    // The data differs (the cloud sends a quoted `[DONE]` or an object, coze-studio nothing), so only the
+    // name counts.
     if (event === 'done' || event === 'conversation.stream.done') return end(state)
     if (data === '') return []
     const json = state.frames.parse(data)
@@ -112,7 +113,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   toFailure: (status, body, header) =>
     isObject(body) ? cozeFailure(body, { status, header }) : failureOfPage(status, header),
 
-  // It does not close a running stream: the caller closes the connection as well.
+  // The call does not close a running stream, so the caller must close the connection as well.
   stop(call, { runId, platformConversationId }) {
     if (runId === undefined || platformConversationId === undefined) return undefined
     return helperCall(
@@ -135,7 +136,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
 
 const ANSWERS_MAX = 1_000
 
-/** coze-studio answers an unknown conversation with another one. */
+/** coze-studio silently replaces an unknown conversation with a new one. */
 const REPLACED = failureOf('conversation_not_found', { code: 'conversation_replaced' })
 
 function cozeUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
@@ -143,7 +144,7 @@ function cozeUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
 }
 
 function contentOf({ query, files }: AgentCall): object {
-  // A text alone must not be an `object_string`.
+  // Coze rejects an `object_string` that contains only a text.
   if (files.length === 0) return { content_type: 'text', content: query }
   const parts = files.map(({ kind, url }) => ({
     type: kind === 'image' || kind === 'audio' ? kind : 'file',
@@ -152,8 +153,9 @@ function contentOf({ query, files }: AgentCall): object {
   return { content_type: 'object_string', content: JSON.stringify([{ type: 'text', text: query }, ...parts]) }
 }
 
-function isReplaced({ conversation_id }: JsonObject, { asked }: CozeState): boolean {
-  return asked !== undefined && textOf(conversation_id) !== undefined && conversation_id !== asked
+function isReplaced({ conversation_id }: JsonObject, { requestedConversationId }: CozeState): boolean {
+  const isKnown = requestedConversationId !== undefined && textOf(conversation_id) !== undefined
+  return isKnown && conversation_id !== requestedConversationId
 }
 
 function translateFrame(
@@ -168,7 +170,7 @@ function translateFrame(
     case 'conversation.message.completed':
       learnIds(frame.conversation_id, frame.chat_id, state)
       return messageCompleted(frame, state)
-    // coze-studio spells some otherwise.
+    // Cloud and coze-studio spell some of these differently.
     case 'conversation.chat.created':
     case 'conversation.chat.in_progress':
     case 'conversation.chat.completed':
@@ -181,7 +183,7 @@ function translateFrame(
       return chatChanged(event.slice('conversation.chat.'.length), frame, state)
     case 'error':
       return errorEvents(refusal(frame, state))
-    // Workflow endpoints.
+    // The following three come from workflow endpoints.
     case 'Message':
       return textEvent('text', frame.content)
     case 'Error':
@@ -200,11 +202,14 @@ function learnIds(conversationId: unknown, runId: unknown, state: CozeState): vo
   if (run !== undefined) state.runId = run
 }
 
-function refusal(body: JsonObject, { asked }: CozeState) {
-  return cozeFailure(body, { hasConversation: asked !== undefined })
+function refusal(body: JsonObject, { requestedConversationId }: CozeState) {
+  return cozeFailure(body, { hasConversation: requestedConversationId !== undefined })
 }
 
-/** That a chat was made or taken up is no progress yet: a refusal may still follow. */
+/**
+ * `created` and `in_progress` yield no event: an error may still follow, and it should get its own HTTP
+ * status.
+ */
 function chatChanged(status: unknown, chat: JsonObject, state: CozeState): readonly ChatEvent[] {
   learnIds(chat.conversation_id, chat.id, state)
   const tokens = objectOf(chat.usage)
@@ -229,7 +234,7 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
   const { id, type, content } = message
   switch (type) {
     case 'answer':
-      return state.toldAnswers.has(textOf(id) ?? '') ? [] : answerPiece(message, state)
+      return state.streamedAnswers.has(textOf(id) ?? '') ? [] : answerPiece(message, state)
     case 'function_call': {
       const call = objectOf(parseJson(content))
       return [detail('tool_call', { id, name: call.name, data: { arguments: call.arguments } })]
@@ -240,7 +245,7 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
     case 'knowledge':
       return [detail('sources', { id, data: content })]
     case 'verbose':
-      // What it carries may be recalled knowledge or the platform's own.
+      // The content is left out, because it may be retrieved knowledge or internal to the platform.
       return [detail('other', { id, name: objectOf(parseJson(content)).msg_type })]
     case 'follow_up':
       return [detail('other', { id, name: type, data: content })]
@@ -256,8 +261,8 @@ function answerPiece(message: JsonObject, state: CozeState): readonly ChatEvent[
   const id = textOf(message.id) ?? ''
   if (!isPlatformId(id)) return MALFORMED
   const isNext = state.lastAnswer !== undefined && state.lastAnswer !== id
-  // A run of more answers has no end; that one of them may be told twice then is the least of it.
-  if (state.toldAnswers.size < ANSWERS_MAX) state.toldAnswers.add(id)
+  // The bound protects memory from a run that never ends; answers beyond it may be sent twice.
+  if (state.streamedAnswers.size < ANSWERS_MAX) state.streamedAnswers.add(id)
   state.lastAnswer = id
   return [...reasoning, ...(isNext ? [{ type: 'text' as const, text: '\n\n' }] : []), ...text]
 }

@@ -7,11 +7,14 @@ import type { ErrorReason } from '#core/errors.ts'
 interface CozeReply {
   readonly status?: number
   readonly header?: HeaderReader
-  /** Whether the call named a conversation: the cloud reports an unknown one as 4002 or as any resource. */
+  /**
+   * Whether the request named a conversation; the cloud reports an unknown one as 4002 or as 4200, any
+   * missing resource.
+   */
   readonly hasConversation?: boolean
 }
 
-/** By `code`, which comes with status 200 as well as with its own; texts differ between regions. */
+/** Maps an error by its `code`, because errors also come with status 200 and texts differ between regions. */
 export function cozeFailure(body: JsonObject, { status, header, hasConversation }: CozeReply = {}): Failure {
   const code = cozeCode(body.code)
   const message = textOf(body.msg)
@@ -24,7 +27,7 @@ export function cozeFailure(body: JsonObject, { status, header, hasConversation 
   })
 }
 
-/** A number, which some builds send as text; NaN where there is none. */
+/** Returns the code as a number, although some builds send it as a string, or NaN if there is none. */
 export function cozeCode(code: unknown): number {
   return typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
 }
@@ -35,7 +38,7 @@ function reasonOf(
   message: string,
   hasConversation: boolean,
 ): ErrorReason {
-  // A model's error (4013), say, may be a limit that only the status tells.
+  // A model's error (4013), for example, may be a rate limit that only the status reveals.
   if (status === 429) return 'agent_rate_limited'
   if (code === 4200 && hasConversation) return 'conversation_not_found'
   if (code === 4101 && /token/i.test(message)) return 'agent_credentials'
@@ -43,7 +46,7 @@ function reasonOf(
   return REASON_BY_CODE.get(code) ?? reasonOfStatus(status ?? 500)
 }
 
-/** The cloud's codes, then coze-studio's. */
+/** The cloud's codes come first, then coze-studio's. */
 const REASON_BY_CODE: ReadonlyMap<number, ErrorReason> = new Map([
   [4000, 'agent_rejected_input'],
   [4001, 'conversation_not_found'],

@@ -21,7 +21,7 @@ import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { difyFailure } from './failures.ts'
 
-/** Which kind of app the key belongs to. */
+/** `mode` is the kind of app that the key belongs to. */
 const ENTRY = {
   agent: section({ mode: oneOf(['chat', 'completion', 'workflow'], { default: 'chat' }) }),
   app: section({}),
@@ -33,11 +33,13 @@ interface DifyState extends ReplyState {
   readonly frames: FrameParser
   readonly mode: Mode
   hasText: boolean
-  /** A text came in `agent_message` events. */
-  agentSpoke: boolean
+  /** Whether `agent_message` events carried text. */
+  hasAgentText: boolean
   workflow: 'running' | 'finished' | 'failed'
-  /** Why the last model node ended: no end of a run tells that its answer was cut. */
-  cut: FinishReason
+  /**
+   * The finish reason of the last model node, because the end of a run does not report a truncated answer.
+   */
+  modelFinishReason: FinishReason
   ended: boolean
 }
 
@@ -47,7 +49,7 @@ const PATHS = {
   workflow: { run: '/workflows/run', stop: '/workflows/tasks' },
 } as const
 
-/** The kinds of app (`mode` of `GET /info`) that each of our modes serves. */
+/** The app kinds (`mode` in the reply to `GET /info`) that each of our modes supports. */
 const APP_MODES = {
   chat: ['chat', 'agent-chat', 'advanced-chat', 'agent'],
   completion: ['completion'],
@@ -91,9 +93,9 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
       query: mode === 'workflow' ? undefined : query,
       user: call.endUser,
       response_mode: 'streaming',
-      // Left out for a new one: 1.11.0 refuses an empty string.
+      // Left out for a new conversation, because Dify 1.11.0 rejects an empty string.
       conversation_id: isChat ? call.platformConversationId : undefined,
-      // The title would keep the stream open after its end.
+      // Generating a title would keep the stream open after its end.
       auto_generate_name: isChat ? false : undefined,
       files: files.length === 0 ? undefined : files.map(remoteFile),
     }
@@ -104,9 +106,9 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     frames: new FrameParser(),
     mode: agent.options.mode,
     hasText: false,
-    agentSpoke: false,
+    hasAgentText: false,
     workflow: 'running',
-    cut: 'stop',
+    modelFinishReason: 'stop',
     ended: false,
   }),
 
@@ -127,13 +129,13 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     return [...text(body.answer, state), ...messageEnd(body, state)]
   },
 
-  // Chatflows of 2026 may end with `workflow_finished`, and failed ones without an `error` event.
+  // Chatflows of 2026 may end with `workflow_finished` alone, and failed ones do so without an `error` event.
   finish: (state) => (state.workflow === 'running' ? [] : end(state)),
 
   toFailure: (status, body, header) =>
     isObject(body) ? difyFailure(body, { status, header }) : failureOfPage(status, header),
 
-  // A dropped connection stops nothing. Dify answers success to any id.
+  // Closing the connection does not stop a run. Dify reports success for any task id.
   stop(call, { runId }) {
     if (runId === undefined) return undefined
     const path = `${PATHS[call.agent.options.mode].stop}/${encodeURIComponent(runId)}/stop`
@@ -179,11 +181,11 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
   const data = objectOf(frame.data)
   switch (frame.event) {
     case 'agent_message':
-      state.agentSpoke ||= textOf(frame.answer) !== undefined
+      state.hasAgentText ||= textOf(frame.answer) !== undefined
       return text(frame.answer, state)
     case 'message':
-      // New Agent closes with its whole answer once more.
-      return state.agentSpoke ? [] : text(frame.answer, state)
+      // New Agent apps repeat the whole answer at the end.
+      return state.hasAgentText ? [] : text(frame.answer, state)
     case 'text_chunk':
       return text(data.text, state)
     case 'message_replace':
@@ -201,12 +203,14 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
     case 'error':
       return errorEvents(difyFailure(frame))
     default:
-      // Since 1.11.2 text may come under other names, such as `message_file`.
+      // Since Dify 1.11.2 text may come in other events, such as `message_file`.
       return typeof frame.answer === 'string' ? text(frame.answer, state) : progress(frame, data)
   }
 }
 
-/** Inputs, outputs and process data of nodes hold prompts and quotes: they stay here. */
+/**
+ * Leaves out inputs, outputs and process data of nodes, because they contain prompts and quoted knowledge.
+ */
 function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
   const { event } = frame
   const node = { id: data.node_id, name: data.title, status: data.status, seconds: data.elapsed_time }
@@ -244,7 +248,7 @@ function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
   }
 }
 
-/** The same id comes two or three times: empty, with the tool, with what the tool found. */
+/** The same id arrives two or three times: empty, then with the tool, then with the tool's result. */
 function thought({ id, tool, tool_input, observation, thought }: JsonObject): ChatEvent {
   if (textOf(tool) === undefined) return detail('thought', { id, data: textOf(thought) })
   return textOf(observation) === undefined
@@ -264,7 +268,7 @@ function replace(value: unknown, reason: unknown): readonly ChatEvent[] {
     : []
 }
 
-/** Also of a blocking reply, which has the same metadata. */
+/** Also handles blocking replies, which have the same metadata. */
 function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   const metadata = objectOf(frame.metadata)
   const tokens = objectOf(metadata.usage)
@@ -276,7 +280,7 @@ function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   ]
 }
 
-/** In chatflows of 2026 it may come after the end, which is another one in its light. */
+/** In chatflows of 2026 it may arrive after the end, whose finish reason it then corrects. */
 function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): readonly ChatEvent[] {
   const word = node_type === 'llm' ? textOf(objectOf(outputs).finish_reason) : undefined
   if (word === undefined) return []
@@ -293,8 +297,8 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
   const { status, outputs } = data
   const isWorkflow = state.mode === 'workflow'
   state.workflow = status === 'failed' ? 'failed' : 'finished'
-  const told = { name: 'workflow_finished', status, seconds: data.elapsed_time }
-  const summary = detail('other', { ...told, data: isWorkflow ? outputs : undefined })
+  const fields = { name: 'workflow_finished', status, seconds: data.elapsed_time }
+  const summary = detail('other', { ...fields, data: isWorkflow ? outputs : undefined })
   if (state.workflow === 'failed') return state.ended ? [summary, ...failed()] : [summary]
   if (!isWorkflow) return [summary]
   return [summary, ...(state.hasText ? [] : text(outputText(objectOf(outputs)), state)), ...end(state)]
@@ -313,7 +317,7 @@ function outputText(outputs: JsonObject): string | undefined {
 function end(state: DifyState): readonly ChatEvent[] {
   if (state.ended) return []
   state.ended = true
-  return state.workflow === 'failed' ? failed() : [{ type: 'end', reason: state.cut }]
+  return state.workflow === 'failed' ? failed() : [{ type: 'end', reason: state.modelFinishReason }]
 }
 
 function failed(): readonly ChatEvent[] {

@@ -14,29 +14,29 @@ export function difyFailure(
 ): Failure {
   const code = textOf(body.code)
   const status = reply.status ?? countOf(body.status)
-  // Validators of 1.8–1.10 give no code, and their texts by field.
-  const said = textOf(Object.values(objectOf(body.errors))[0]) ?? textOf(body.message) ?? ''
+  // The validators of Dify 1.8–1.10 send no code, and one text per field.
+  const message = textOf(Object.values(objectOf(body.errors))[0]) ?? textOf(body.message) ?? ''
   const reason =
-    REASON_BY_TEXT.find(([pattern]) => pattern.test(said))?.[1] ??
+    REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
     REASON_BY_CODE.get(code) ??
     reasonOfStatus(status ?? 500)
-  return failureOf(reason, { ...reply, status, code, message: said })
+  return failureOf(reason, { ...reply, status, code, message })
 }
 
 const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
-  // The model provider's moderation, whatever it made fail.
+  // The model provider's moderation, which may fail different parts of a run.
   [/content_filter|content management policy/i, 'content_filtered'],
   [/^Too many requests/, 'agent_rate_limited'],
-  // An upstream model's failure, which looks like the client's.
+  // The model provider failed, although Dify reports it as a client error.
   [/^Run failed/, 'agent_error'],
-  // A prefix: flask-restx appends guesses at other addresses.
+  // Only a prefix is compared, because flask-restx appends suggestions of other URLs.
   [/^Conversation not exists/i, 'conversation_not_found'],
 ]
 
 const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
   ['unauthorized', 'agent_credentials'],
   ['forbidden', 'agent_misconfigured'],
-  // A pinned workflow, by now.
+  // In current releases only a pinned workflow that does not exist.
   ['not_found', 'agent_misconfigured'],
   ['not_chat_app', 'agent_misconfigured'],
   ['not_completion_app', 'agent_misconfigured'],
@@ -52,7 +52,7 @@ const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
   ['bad_request', 'agent_rejected_input'],
   ['file_too_large', 'agent_rejected_input'],
   ['unsupported_file_type', 'agent_rejected_input'],
-  // It takes no more messages and will not again: `conversation_busy` would invite to repeat.
+  // The conversation never accepts messages again; `conversation_busy` would invite clients to retry.
   ['conversation_completed', 'conversation_not_found'],
   ['too_many_requests', 'agent_rate_limited'],
   ['rate_limit_error', 'agent_rate_limited'],

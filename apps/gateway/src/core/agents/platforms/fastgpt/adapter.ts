@@ -25,12 +25,12 @@ const ENTRY = {
 
 interface FastGptState extends ReplyState {
   readonly frames: FrameParser
-  /** Whether the client may see node data whole. */
+  /** Whether the client may see all node data. */
   readonly wholeNodes: boolean
   readonly tokens: FastGptTokens
-  /** Why the last model call ended: the stop frame says `stop` of a cut answer, too. */
-  cut: FinishReason | undefined
-  /** Whether the client got a text or a question. */
+  /** The finish reason of the last model call if it was cut, because the stop frame says `stop` even then. */
+  modelFinishReason: FinishReason | undefined
+  /** Whether the client received a text or a question. */
   answered: boolean
   nodeFailed: boolean
   ended: boolean
@@ -63,7 +63,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       detail: true,
       customUid: call.endUser,
       variables: call.variables,
-      // The last message only: FastGPT puts the stored ones before it.
+      // Only the last message is sent; FastGPT prepends the stored ones.
       messages: [{ role: 'user', content: contentOf(call) }],
     })
   },
@@ -72,7 +72,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     frames: new FrameParser(),
     wholeNodes: agent.options.nodeData === 'full',
     tokens: { prompt: 0, completion: 0, countedNodes: new Set() },
-    cut: undefined,
+    modelFinishReason: undefined,
     answered: false,
     nodeFailed: false,
     ended: false,
@@ -80,7 +80,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
 
   translate({ event, data }, state) {
     if (data === '') return []
-    // Not the end of reading: before 2026 the node data follows it.
+    // Reading continues, because releases before 2026 send the node data after it.
     if (data === '[DONE]') return end('stop', state)
     const json = state.frames.parse(data)
     if (json === undefined) return MALFORMED
@@ -106,7 +106,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
         return interaction(objectOf(frame.interactive), state)
       case 'workflowDuration':
         return [detail('other', { name: event, seconds: frame.durationSeconds })]
-      // 2026, of unpublished shape: that they came is progress, what they carry stays here.
+      // New in 2026 and undocumented: reported as progress without their data.
       case 'plan':
       case 'planStatus':
       case 'stepTitle':
@@ -139,7 +139,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   toFailure: (status, body, header) =>
     isObject(body) ? fastgptFailure(body, { status, header }) : failureOfPage(status, header),
 
-  // Builds before 2026 have no such call: they stop when the connection closes.
+  // Releases before 2026 lack this call; they stop the run when the connection closes.
   stop(call) {
     return call.platformConversationId === undefined
       ? undefined
@@ -164,7 +164,7 @@ function fastgptUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
   return agentUrl(agent.baseUrl, /\/api(?:\/v[12])?$/, `/api${path}`)
 }
 
-/** What names a run; an app-bound key stands above `appId`, a team's key needs it. */
+/** The fields that identify a run. A key bound to an app overrides `appId`; a team's key requires it. */
 function runOf(call: AgentCall): object {
   return omitUndefined({
     chatId: call.platformConversationId,
@@ -175,7 +175,7 @@ function runOf(call: AgentCall): object {
 function contentOf({ query, files }: AgentCall): unknown {
   if (files.length === 0) return query
   const parts = files.map(({ url, name, kind }) =>
-    // FastGPT judges a file by its name, so it gets the real one.
+    // FastGPT derives the file type from the name.
     kind === 'image' ? { type: 'image_url', image_url: { url } } : { type: 'file_url', name, url },
   )
   return [{ type: 'text', text: query }, ...parts]
@@ -192,19 +192,19 @@ function answer(frame: JsonObject, state: FastGptState): readonly ChatEvent[] {
   ]
 }
 
-/** Of a blocking reply: a text, or a list of parts, of which 2026 builds name the kind only by the key. */
+/** Reads a blocking reply: a text, or a list of parts whose kind, in releases of 2026, only the key shows. */
 function message({ content, reasoning_content }: JsonObject, state: FastGptState): readonly ChatEvent[] {
   const parts = Array.isArray(content)
     ? content
     : [{ reasoning: { content: reasoning_content }, text: { content } }]
   return parts.map(objectOf).flatMap((part) => {
-    const words = objectOf(part.text).content
-    const isNext = state.answered && textOf(words) !== undefined
+    const content = objectOf(part.text).content
+    const isNext = state.answered && textOf(content) !== undefined
     return [
       ...textEvent('reasoning', objectOf(part.reasoning).content),
       ...listOf(part.tools).map((tool) => toolDetail('toolResponse', objectOf(tool))),
       ...(isNext ? text('\n\n', state) : []),
-      ...text(words, state),
+      ...text(content, state),
       ...('interactive' in part ? interaction(objectOf(part.interactive), state) : []),
     ]
   })
@@ -224,14 +224,16 @@ function end(reason: string, state: FastGptState): readonly ChatEvent[] {
 
 function conclusion(reason: string, state: FastGptState): readonly ChatEvent[] {
   const failed = silentFailure(state)
-  return failed.length > 0 ? failed : [{ type: 'end', reason: state.cut ?? finishReason(reason) }]
+  return failed.length > 0
+    ? failed
+    : [{ type: 'end', reason: state.modelFinishReason ?? finishReason(reason) }]
 }
 
 function silentFailure({ nodeFailed, answered }: FastGptState): readonly ChatEvent[] {
   return nodeFailed && !answered ? errorEvents({ reason: 'agent_error' }) : []
 }
 
-/** `toolParams` are pieces, to be joined by the tool's id. */
+/** `toolParams` events are pieces that clients join by the tool's id. */
 function toolDetail(event: 'toolCall' | 'toolParams' | 'toolResponse', tool: JsonObject): ChatEvent {
   const { id, toolName: name, functionName, params, response } = tool
   switch (event) {
@@ -248,9 +250,9 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
   const nodes = items.map(objectOf)
   countTokens(nodes, state.tokens)
   state.nodeFailed ||= nodes.some(hasFailed)
-  const reason = nodes.map((node) => textOf(node.finishReason)).findLast((word) => word !== undefined)
+  const reason = nodes.map((node) => textOf(node.finishReason)).findLast((each) => each !== undefined)
   if (reason !== undefined)
-    state.cut = reason === 'length' || reason === 'content_filter' ? reason : undefined
+    state.modelFinishReason = reason === 'length' || reason === 'content_filter' ? reason : undefined
   return [
     ...nodes.map((node) =>
       detail('node_finished', {
@@ -262,7 +264,7 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
       }),
     ),
     ...usage(state.tokens.prompt, state.tokens.completion),
-    // Old builds send node data after the end, which may be another one in its light.
+    // Old releases send node data after the end, and the data may turn that end into a failure.
     ...(state.ended ? conclusion('stop', state) : []),
   ]
 }
@@ -288,7 +290,7 @@ function interaction(outermost: JsonObject, state: FastGptState): readonly ChatE
         ...listOf(params.inputForm).map((field) => objectOf(field).label),
       ].filter((option) => typeof option === 'string'),
     },
-    // Beside its parameters a pause carries edges and node outputs, which are the workflow's own.
+    // A pause also carries edges and node outputs, which are internal to the workflow.
     detail('interaction', { name: pause.type, data: state.wholeNodes ? outermost : params }),
   ]
 }

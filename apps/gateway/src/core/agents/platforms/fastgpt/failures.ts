@@ -4,16 +4,19 @@ import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
 import { type JsonObject, textOf } from '#core/agents/translate/json.ts'
 import type { ErrorReason } from '#core/errors.ts'
 
-/** The body stands before the status: builds sent known errors with 200, 500 or their own. */
+/**
+ * The body takes precedence over the status, because releases differ: the same error came with 200, 500 or
+ * its own.
+ */
 export function fastgptFailure(body: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
   const { code, statusText } = body
-  // Often an i18n key.
-  const said = textOf(body.message) ?? ''
+  // The message is often an i18n key.
+  const message = textOf(body.message) ?? ''
   const reason =
     REASON_BY_CODE.get(code) ??
-    REASON_BY_TEXT.find(([pattern]) => pattern.test(said))?.[1] ??
+    REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
     reasonOfStatus(typeof code === 'number' ? code : (reply.status ?? 500))
-  return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message: said })
+  return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message })
 }
 
 const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
@@ -32,12 +35,12 @@ const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
   [409, 'conversation_busy'],
 ])
 
-/** Errors without a code of their own. */
+/** Errors that have no code. */
 const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
   [/^Rate limit exceeded/, 'agent_rate_limited'],
   [/^Your content is not compliant/, 'content_filtered'],
   [/^app is empty/, 'app_not_found'],
-  // An `appId` that is no ObjectId.
+  // An `appId` that is not an ObjectId.
   [/^Cast to ObjectId failed/, 'app_not_found'],
   // A team's key without `appId`.
   [/^Key is error/, 'agent_rejected_input'],

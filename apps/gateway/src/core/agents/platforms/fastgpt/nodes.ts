@@ -1,13 +1,13 @@
 import { countOf, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
 
-/** What the nodes of one run reported so far. */
+/** The tokens that the nodes of one run have reported so far. */
 export interface FastGptTokens {
   prompt: number
   completion: number
   readonly countedNodes: Set<string>
 }
 
-/** A run of more nodes has no end. */
+/** Protects memory from a run that never ends. */
 const NODES_MAX = 10_000
 
 /**
@@ -17,7 +17,7 @@ const NODES_MAX = 10_000
  * usage unknown.
  */
 export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens): void {
-  // A list, not recursion: nothing bounds how deep a platform nests.
+  // Iterates instead of recursing, because the nesting of a platform's data has no bound.
   const open = [...nodes]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const id = textOf(node.id)
@@ -36,7 +36,7 @@ export function hasFailed(node: JsonObject): boolean {
   return Boolean(node.errorText || node.error)
 }
 
-/** A node's data without prompts, quotes, outputs and error texts. */
+/** Returns a node's data without prompts, quoted knowledge, outputs and error texts. */
 export function visibleNode(node: JsonObject): JsonObject {
   return Object.fromEntries(VISIBLE_FIELDS.filter((key) => key in node).map((key) => [key, node[key]]))
 }

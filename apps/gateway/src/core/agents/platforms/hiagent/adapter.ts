@@ -40,7 +40,7 @@ import type { ErrorReason } from '#core/errors.ts'
 interface HiAgentState extends ReplyState {
   readonly frames: FrameParser
   hasText: boolean
-  /** An output began after another one with text. */
+  /** Whether a further output has begun after one with text. */
   isNextAnswer: boolean
   ended: boolean
 }
@@ -79,7 +79,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   }),
 
   translate({ data }, state) {
-    // v1 doubles the prefix.
+    // Version 1 of the API sends the prefix twice.
     const payload = data.replace(/^(?:data:\s*)+/, '')
     if (payload === '') return []
     const json = state.frames.parse(payload)
@@ -131,7 +131,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   },
 }
 
-/** Every call is a POST that names the app's key twice. */
+/** Every call is a POST with the app's key in both the header and the body. */
 function post(
   { agent, app, endUser }: Pick<AgentCall, 'agent' | 'app' | 'endUser'>,
   action: string,
@@ -142,17 +142,17 @@ function post(
   return jsonPost(url, { apikey: key }, omitUndefined({ AppKey: key, UserID: endUser, ...fields }))
 }
 
-/** The same call, for bodies with a `null` at their end. */
+/** Makes a call accept bodies that end with a stray `null`. */
 function lenient<Result>({ request, read }: HelperCall<Result>): HelperCall<Result> {
   return { request, read: (status, body, header) => read(status, withoutNull(body), header) }
 }
 
-/** The literal `null` may be glued to a body's end, which then came as text. */
+/** HiAgent may append a literal `null` to a JSON body, which therefore does not parse and arrives as text. */
 function withoutNull(body: unknown): unknown {
   return typeof body === 'string' ? (parseJson(body.replace(/null\s*$/, '')) ?? body) : body
 }
 
-/** Path and size are an uploaded file's. */
+/** `Path` and `Size` apply to uploaded files only. */
 function fileInfo({ name, url }: AgentFile): object {
   return { Name: name, Path: '', Size: 0, Url: url }
 }
@@ -206,13 +206,13 @@ function end(state: HiAgentState): readonly ChatEvent[] {
   return [{ type: 'end', reason: 'stop' }]
 }
 
-/** What retrievals, memories and searches found stays here, as quotes do. */
+/** Events reported as progress without their data, because retrieved knowledge is not shown to clients. */
 const PROGRESS =
   /^(?:knowledge_|qa_|terminology_|long_term_memory_|deep_search_|agent_|think_message_|tool_message_)/
 
 function progress(frame: JsonObject): readonly ChatEvent[] {
   const { event, latency: seconds } = frame
-  // Thoughts have no id of their own: their place in the message tells which belong together.
+  // Thoughts have no id; their position in the message shows which events belong together.
   const id = typeof frame.position === 'number' ? String(frame.position) : undefined
   switch (event) {
     case 'agent_thought':
@@ -235,7 +235,7 @@ function progress(frame: JsonObject): readonly ChatEvent[] {
   }
 }
 
-/** The codes are not published: their words, and the texts', tell what they mean. */
+/** The codes are unpublished, so codes and messages are matched by the words in them. */
 const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
   [/auth|api_?\s?key|signature|access_?denied/i, 'agent_credentials'],
   [/conversation.{0,20}busy/i, 'conversation_busy'],

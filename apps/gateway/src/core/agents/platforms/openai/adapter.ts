@@ -21,7 +21,7 @@ import { usage } from '#core/agents/translate/usage-event.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { ErrorReason } from '#core/errors.ts'
 
-/** The model is the operator's choice: clients choose among the configured ones. */
+/** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
   agent: section({ model: Type.Optional(text()) }),
   app: section({ model: Type.Optional(text()) }),
@@ -30,8 +30,8 @@ const ENTRY = {
 interface OpenAiState extends ReplyState {
   readonly frames: FrameParser
   model: string | undefined
-  /** An end or an error was told. */
-  over: boolean
+  /** Whether an end or an error was reported. */
+  ended: boolean
 }
 
 /**
@@ -49,7 +49,7 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'gateway',
-  // An answer may consist of tool calls alone.
+  // A reply may consist of tool calls alone.
   emptyReplyIsError: false,
 
   buildRequest(call) {
@@ -66,7 +66,7 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
 
   modelOf,
 
-  start: () => ({ frames: new FrameParser(), model: undefined, over: false }),
+  start: () => ({ frames: new FrameParser(), model: undefined, ended: false }),
 
   translate({ event, data }, state) {
     if (data === '') return []
@@ -105,7 +105,7 @@ function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
   return agentUrl(agent.baseUrl, /\/chat\/completions$/, path)
 }
 
-/** A chunk and a whole completion differ in one name. */
+/** Translates a chunk or a whole completion, which differ only in the name of one field. */
 function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiState): readonly ChatEvent[] {
   const choice = firstChoice(listOf(chunk.choices))
   const delta = objectOf(choice[part])
@@ -117,7 +117,7 @@ function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiS
     state.model = name
     events.push({ type: 'model', model: name })
   }
-  // `reasoning_content`: vLLM and most; `reasoning`: Ollama and newer vLLM.
+  // Most servers use `reasoning_content`; Ollama and newer vLLM use `reasoning`.
   const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning)
   if (reasoning !== undefined) events.push({ type: 'reasoning', text: reasoning })
   const text = textOf(delta.content) ?? textOf(delta.refusal)
@@ -132,30 +132,33 @@ function completion(chunk: JsonObject, part: 'delta' | 'message', state: OpenAiS
   return events
 }
 
-/** The choice with the index 0, or without one. */
+/** Returns the choice with index 0 or without an index. */
 function firstChoice(choices: readonly unknown[]): JsonObject {
   for (const choice of choices) if (!objectOf(choice).index) return objectOf(choice)
   return {}
 }
 
-/** Only deltas carry the index by which tool calls are put together. */
+/** Adds the index by which clients assemble tool calls, because only deltas carry it. */
 function indexed(call: unknown, index: number): unknown {
   return { index, ...objectOf(call) }
 }
 
 function end(reason: string, state: OpenAiState): readonly ChatEvent[] {
-  if (state.over) return []
-  state.over = true
+  if (state.ended) return []
+  state.ended = true
   return [{ type: 'end', reason: finishReason(reason) }]
 }
 
-/** vLLM sends `[DONE]` after an error, too. */
+/** Marks the reply as ended, because vLLM sends `[DONE]` after an error as well. */
 function failed(error: JsonObject, state: OpenAiState): readonly ChatEvent[] {
-  state.over = true
+  state.ended = true
   return errorEvents(errorFailure(error, {}))
 }
 
-/** The error of a chunk or body: under `error`, as a bare text (proxies), or flat (older vLLM). */
+/**
+ * Returns the error of a chunk or body: an object under `error`, a bare string (proxies), or flat (older
+ * vLLM).
+ */
 function errorOf(body: JsonObject): JsonObject | undefined {
   const { error } = body
   if (isObject(error)) return error
@@ -163,7 +166,7 @@ function errorOf(body: JsonObject): JsonObject | undefined {
   return body.object === 'error' ? body : undefined
 }
 
-/** By `code` or `type`, the more telling first; the servers' words for one thing differ. */
+/** Matched against `code` and `type`, the most specific first, because servers use different words. */
 const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
   [/content_?filter|content_policy|moderation|ResponsibleAI/i, 'content_filtered'],
   [/context_length|string_above_max/i, 'agent_rejected_input'],
@@ -187,7 +190,7 @@ function errorFailure(error: JsonObject, reply: { status?: number; header?: Head
   })
 }
 
-/** In a stream no status tells the caller's errors from the server's. */
+/** Derives a status from the error's type, because an error in a stream has no HTTP status. */
 function statusOfType(type: unknown): number {
   return type === 'invalid_request_error' || type === 'BadRequestError' ? 400 : 500
 }
