@@ -148,16 +148,13 @@ function paragraphOf(event: ChatEvent): string {
   }
 }
 
-/**
- * Bytes between two cuts of one reading: far more than a character or a line end, which no reading cuts
- * twice.
- */
+/** Distance between two cuts in one variant; large enough that no character or line end is cut twice. */
 const CUT_EVERY = 256
 
 /**
- * Whole, one byte at a time, and cut after every byte: characters, line ends and events are all cut
- * somewhere. A long reply is cut at several places in one reading, since a reading for each of its bytes
- * would take seconds; with SOAK each place is cut for itself.
+ * Yields variants of how the bytes may be chunked: whole, byte by byte, and cut after every byte, so that
+ * every character, line end and event is cut somewhere. One variant cuts a long reply in several places,
+ * because a variant per byte would take seconds; with SOAK each variant has a single cut.
  */
 export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
   yield [bytes]
@@ -170,12 +167,12 @@ export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
   }
 }
 
-/** An agent of a platform that comes with the gateway, as an entry without anything special makes it. */
+/** Creates an agent of a built-in platform with default options. */
 export function agentOf(platform: string, overrides: Partial<Agent> = {}): Agent {
   return agentFor(adapterOf(platform), overrides)
 }
 
-/** The same for a given adapter, with its own options typed. */
+/** Creates an agent of a given adapter, with typed options. */
 export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
   adapter: Adapter<Own, State>,
   overrides: Partial<Agent<Own>> = {},
@@ -226,13 +223,13 @@ export function callOf<Own extends EntrySchemas>(
   }
 }
 
-/** The JSON text that an adapter sends; empty where it sends no body. */
+/** Returns the body that an adapter sends; empty if it sends none. */
 export function textSent({ body = '' }: Pick<UpstreamRequest, 'body'>): string {
   if (typeof body !== 'string') throw new Error('the body is a stream')
   return body
 }
 
-/** The options that an agent of the platform may have, with every choice that its schema leaves. */
+/** Returns every combination of enum options that the schema of the platform's entry allows. */
 export function everyOptionsOf({ entry }: Adapter): readonly Agent['options'][] {
   return Object.entries(entry.agent.properties).reduce<readonly Agent['options'][]>(
     (sets, [name, property]) =>

@@ -26,8 +26,7 @@ interface Template {
 /**
  * Parses the frames of one stream. Platforms repeat the same frame with a different text in one place, often
  * a few characters in a frame of several hundred. What surrounds the text is parsed once; a frame that
- * differs only in the text becomes a copy of that frame. This saves the full `JSON.parse` of nearly every
- * frame, which is most of the cost of translating a reply.
+ * differs only in the text becomes a copy of that frame. This saves parsing nearly every frame as a whole.
  */
 export class FrameParser {
   /** The previous frame that did not match the template. */

@@ -222,7 +222,7 @@ test.each([
   ['reset', (response: ServerResponse) => response.socket?.resetAndDestroy()],
   ['closed', (response: ServerResponse) => response.socket?.end()],
 ])(
-  'a connection that is %s in the middle is a reply that broke off, after what came before it',
+  'a connection that is %s in the middle is a truncated reply, after the events before it were delivered',
   async (_name, cut) => {
     const got = Promise.withResolvers<void>()
     answer = async (response) => {

@@ -32,7 +32,7 @@ test.each(['', '/', '/v3', '/v1/'])('the base URL may end with %j', (suffix) => 
   expect(requestFor({}, { baseUrl: `https://c.example${suffix}` }).url).toBe('https://c.example/v3/chat')
 })
 
-test('a conversation goes into the address, and every id stays a text', () => {
+test('the conversation id is sent in the URL, and every id stays a string', () => {
   const { url, body } = requestFor({ platformConversationId: CONVERSATION, appId: '7379462189365198898' })
   expect(url).toBe(`https://platform.example/v3/chat?conversation_id=${CONVERSATION}`)
   expect(body).toEqual({
@@ -73,14 +73,14 @@ test('files make the content an object string of one text and the files', () => 
   ])
 })
 
-test('variables go as texts', () => {
+test('variables are sent as strings', () => {
   expect(requestFor({ variables: { a: 'x', b: { c: 1 } } }).body.custom_variables).toEqual({
     a: 'x',
     b: '{"c":1}',
   })
 })
 
-test('a made chat is no progress, so that a refusal can still be an ordinary error', () => {
+test('a created chat yields no event, so that a later error can still get its own status', () => {
   expect(
     replyTo([
       ['chat.created', { id: '1' }],
@@ -89,7 +89,7 @@ test('a made chat is no progress, so that a refusal can still be an ordinary err
   ).toEqual([])
 })
 
-test('audio, cards, echoes and unknown events are no text', () => {
+test('audio, cards, echoes and unknown events yield no text', () => {
   const delta = { type: 'answer', id: 'm', content: 'AAAA' }
   expect(
     replyTo([
@@ -102,7 +102,7 @@ test('audio, cards, echoes and unknown events are no text', () => {
   ).toEqual([])
 })
 
-test('an answer in parts gives their texts', () => {
+test('an answer in parts yields the text of its parts', () => {
   const content = JSON.stringify([
     { type: 'text', text: 'see' },
     { type: 'image', file_url: 'https://x' },
@@ -112,7 +112,7 @@ test('an answer in parts gives their texts', () => {
   ).toEqual([{ type: 'text', text: 'see' }])
 })
 
-test('reasoning is told apart from the answer', () => {
+test('reasoning is separated from the answer', () => {
   expect(
     replyTo([['message.delta', { type: 'answer', id: 'm', content: '', reasoning_content: 'hm' }]]),
   ).toEqual([{ type: 'reasoning', text: 'hm' }])
@@ -138,7 +138,7 @@ test('tools, knowledge and suggestions are details', () => {
   ])
 })
 
-test('another conversation than the one asked for is a lost one, and its id is not learned', () => {
+test('a reply in another conversation than the requested one is an error, and its id is not stored', () => {
   const transcript = transcriptNamed('coze/studio-stream.txt')
   const call = callOf(agentFor(coze), { platformConversationId: '1' })
   expect(read(coze, call, transcript)[0]).toEqual({
@@ -154,7 +154,7 @@ test('another conversation than the one asked for is a lost one, and its id is n
   })
 })
 
-test('a resource that is missing is the conversation, where the call named one', () => {
+test('a missing resource is the conversation if the request named one', () => {
   const { bytes } = transcriptNamed('coze/resource-not-found.txt')
   const body = JSON.parse(bytes.toString())
   const reasonFor = (platformConversationId: string | undefined) =>
@@ -167,7 +167,7 @@ test.each(['chat.canceled', 'chat.cancelled'])('a chat that was stopped (%s) end
   expect(replyTo([[event, {}]])).toEqual([{ type: 'end', reason: 'stop' }])
 })
 
-test('a failed chat may tell its error bare', () => {
+test('a failed chat may carry its error without an envelope', () => {
   expect(replyTo([['chat.failed', { code: 4105, msg: 'sensitive' }]])).toEqual([
     { type: 'error', failure: { reason: 'content_filtered', message: 'sensitive', platformCode: '4105' } },
   ])
@@ -200,13 +200,13 @@ test.each([
   expect(coze.translateBody({ code, msg: 'x' }, state)).toMatchObject([{ failure: { reason } }])
 })
 
-test('a forbidden token is credentials, a forbidden anything else a mistake in the set-up', () => {
+test('a forbidden token is agent_credentials, any other forbidden access agent_misconfigured', () => {
   const reasonOf = (msg: string) => coze.toFailure(403, { code: 4101, msg }, noHeader).reason
   expect(reasonOf('The token you entered is incorrect')).toBe('agent_credentials')
   expect(reasonOf('no permission')).toBe('agent_misconfigured')
 })
 
-test("a model's error with status 429 is a limit", () => {
+test("a model's error with status 429 is a rate limit", () => {
   expect(coze.toFailure(429, { code: 4013, msg: 'x' }, noHeader).reason).toBe('agent_rate_limited')
 })
 
@@ -217,7 +217,7 @@ test('keeps the log id of the body, else of the header', () => {
   expect(failure({}).platformLogId).toBe('of-header')
 })
 
-test('a blocking reply that only says "under way" is no answer', () => {
+test('a blocking reply that is still in progress is not an answer', () => {
   const state = coze.start(callOf(agentFor(coze)))
   expect(coze.translateBody(bodyOf(transcriptNamed('coze/blocking-create.txt')), state)).toEqual([])
   expect(
@@ -233,7 +233,7 @@ test('a completed blocking chat has the usage', () => {
   ])
 })
 
-test('cancels a chat by the ids that its first frame tells', () => {
+test('cancels a chat by the ids in its first frame', () => {
   const call = callOf(agentFor(coze))
   const state = coze.start(call)
   expect(coze.stop?.(call, state)).toBeUndefined()

@@ -47,12 +47,14 @@ interface CozeState extends ReplyState {
 }
 
 /**
- * Coze: the clouds and coze-studio, and the dialect of their workflow endpoints. A stream always: a blocking
- * chat answers at once with nothing and would have to be polled. The first chat makes the conversation (a
- * create call would cost every new one a round trip). Ids are 64-bit numbers in texts and stay texts.
+ * Coze: both clouds (coze.com, coze.cn) and the self-hosted coze-studio, including their workflow endpoints.
+ * Always requests a stream, because a blocking chat returns at once without an answer and would have to be
+ * polled. The first chat creates the conversation, since a separate call would cost every new conversation a
+ * round trip. Ids are 64-bit numbers encoded as strings and stay strings, because JavaScript numbers would
+ * round them.
  *
- * Out of reach: a plugin's local tools, whose outputs no client can submit; audio and cards, which are no
- * text; a cloud's token used in the other region, which is `agent_credentials` like any wrong one.
+ * Not supported: a plugin's local tools, whose outputs clients cannot submit, and audio and cards, which are
+ * not text. A token of the other region is reported as `agent_credentials`, like any invalid token.
  */
 export const coze: Adapter<typeof ENTRY, CozeState> = {
   platform: 'coze',

@@ -27,10 +27,10 @@ export const DIALECTS: readonly Dialect[] = [
     ...COZE,
     name: 'coze-studio',
     key: 'studio',
-    // The state is not passed on: the stream ends well, and empty.
+    // coze-studio does not forward this state, so the stream ends normally without text.
     toolOutputWanted: 'agent_empty_reply',
     details: [],
-    // It knows no limits, no balance and no moderation: an unnamed failure.
+    // coze-studio has no limits, balance or moderation and reports these as a general error.
     refusals: {
       quota: 'agent_error',
       'rate-limit': 'agent_error',

@@ -39,7 +39,7 @@ test.each(['', '/', '/v1', '/v1/'])('the base URL may end with %j', (suffix) => 
   expect(url).toBe('https://d.example/v1/chat-messages')
 })
 
-test('a first message asks for a stream, without a conversation, a title or files', () => {
+test('a first message requests a stream, without a conversation, a title or files', () => {
   expect(requestFor({ variables: { topic: 'x' }, stream: false }).body).toEqual({
     inputs: { topic: 'x' },
     query: 'hello',
@@ -49,11 +49,11 @@ test('a first message asks for a stream, without a conversation, a title or file
   })
 })
 
-test('carries a conversation on', () => {
+test('continues a conversation', () => {
   expect(requestFor({ platformConversationId: 'c1' }).body.conversation_id).toBe('c1')
 })
 
-test('text generators and workflows get the query among their inputs, where no variable has its name', () => {
+test('text generators and workflows get the query as an input, unless a variable has that name', () => {
   const completion = requestFor({ platformConversationId: 'c1' }, { options: { mode: 'completion' } })
   expect(completion.url).toBe('https://platform.example/v1/completion-messages')
   expect(completion.body).toMatchObject({ inputs: { query: 'hello' }, query: 'hello' })
@@ -64,7 +64,7 @@ test('text generators and workflows get the query among their inputs, where no v
   expect(workflow.body.inputs).toEqual({ query: 'mine', n: 1 })
 })
 
-test("files go by URL, with the kind that Dify's own table gives their extension", () => {
+test("files are sent by URL, with the kind that Dify's own table assigns to their extension", () => {
   const files = [
     'https://x.example/a.svg',
     'https://x.example/b.DOCX?s=1',
@@ -79,7 +79,7 @@ test("files go by URL, with the kind that Dify's own table gives their extension
   ])
 })
 
-test('learns the ids that carry the conversation on and stop the run', () => {
+test('stores the ids that continue the conversation and stop the run', () => {
   const call = callOf(agentFor(dify))
   const state = dify.start(call)
   expect(dify.stop?.(call, state)).toBeUndefined()
@@ -96,13 +96,13 @@ test('learns the ids that carry the conversation on and stop the run', () => {
   expect(stop?.read(200, bodyOf(transcriptNamed('dify/stop-ok.txt')), noHeader)).toEqual({ ok: undefined })
 })
 
-test('stops a workflow at its own address', () => {
+test('stops a workflow at its own endpoint', () => {
   const call = callOf(agentFor(dify, { options: { mode: 'workflow' } }))
   const stop = dify.stop?.(call, { ...dify.start(call), runId: 't1' })
   expect(stop?.request.url).toBe('https://platform.example/v1/workflows/tasks/t1/stop')
 })
 
-test('pings, audio and unknown events are nothing', () => {
+test('pings, audio and unknown events yield nothing', () => {
   expect(dify.translate({ event: 'ping', data: '' }, dify.start(callOf(agentFor(dify))))).toEqual([])
   expect(
     replyTo([
@@ -113,11 +113,11 @@ test('pings, audio and unknown events are nothing', () => {
   ).toEqual([])
 })
 
-test('a stream of pings alone is no sign of life', () => {
+test('a stream of pings alone yields no events', () => {
   expect(read(dify, callOf(agentFor(dify)), transcriptNamed('dify/ping-only-hang.txt'))).toEqual([])
 })
 
-test('a text under any name is text', () => {
+test('an answer in any event is text', () => {
   expect(replyTo([{ event: 'new', answer: 'a' }])).toEqual([{ type: 'text', text: 'a' }])
 })
 
@@ -136,7 +136,7 @@ test('a closing repetition is dropped only after pieces of an agent', () => {
   ).toHaveLength(1)
 })
 
-test('a thought is told as it grows: thought, tool, what the tool found', () => {
+test('a thought yields a detail for each stage: thought, tool call, tool result', () => {
   const thought = {
     event: 'agent_thought',
     id: 't1',
@@ -189,7 +189,7 @@ test.each([
   ['stop', [nodeFinished('llm', 'length'), nodeFinished('llm', 'stop'), messageEnd]],
   ['stop', [nodeFinished('llm', 'tool_calls'), messageEnd]],
   ['stop', [nodeFinished('code', 'length'), messageEnd]],
-])('an answer ends with %s as its last model node did', (reason, frames) => {
+])('an answer ends with %s, the finish reason of its last model node', (reason, frames) => {
   const ends = replyTo([message, ...frames]).filter(({ type }) => type === 'end')
   expect(ends.at(-1)).toEqual({ type: 'end', reason })
 })
@@ -203,7 +203,7 @@ test.each([
   expect(replyTo(frames).filter(({ type }) => type === 'end')).toEqual([END])
 })
 
-test('a message without its end has none', () => {
+test('a message without message_end yields no end', () => {
   expect(replyTo([message])).toEqual([{ type: 'text', text: 'a' }])
 })
 
@@ -215,7 +215,7 @@ test.each([
   expect(replyTo(frames).at(-1)).toEqual(FAILED)
 })
 
-test('of a failed run the error event tells more', () => {
+test('the error event of a failed run is preferred, because it is more precise', () => {
   const error = { event: 'error', code: 'provider_quota_exceeded', status: 400, message: 'x' }
   const [, event] = replyTo([finished('failed'), error])
   expect(event).toEqual({
@@ -288,18 +288,18 @@ test.each([
   expect(dify.toFailure(status, body, noHeader).reason).toBe(reason)
 })
 
-test('where only apps have keys, the probe takes one of theirs', () => {
+test("the probe uses an app's key if the agent has none", () => {
   const { apiKey: _, ...keyless } = agentFor(dify)
   const app = { id: 'a', name: 'A', default: false, apiKey: 'key-of-app', options: {} }
   expect(dify.probe({ ...keyless, apps: [app] }).request.headers.authorization).toBe('Bearer key-of-app')
 })
 
-test('what a validator found is told by its field', () => {
+test('the message of a validation error is taken from its field', () => {
   const body = { errors: { query: 'Missing required parameter' }, message: 'Input payload validation failed' }
   expect(dify.toFailure(400, body, noHeader).message).toBe('Missing required parameter')
 })
 
-test('the probe tells a fitting app from one of another kind', () => {
+test('the probe detects an app of another kind than configured', () => {
   const info = bodyOf(transcriptNamed('dify/info.txt'))
   expect(dify.probe(agentFor(dify)).read(200, info, noHeader)).toEqual({ ok: 'available' })
   expect(dify.probe(agentFor(dify, { options: { mode: 'workflow' } })).read(200, info, noHeader)).toEqual({

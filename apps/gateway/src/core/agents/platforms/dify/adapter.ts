@@ -57,14 +57,14 @@ const APP_MODES = {
 } as const
 
 /**
- * Dify: chat, agent, chatflow and New Agent apps, and by `mode` text generators and workflows. A stream
- * always, since agents allow nothing else. The key is the app; conversations are Dify's, made by the first
- * message and visible to one `user` only.
+ * Dify: chat, agent, chatflow and New Agent apps, and by `mode` text generators and workflows. Always
+ * requests a stream, because agents support nothing else. The key identifies the app. Dify issues the
+ * conversation ids; the first message creates a conversation, which is visible to one `user` only.
  *
- * Out of reach: the kind of a file whose URL has no telling extension (the gateway fetches nothing), and apps
- * that pass files over; answers to the forms of human input, which have an address of their own; streams of
- * old builds that hang in pings or stop without any end, which the chat service tells. `<think>` marks are
- * part of the text; audio is dropped.
+ * Not supported: the kind of a file whose URL has no known extension (the gateway fetches nothing), apps that
+ * ignore files, and answers to human input forms, which have their own endpoint. Streams of old builds may
+ * send pings forever or stop without an end; the chat service detects both. `<think>` tags are part of the
+ * text; audio is dropped.
  */
 export const dify: Adapter<typeof ENTRY, DifyState> = {
   platform: 'dify',
@@ -282,16 +282,19 @@ function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
 
 /** In chatflows of 2026 it may arrive after the end, whose finish reason it then corrects. */
 function nodeFinished({ node_type, outputs }: JsonObject, state: DifyState): readonly ChatEvent[] {
-  const word = node_type === 'llm' ? textOf(objectOf(outputs).finish_reason) : undefined
-  if (word === undefined) return []
-  const reason = finishReason(word)
-  // The tools of a model node are Dify's own business.
-  state.cut = reason === 'tool_calls' ? 'stop' : reason
-  return state.ended && state.cut !== 'stop' ? [{ type: 'end', reason: state.cut }] : []
+  const nodeReason = node_type === 'llm' ? textOf(objectOf(outputs).finish_reason) : undefined
+  if (nodeReason === undefined) return []
+  const reason = finishReason(nodeReason)
+  // Dify runs the tools of a model node itself, so the client has no tool call to answer.
+  state.modelFinishReason = reason === 'tool_calls' ? 'stop' : reason
+  return state.ended && state.modelFinishReason !== 'stop'
+    ? [{ type: 'end', reason: state.modelFinishReason }]
+    : []
 }
 
 /**
- * In a chatflow the message's own end comes before or after it, and an `error` event tells more of a failure.
+ * In a chatflow the message's own end comes before or after this event. A failure is not reported here,
+ * because an `error` event with more information may follow.
  */
 function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEvent[] {
   const { status, outputs } = data
@@ -305,7 +308,8 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
 }
 
 /**
- * A workflow answers with whatever its author named: a usual name, else every text, else all of it as JSON.
+ * Authors name a workflow's outputs freely: takes a usual name, or else all strings, or else everything as
+ * JSON.
  */
 function outputText(outputs: JsonObject): string | undefined {
   const texts = Object.values(outputs).filter((value) => textOf(value) !== undefined)

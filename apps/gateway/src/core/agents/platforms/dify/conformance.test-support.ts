@@ -14,7 +14,7 @@ const DIFY = {
   details: ['sources'],
   reasons: false,
   hasNodes: false,
-  // An ended conversation takes no more messages ever; an app that is gone is the operator's to mend.
+  // A completed conversation never accepts messages again; a missing app has to be corrected by the operator.
   refusals: { busy: 'conversation_not_found', 'app-not-found': 'agent_misconfigured' },
   breaks: {},
   replacesText: true,

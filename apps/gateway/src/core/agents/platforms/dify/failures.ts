@@ -5,8 +5,8 @@ import { countOf, type JsonObject, objectOf, textOf } from '#core/agents/transla
 import type { ErrorReason } from '#core/errors.ts'
 
 /**
- * Of an error body or an `error` event. The text stands before the code: any ValueError is an
- * `invalid_param`.
+ * Maps an error body or an `error` event. The text takes precedence over the code, because Dify reports every
+ * Python `ValueError` as `invalid_param`.
  */
 export function difyFailure(
   body: JsonObject,

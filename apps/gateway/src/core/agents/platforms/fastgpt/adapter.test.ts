@@ -12,7 +12,7 @@ function bodySent(overrides: Partial<Parameters<typeof fastgpt.start>[0]>) {
   return JSON.parse(textSent(fastgpt.buildRequest(callOf(agent, overrides))))
 }
 
-/** Events of one reply; each frame is the SSE field `event` and what `data` carries. */
+/** Translates one reply; each frame is the SSE field `event` and the value of `data`. */
 function replyTo(
   frames: readonly (readonly [string, unknown])[],
   nodeData: 'filtered' | 'full' = 'filtered',
@@ -45,7 +45,7 @@ test.each(['', '/', '/api', '/api/', '/api/v1', '/api/v2/'])('the base URL may e
   expect(url).toBe('https://f.example/sub/api/v1/chat/completions')
 })
 
-test('always asks for a stream with detail', () => {
+test('always requests a stream with detail', () => {
   expect(bodySent({ stream: false })).toMatchObject({ stream: true, detail: true })
 })
 
@@ -59,13 +59,13 @@ test('names the conversation, the app, the end user and the variables', () => {
   })
 })
 
-test('leaves out a conversation and an app that are not there', () => {
+test('leaves out a missing conversation and a missing app', () => {
   const body = bodySent({ appId: ' ' })
   expect(body).not.toHaveProperty('chatId')
   expect(body).not.toHaveProperty('appId')
 })
 
-test('a configured app brings its id and its key', () => {
+test('a configured app supplies its id and its key', () => {
   const request = fastgpt.buildRequest(callOf(agent, { app, appId: '' }))
   expect(request.headers.authorization).toBe('Bearer key-of-app')
   expect(JSON.parse(textSent(request)).appId).toBe('66e0')
@@ -85,7 +85,7 @@ test('sends images as images and other files by their real name', () => {
   ])
 })
 
-test('heartbeats and unknown events are nothing', () => {
+test('heartbeats and unknown events yield nothing', () => {
   expect(replyTo([textFrame(''), ['chatTitle', { title: 'x' }], ['new', { a: 1 }]])).toEqual([])
 })
 
@@ -95,7 +95,7 @@ test('an event that does not parse is an error', () => {
   ])
 })
 
-test('adds up the tokens of all levels, and of no node twice', () => {
+test('adds up the tokens of all levels and counts no node twice', () => {
   const inner = {
     id: 'n3',
     inputTokens: 3,
@@ -120,7 +120,7 @@ test('adds up the tokens of all levels, and of no node twice', () => {
   })
 })
 
-test('one total, as old builds have it, leaves the usage unknown', () => {
+test('a single total, as old releases send it, leaves the usage unknown', () => {
   expect(ofType(replyTo([['flowResponses', [{ tokens: 12 }]]]), 'usage')).toEqual([])
 })
 
@@ -138,7 +138,7 @@ const node = {
   fieldOfTomorrow: 'x',
 }
 
-test('node data shows no prompt, quote, error text or field unknown today', () => {
+test('node data shows no prompt, quote, error text or unknown field', () => {
   const [event] = ofType(replyTo([['flowNodeResponse', node]]), 'detail')
   expect(event?.detail).toEqual({
     type: 'node_finished',
@@ -157,7 +157,7 @@ test('node data shows no prompt, quote, error text or field unknown today', () =
   })
 })
 
-test('node data is whole where the operator says so', () => {
+test('node data is complete if the operator configures it', () => {
   const [event] = ofType(replyTo([['flowNodeResponse', node]], 'full'), 'detail')
   expect(event?.detail.data).toEqual(node)
 })
@@ -170,7 +170,7 @@ test.each([
   expect(replyTo(frames)).toContainEqual({ type: 'error', failure: { reason: 'agent_error' } })
 })
 
-test('a reply with text is done though a node failed', () => {
+test('a reply with text succeeds even if a node failed', () => {
   const events = replyTo([['flowNodeResponse', { error: 'boom' }], textFrame('ok'), STOP, DONE])
   expect(events.slice(1)).toEqual([
     { type: 'text', text: 'ok' },
@@ -185,7 +185,7 @@ test.each([
   expect(ofType(replyTo(frames), 'end').at(-1)?.reason).toBe('length')
 })
 
-test('a pause inside a child app asks what its innermost node asks, and shows nothing of the workflow', () => {
+test('a pause inside a child app asks the question of its innermost node and hides the workflow', () => {
   const form = {
     type: 'userInput',
     params: { description: 'Who?', inputForm: [{ label: 'Name' }, { label: 'Age' }] },
@@ -201,7 +201,7 @@ test('a pause inside a child app asks what its innermost node asks, and shows no
   ])
 })
 
-test('parts of a blocking reply are told by their keys, and answers are a paragraph each', () => {
+test('parts of a blocking reply are recognized by their keys, and each answer is a paragraph', () => {
   const content = [
     { reasoning: { content: 'hm' } },
     { text: { content: 'one' } },
@@ -257,7 +257,7 @@ test.each([
   expect(event?.failure.reason).toBe(reason)
 })
 
-test('tells how long to wait, from the text', () => {
+test('reads the time to wait from the text', () => {
   const { http_status, ...limited } = transcriptNamed('fastgpt/rate-limit.txt')
   const failure = fastgpt.toFailure(http_status, bodyOf({ http_status, ...limited }), noHeader)
   expect(failure).toMatchObject({ reason: 'agent_rate_limited', retryAfterSeconds: 23 })
@@ -282,7 +282,7 @@ test('stops a run by app and conversation', () => {
   expect(stop?.read(200, { code: 200, data: { success: true } }, noHeader)).toEqual({ ok: undefined })
 })
 
-test('the probe tells a running FastGPT from a page', () => {
+test('the probe distinguishes a running FastGPT from a web page', () => {
   const probe = fastgpt.probe(agent)
   expect(probe.request.url).toBe('https://platform.example/api/common/system/getInitData')
   expect(probe.read(200, { code: 200, data: {} }, noHeader)).toEqual({ ok: 'available' })

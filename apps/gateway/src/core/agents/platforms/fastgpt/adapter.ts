@@ -37,13 +37,14 @@ interface FastGptState extends ReplyState {
 }
 
 /**
- * FastGPT, completions v1: v2 differs only in its detail events, and both are read. Asked for `detail`
- * always, because only node data tells the tokens (its `usage` is a constant 1/1/1) and why a run ended
- * without a text: a failed node does not fail the run. With a text such a run is done; without one it is
- * `agent_error`.
+ * FastGPT, completions v1. v2 differs only in its detail events, and both kinds are read. Always requests
+ * `detail`, because only node data contains the token counts (`usage` is a constant 1/1/1) and the reason why
+ * a run ended without text: a failed node does not fail the run. Such a run succeeds if it has text;
+ * otherwise it is an `agent_error`.
  *
- * Out of reach: whether the credentials are good, without a chat (see `probe`); that chats were not locked
- * before 2026 (two parallel calls interleave); a form or a plugin app's input beyond `query` and `variables`.
+ * Not supported: checking credentials without a chat (see `probe`), and input to forms or plugin apps beyond
+ * `query` and `variables`. Releases before 2026 do not lock chats, so two parallel calls in one conversation
+ * interleave there.
  */
 export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   platform: 'fastgpt',
@@ -150,8 +151,8 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
         )
   },
 
-  // Public, so it says nothing of the key. An empty completion would, but a plugin app takes it as a call and
-  // runs.
+  // A public endpoint, so the key is not checked. An empty completion would check it, but would run a plugin
+  // app.
   probe: (agent) =>
     probeCall(
       { method: 'GET', url: fastgptUrl({ agent }, '/common/system/getInitData'), headers: {} },
@@ -264,15 +265,13 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
       }),
     ),
     ...usage(state.tokens.prompt, state.tokens.completion),
-    // Old releases send node data after the end, and the data may turn that end into a failure.
+    // Old releases send node data after the end; the data may change the end's reason or turn it into a
+    // failure.
     ...(state.ended ? conclusion('stop', state) : []),
   ]
 }
 
-/**
- * A pause may come from a node inside a child app or a loop: what the person is asked is in the innermost
- * one.
- */
+/** A pause may come from a node inside a child app or a loop; the innermost one contains the question. */
 function interaction(outermost: JsonObject, state: FastGptState): readonly ChatEvent[] {
   let pause = outermost
   let params = objectOf(pause.params)

@@ -11,10 +11,10 @@ export interface FastGptTokens {
 const NODES_MAX = 10_000
 
 /**
- * Adds up the tokens of nodes and of the nodes inside them. A node counts its own model calls only (a tool
- * node its `toolCall…` ones; apps, plugins and loops have none), so a sum over all levels counts nothing
- * twice; the id guards against a node that is sent twice. Old builds with one total (`tokens`) leave the
- * usage unknown.
+ * Adds up the tokens of nodes and of the nodes nested in them. A node counts only its own model calls (a tool
+ * node in its `toolCall…` fields; apps, plugins and loops have none), so a sum over all levels counts nothing
+ * twice. The id prevents counting a node that is sent twice. Old releases send one total (`tokens`), for
+ * which the usage stays unknown.
  */
 export function countTokens(nodes: readonly JsonObject[], tokens: FastGptTokens): void {
   // Iterates instead of recursing, because the nesting of a platform's data has no bound.
@@ -42,8 +42,8 @@ export function visibleNode(node: JsonObject): JsonObject {
 }
 
 /**
- * A list of what may be seen, not of what may not (`historyPreview`, `query`, `quoteList`, …): builds add
- * fields.
+ * An allow-list, because new releases add fields that may be as private as `historyPreview`, `query` or
+ * `quoteList`.
  */
 const VISIBLE_FIELDS = [
   'id',

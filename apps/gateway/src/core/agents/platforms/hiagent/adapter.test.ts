@@ -22,7 +22,7 @@ test.each(['', '/', '/api/proxy/api/v1', '/api/proxy/api/v1/'])('the base URL ma
   expect(url).toBe('https://h.example/api/proxy/api/v1/chat_query_v2')
 })
 
-test('a message goes into its conversation, as a stream, with the key in the header of its own name', () => {
+test('a message is sent in its conversation, as a stream, with the key in the apikey header', () => {
   const files = ['https://x.example/a.pdf']
   const request = hiagent.buildRequest(
     callOf(agent, { platformConversationId: 'c1', files: files.map(agentFile), stream: false }),
@@ -37,7 +37,7 @@ test('a message goes into its conversation, as a stream, with the key in the hea
   })
 })
 
-test('makes a conversation, and reads its id', () => {
+test('creates a conversation and reads its id', () => {
   const create = hiagent.createConversation?.(callOf(agent, { variables: { city: '杭州', n: 1 } }))
   expect(create?.request.url).toBe('https://platform.example/api/proxy/api/v1/create_conversation')
   expect(bodySent(create?.request ?? {})).toEqual({ ...CALL, Inputs: { city: '杭州', n: '1' } })
@@ -57,7 +57,7 @@ test('reads events whose prefix is doubled', () => {
   ])
 })
 
-test("learns what stops the run, but no conversation: the replies' id is another one", () => {
+test("stores the ids that stop the run, but not the replies' conversation id, which is a different one", () => {
   const call = callOf(agent)
   const state = hiagent.start(call)
   expect(hiagent.stop?.(call, state)).toBeUndefined()
@@ -72,7 +72,7 @@ test("learns what stops the run, but no conversation: the replies' id is another
   expect(stop?.read(200, {}, noHeader)).toEqual({ ok: undefined })
 })
 
-test('several outputs are a paragraph each', () => {
+test('each of several outputs is a paragraph', () => {
   const output = [
     { event: 'message_output_start' },
     { event: 'message', answer: 'a' },
@@ -82,7 +82,7 @@ test('several outputs are a paragraph each', () => {
   expect(events.map((event) => (event.type === 'text' ? event.text : '')).join('')).toBe('ab\n\nab')
 })
 
-test('a tool is told with what it found, by its place in the message', () => {
+test('a tool call and its result share the position in the message as their id', () => {
   expect(
     replyTo([
       { event: 'agent_thought', position: 1, thought: 'hm', tool: '' },
@@ -99,13 +99,13 @@ test('a tool is told with what it found, by its place in the message', () => {
   ])
 })
 
-test('retrieval is progress without what it found', () => {
+test('retrieval is reported as progress without its results', () => {
   expect(replyTo([{ event: 'knowledge_retrieve_end', docs: { text: 'quote' }, latency: 0.1 }])).toEqual([
     { type: 'detail', detail: { type: 'other', name: 'knowledge_retrieve_end', elapsed_ms: 100 } },
   ])
 })
 
-test('unknown events, and the costs of suggestions, are nothing', () => {
+test('unknown events and the costs of suggestions yield nothing', () => {
   expect(
     replyTo([{ event: 'new' }, { event: 'suggestion_cost', input_tokens: 1, output_tokens: 1 }, {}]),
   ).toEqual([])
@@ -124,7 +124,7 @@ test('an interruption asks its question and ends', () => {
 test.each([
   { event: 'message_failed', error: 'model key sk-1 refused' },
   { event: 'agent_error', error_msg: 'model key sk-1 refused' },
-])('$event is a failure that tells nothing', (frame) => {
+])('$event is a failure without a message', (frame) => {
   expect(replyTo([frame])).toEqual([
     { type: 'error', failure: { reason: 'agent_error', platformCode: frame.event } },
   ])
@@ -136,7 +136,7 @@ test('an error may come as an event', () => {
   ])
 })
 
-test('a blocking reply has its thoughts, too', () => {
+test('a blocking reply includes its thoughts', () => {
   const body = '{"answer":"a","think_messages":["hm"]}null'
   expect(hiagent.translateBody(body, hiagent.start(callOf(agent)))).toEqual([
     { type: 'reasoning', text: 'hm' },
@@ -161,7 +161,7 @@ test.each([
   )
 })
 
-test('the probe asks for the app', () => {
+test('the probe requests the app', () => {
   const probe = hiagent.probe(agent)
   expect(probe.request.url).toBe('https://platform.example/api/proxy/api/v1/get_app_config_preview')
   expect(probe.read(200, '{"Name":"x"}null', noHeader)).toEqual({ ok: 'available' })

@@ -46,9 +46,10 @@ interface HiAgentState extends ReplyState {
 }
 
 /**
- * Volcengine HiAgent, the AppKey API. A conversation must exist before the first message; the id by which
- * replies name it is another one and of no use. A stream always: proxies cut long blocking calls. Its source
- * is closed: error codes are read by their words, and files go by URL alone.
+ * Volcengine HiAgent, the AppKey API. A conversation must be created before the first message; replies
+ * contain a different id for it, which is of no use. Always requests a stream, because proxies cut long
+ * blocking calls. HiAgent is closed source and its error codes are unpublished, so errors are classified by
+ * the words in them; files are passed by URL alone.
  */
 export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   platform: 'hiagent',

@@ -26,13 +26,13 @@ test.each(['', '/', '/chat/completions'])('the base URL may end with %j', (suffi
   expect(url).toBe('https://o.example/v1/chat/completions')
 })
 
-test('streams only where the client does, and then asks for the usage', () => {
+test('streams only if the client does, and then requests the usage', () => {
   expect(bodySent({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   expect(bodySent({ stream: false })).toMatchObject({ stream: false })
   expect(bodySent({ stream: false })).not.toHaveProperty('stream_options')
 })
 
-test("an app's model and key stand before its agent's", () => {
+test("an app's model and key take precedence over its agent's", () => {
   const app = {
     id: 'big',
     name: 'Big',
@@ -50,7 +50,7 @@ test('a server without a key gets no credentials', () => {
   expect(openai.buildRequest(callOf(keyless)).headers).not.toHaveProperty('authorization')
 })
 
-test("passes the client's messages and parameters on, but names model and user itself", () => {
+test("passes on the client's messages and parameters, but sets model and user itself", () => {
   const messages = [
     { role: 'assistant', content: null, extra: { tool_calls: [{ id: 't' }] } },
     { role: 'tool', content: '21', extra: { tool_call_id: 't' } },
@@ -86,16 +86,16 @@ test.each(['reasoning_content', 'reasoning'])('reads reasoning from %s', (field)
   expect(replyTo([chunkOf({ [field]: 'hm' })])).toEqual([{ type: 'reasoning', text: 'hm' }])
 })
 
-test('empty deltas, repeated roles, null contents and chunks without choices are nothing', () => {
+test('empty deltas, repeated roles, null contents and chunks without choices yield nothing', () => {
   const frames = [chunkOf({}), chunkOf({ role: 'assistant', content: '' }), chunkOf({ content: null }), {}]
   expect(replyTo(frames)).toEqual([])
 })
 
-test('tells the model once', () => {
+test('reports the model once', () => {
   expect(replyTo([{ model: 'm' }, { model: 'm' }, { model: '' }])).toEqual([{ type: 'model', model: 'm' }])
 })
 
-test('passes pieces of tool calls on', () => {
+test('passes on the deltas of tool calls', () => {
   const tool_calls = [{ index: 0, id: 't', function: { name: 'f', arguments: '{' } }]
   expect(replyTo([chunkOf({ tool_calls }), chunkOf({}, 'tool_calls')])).toEqual([
     { type: 'tool_calls', delta: tool_calls },
@@ -103,7 +103,7 @@ test('passes pieces of tool calls on', () => {
   ])
 })
 
-test('tool calls of a whole reply get the index that their pieces would have', () => {
+test('tool calls of a blocking reply get the index that deltas would have', () => {
   const message = { content: null, tool_calls: [{ id: 'a' }, { id: 'b' }] }
   const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
   expect(openai.translateBody(body, openai.start(callOf(agent)))).toContainEqual({
@@ -123,7 +123,7 @@ test('reads the first choice only', () => {
   expect(replyTo([{ choices }])).toEqual([{ type: 'text', text: 'first' }])
 })
 
-test('usage on every chunk, or after the end, is told as it comes', () => {
+test('usage on every chunk or after the end is reported each time', () => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   expect(replyTo([chunkOf({}, 'stop'), { choices: [], usage }])).toEqual([
     { type: 'end', reason: 'stop' },
@@ -131,7 +131,7 @@ test('usage on every chunk, or after the end, is told as it comes', () => {
   ])
 })
 
-test('[DONE] is an end where no finish reason came, and none after an error', () => {
+test('[DONE] is an end if no finish reason came, but not after an error', () => {
   expect(replyTo([chunkOf({ content: 'a' }), '[DONE]']).at(-1)).toEqual({ type: 'end', reason: 'stop' })
   expect(replyTo([{ error: { message: 'x' } }, '[DONE]'])).toEqual([
     { type: 'error', failure: { reason: 'agent_error' } },
@@ -148,7 +148,7 @@ test.each([
   expect(replyTo([frame])).toMatchObject([{ type: 'error', failure: { reason } }])
 })
 
-test('an error may be known by the event name alone', () => {
+test('an error may be marked by the event name alone', () => {
   expect(replyTo([{ message: 'x', code: 500 }], 'error')).toMatchObject([
     { failure: { reason: 'agent_error' } },
   ])
@@ -173,7 +173,7 @@ test.each([
   expect(openai.toFailure(status, error, noHeader).reason).toBe(reason)
 })
 
-test('keeps the code, the request id and the wait of a refusal', () => {
+test('keeps the code, the request id and the retry delay of an error', () => {
   const header = (name: string) => ({ 'x-request-id': 'req_1', 'retry-after': '900' })[name]
   const error = { code: 'rate_limit_exceeded', message: 'Limit of org-1 reached' }
   expect(openai.toFailure(429, { error }, header)).toEqual({
@@ -185,7 +185,7 @@ test('keeps the code, the request id and the wait of a refusal', () => {
   })
 })
 
-test('what the caller did wrong is told in one clean line', () => {
+test("the message of a caller's error is reduced to one sanitized line", () => {
   const message = 'Too long\nfor sk-proj-abc123; see https://o.example/docs'
   expect(openai.toFailure(400, { error: { message } }, noHeader).message).toBe('Too long for …; see …')
 })

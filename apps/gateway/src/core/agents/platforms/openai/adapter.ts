@@ -35,10 +35,10 @@ interface OpenAiState extends ReplyState {
 }
 
 /**
- * Any server that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, one-api and proxies before them. It
- * keeps no context, and a closed connection stops a run. Streams only where the client does: these servers
- * answer both ways equally well. One choice is read, the first. Out of reach: servers that tell a failure as
- * content with an ordinary stop.
+ * Any server with OpenAI's chat completions API: OpenAI, vLLM, Ollama, one-api and proxies in front of them.
+ * The server keeps no context, and closing the connection stops a run. Requests a stream only if the client
+ * does, because these servers support both equally well. Only the first choice is read. Failures that a
+ * server reports as content with an ordinary stop cannot be detected.
  */
 export const openai: Adapter<typeof ENTRY, OpenAiState> = {
   platform: 'openai',

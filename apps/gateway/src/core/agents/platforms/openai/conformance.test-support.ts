@@ -18,7 +18,7 @@ const OPENAI = {
     'not-found': 'agent_misconfigured',
     'app-not-found': 'agent_misconfigured',
   },
-  // Asked for JSON it sends JSON, of which a half is no reply that breaks off but one that cannot be read.
+  // A blocking call gets one JSON body. Half of it is malformed rather than truncated.
   breaks: { 'json truncate': 'agent_malformed' },
   retryAfter: '20',
   mayAnswerNothing: true,
@@ -40,7 +40,7 @@ export const DIALECTS: readonly Dialect[] = [
     app: () => ({ model: 'sandbox-vllm' }),
     details: ['reasoning'],
     reasons: true,
-    // Its older releases tell a refusal by the status alone.
+    // Older releases of vLLM report an error by the status alone.
     refusals: {
       ...OPENAI.refusals,
       busy: 'agent_error',
@@ -57,7 +57,7 @@ export const DIALECTS: readonly Dialect[] = [
     details: ['reasoning'],
     reasons: true,
     refusals: { ...OPENAI.refusals, busy: 'agent_error', filtered: 'agent_rejected_input' },
-    // A failure in the middle is an empty chunk, and then nothing.
+    // Ollama reports a failure during a run as an empty chunk, after which the stream closes.
     breaks: { ...OPENAI.breaks, 'stream error-midstream': 'agent_truncated' },
     transcripts: /^openai\/ollama/,
   },
