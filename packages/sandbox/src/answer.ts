@@ -1,11 +1,11 @@
-/** A whole HTTP reply; streams are written by the player instead. */
+/** A complete HTTP reply. Streams are written by the player instead. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Thrown anywhere in a handler, sent as it is. */
+/** Thrown anywhere in a handler; the server sends its answer unchanged. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -23,7 +23,7 @@ export function json(status: number, value: unknown, headers: Readonly<Record<st
   }
 }
 
-/** What a reverse proxy puts in a platform's place. */
+/** The page that a reverse proxy sends in place of the platform's reply. */
 export function htmlPage(status: number, title: string): Answer {
   return {
     status,

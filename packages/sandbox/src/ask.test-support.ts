@@ -4,7 +4,7 @@ import { asRecord, asText, type JsonRecord } from './narrow.ts'
 /** One call, as a client of the platform would send it. */
 export interface Question {
   readonly stream?: boolean
-  /** Added to the body, or put in the place of what is there. */
+  /** Fields that are added to the body or override those of the same name. */
   readonly body?: JsonRecord
   readonly key?: string
   readonly signal?: AbortSignal
@@ -30,7 +30,7 @@ export function get(agent: SandboxAgent, path: string, key = agent.apiKey): Prom
 
 type Ask = (agent: SandboxAgent, query: string, question?: Question) => Promise<Response>
 
-/** The plainest chat call of each platform; it streams unless told otherwise. */
+/** Sends the simplest chat call of each platform; it streams by default. */
 export const ask: Readonly<Record<SandboxPlatform, Ask>> = {
   fastgpt: (agent, query, question = {}) =>
     post(
@@ -100,7 +100,7 @@ export interface Frame {
   readonly data: string
 }
 
-/** Frames that end with a blank line and have data. */
+/** Returns the frames of a stream that end with a blank line and have data. */
 export function framesOf(stream: string): readonly Frame[] {
   return stream
     .split('\n\n')
@@ -112,13 +112,13 @@ export function framesOf(stream: string): readonly Frame[] {
     .filter(({ data }) => data !== '')
 }
 
-// Not `^` and `.`: for them U+2028 is a line's end too.
+// Splits at line feeds instead of matching with `^` and `.`, which also treat U+2028 as the end of a line.
 function field(frame: string, name: string): string | undefined {
   const line = frame.split('\n').find((each) => each.startsWith(`${name}:`))
   return line?.slice(name.length + 1).replace(/^ /, '')
 }
 
-/** The reply's text as a client reads it off a stream. */
+/** Returns the text of a streamed reply as a client would assemble it. */
 export function textOf(platform: SandboxPlatform, stream: string): string {
   return framesOf(stream)
     .filter(({ data }) => data.startsWith('{') && data.endsWith('}'))
@@ -141,7 +141,7 @@ function fragmentOf(platform: SandboxPlatform, event: string | undefined, data: 
   }
 }
 
-/** Ids and times, which differ from run to run, by their kind. */
+/** Replaces ids and times, which differ from run to run, by their kind. */
 export function normalise(wire: string): string {
   return wire
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')

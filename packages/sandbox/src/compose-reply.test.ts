@@ -32,7 +32,7 @@ test.each([
   ['What is my name?', 'My name is Ada', 'Your name is Ada'],
   ['What did I say first?', 'My name is Ada', 'The first thing you said to me was: “My name is Ada”'],
   ['我叫什么？', '我叫小明', '你叫小明'],
-])('%s shows that %s is remembered', (question, earlier, answer) => {
+])('%s is answered from the earlier %s', (question, earlier, answer) => {
   expect(textOf(question, [earlier])).toContain(answer)
   expect(textOf(question)).not.toContain(answer)
 })
@@ -47,19 +47,19 @@ test('files are listed', () => {
   expect(textOf('Look', [], ['a.png', 'b.pdf'])).toContain('I received 2 files:\n- a.png\n- b.pdf')
 })
 
-test('fragments are the text, split no finer than code points', () => {
+test('fragments join to the text and split no code point', () => {
   const odd = 'naïve 你好，世界。\n\n👩‍👩‍👧 data: [DONE]\r\n\u2028\t\u0000 end'
   expect(splitFragments(odd).join('')).toBe(odd)
   expect(splitFragments(odd).every((fragment) => fragment.isWellFormed())).toBe(true)
 })
 
-test('a long reply has as many numbered fragments as asked for', () => {
+test('a long reply has the requested number of fragments', () => {
   const { fragments } = reply('sandbox:long=25')
   expect(fragments).toHaveLength(25)
   expect(fragments[9]).toBe('10 网关\n')
 })
 
-test('a cut reply is the first half and says so', () => {
+test('a cut reply is the first half and finishes with length', () => {
   const whole = reply('sandbox:long=10')
   expect(reply('sandbox:long=10 sandbox:length')).toMatchObject({
     finish: 'length',

@@ -2,19 +2,19 @@ import type { Faults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
 import { TOPICS } from './topics.ts'
 
-/** The platform that is looked like, and what the gateway's configuration needs to reach it. */
+/** The emulated platform and the values with which the gateway's configuration reaches the real one. */
 interface RealPlatform {
   readonly name: string
   readonly platform: string
   readonly baseUrl: string
 }
 
-export interface Asked {
+export interface ReplyRequest {
   readonly real: RealPlatform
   readonly faults: Faults
   /** The conversation's earlier questions, oldest first. */
   readonly earlier: readonly string[]
-  /** Names or addresses of the files that came along. */
+  /** Names or URLs of the attached files. */
   readonly files: readonly string[]
 }
 
@@ -24,12 +24,12 @@ export interface Reply {
   readonly promptTokens: number
 }
 
-/** The same words for the same question, in its language; tokens are counted as fragments. */
-export function composeReply(asked: Asked): Reply {
-  const { faults } = asked
-  const fragments = plan(asked)
+/** Composes the same reply for the same question, in its language. Tokens are counted as fragments. */
+export function composeReply(request: ReplyRequest): Reply {
+  const { faults } = request
+  const fragments = plan(request)
   const cut = faults.has('sandbox:length')
-  const promptTokens = [...asked.earlier, faults.question].reduce((sum, text) => sum + countTokens(text), 8)
+  const promptTokens = [...request.earlier, faults.question].reduce((sum, text) => sum + countTokens(text), 8)
   return {
     fragments: cut ? fragments.slice(0, Math.ceil(fragments.length / 2)) : fragments,
     finish: cut ? 'length' : 'stop',
@@ -43,38 +43,38 @@ export function countTokens(text: string): number {
 
 const LONG_FRAGMENTS_MAX = 1_000_000
 
-function plan(asked: Asked): readonly string[] {
-  const { faults } = asked
+function plan(request: ReplyRequest): readonly string[] {
+  const { faults } = request
   if (faults.has('sandbox:empty')) return []
   if (faults.echo !== undefined) return splitFragments(faults.echo)
   if (faults.has('sandbox:long')) {
     const length = Math.min(faults.number('sandbox:long', 1_000), LONG_FRAGMENTS_MAX)
     return Array.from({ length }, (_, index) => `${index + 1} 网关${(index + 1) % 10 ? ' ' : '\n'}`)
   }
-  return splitFragments(write(asked))
+  return splitFragments(write(request))
 }
 
-function write({ real, faults, earlier, files }: Asked): string {
+function write({ real, faults, earlier, files }: ReplyRequest): string {
   const { question } = faults
   const words = /\p{Script=Han}/u.test(question) ? ZH : EN
-  const told = [...earlier, question]
+  const questions = [...earlier, question]
   const paragraphs = [words.hello(real.name)]
-  if (question) paragraphs.push(words.asked(shorten(question)), answer(question, told, words, real))
+  if (question) paragraphs.push(words.asked(shorten(question)), answer(question, questions, words, real))
   if (files.length > 0)
     paragraphs.push([words.files(files.length), ...files.map((file) => `- ${file}`)].join('\n'))
-  if (earlier[0] !== undefined) paragraphs.push(words.turn(told.length, shorten(earlier[0])))
+  if (earlier[0] !== undefined) paragraphs.push(words.turn(questions.length, shorten(earlier[0])))
   return paragraphs.join('\n\n')
 }
 
-function answer(question: string, told: readonly string[], words: Words, real: RealPlatform): string {
+function answer(question: string, questions: readonly string[], words: Words, real: RealPlatform): string {
   if (ASKS_NAME.test(question)) {
-    const name = told.map(toldName).findLast((found) => found !== undefined)
+    const name = questions.map(nameIn).findLast((found) => found !== undefined)
     return name === undefined ? words.noName : words.name(name)
   }
-  const name = toldName(question)
+  const name = nameIn(question)
   if (name !== undefined) return words.greet(name)
   if (ASKS_FIRST.test(question))
-    return told.length > 1 ? words.first(shorten(told[0] ?? '')) : words.nothingYet
+    return questions.length > 1 ? words.first(shorten(questions[0] ?? '')) : words.nothingYet
   if (ASKS_SETUP.test(question)) return `${words.setup}\n\n${entryOf(real)}`
   return TOPICS.find(({ about }) => about.test(question))?.[words.language] ?? words.noTopic
 }
@@ -95,11 +95,11 @@ const ASKS_NAME = /what(?:['’]s| is) my name|do you know my name|我(?:叫什�
 const ASKS_FIRST =
   /what did i (?:say|ask)|my first (?:question|message)|我(?:最先|首先|第一句|第一个问题|刚才)/i
 const ASKS_SETUP = /real platform|point (?:\w+ )*at|configur|set ?up|真实平台|真正的平台|配置|接入/i
-const TELLS_NAME = /\bmy name is (\p{L}[\p{L}\p{M}'’-]*)|我(?:叫|的名字是)(\p{L}{1,12})/iu
+const GIVES_NAME = /\bmy name is (\p{L}[\p{L}\p{M}'’-]*)|我(?:叫|的名字是)(\p{L}{1,12})/iu
 
-function toldName(text: string): string | undefined {
+function nameIn(text: string): string | undefined {
   if (ASKS_NAME.test(text)) return undefined
-  const match = TELLS_NAME.exec(text)
+  const match = GIVES_NAME.exec(text)
   return match?.[1] ?? match?.[2]
 }
 
@@ -107,7 +107,7 @@ const QUOTED_CHARACTERS_MAX = 200
 
 function shorten(text: string): string {
   if (text.length <= QUOTED_CHARACTERS_MAX) return text
-  // Not between the halves of a surrogate pair.
+  // Does not cut a surrogate pair in half.
   return `${text.slice(0, QUOTED_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
@@ -131,7 +131,7 @@ const EN: Words = {
   hello: (platform) => `Hello from the ${platform} emulator 👋`,
   asked: (question) => `You asked: “${question}”`,
   noTopic:
-    'I have no opinion on that: I am a stand-in which speaks the platform’s real protocol, so that you can try the gateway without an account anywhere. Ask me what a gateway is, how streaming works, which faults I can show, or how to point Trunkline at the real platform. ✨',
+    'I have no opinion on that: I am an emulator of the platform’s real protocol, so that you can try the gateway without an account anywhere. Ask me what a gateway is, how streaming works, which faults I can show, or how to point Trunkline at the real platform. ✨',
   name: (name) => `Your name is ${name}; you told me so in this conversation.`,
   noName: 'You have not told me your name in this conversation.',
   greet: (name) =>

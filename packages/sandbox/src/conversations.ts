@@ -1,28 +1,28 @@
 export interface Conversation {
   readonly id: string
-  /** The end user it belongs to, once known. */
+  /** The end user that the conversation belongs to, once known. */
   owner: string | undefined
-  /** Every question asked so far, which is all that a reply needs to show that it remembers. */
+  /** All questions so far; replies quote them to show that the context was kept. */
   readonly questions: string[]
-  /** What an interactive pause offered; the next question answers it. */
+  /** The options of an interactive pause, which the next question answers. */
   offered: readonly string[] | undefined
 }
 
-const KEPT = 10_000
+const CONVERSATIONS_MAX = 10_000
 
-/** The conversations of one emulator; the oldest go once there are 10,000. */
+/** The conversations of one emulator. The oldest is dropped when there are more than 10,000. */
 export class Conversations {
-  readonly #kept = new Map<string, Conversation>()
+  readonly #conversations = new Map<string, Conversation>()
 
   find(id: string): Conversation | undefined {
-    return this.#kept.get(id)
+    return this.#conversations.get(id)
   }
 
   create(id: string, owner?: string): Conversation {
     const conversation = newConversation(id, owner)
-    this.#kept.set(id, conversation)
-    const oldest = this.#kept.keys().next()
-    if (this.#kept.size > KEPT && !oldest.done) this.#kept.delete(oldest.value)
+    this.#conversations.set(id, conversation)
+    const oldest = this.#conversations.keys().next()
+    if (this.#conversations.size > CONVERSATIONS_MAX && !oldest.done) this.#conversations.delete(oldest.value)
     return conversation
   }
 }

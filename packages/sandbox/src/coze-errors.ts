@@ -30,7 +30,7 @@ const cloud: CozeErrors = {
 
 const internal = { code: 500, msg: 'internal server error' }
 
-/** coze-studio knows fewer failures: no balance, no limits, no moderation. */
+/** coze-studio has no balance, limits or moderation and reports these as an internal error. */
 const studio: CozeErrors = {
   credentials: { code: 700012006, msg: 'authentication failed: api key invalid' },
   quota: internal,
@@ -46,7 +46,9 @@ const studio: CozeErrors = {
 
 export const cozeErrors: Readonly<Record<CozeDialect, CozeErrors>> = { cloud, studio }
 
-/** Status 200 whatever the code, also where a stream was asked for; studio's bare 400 and 500 are statuses too. */
+/**
+ * Errors have status 200 even on a streaming call; only coze-studio's codes 400 and 500 are also the status.
+ */
 export function cozeRefusal(dialect: CozeDialect, error: CozeError): Answer {
   if (dialect === 'studio') return json(error.code < 1_000 ? error.code : 200, error)
   const logid = `${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)}${randomBytes(9).toString('hex').toUpperCase()}`

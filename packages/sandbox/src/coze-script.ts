@@ -6,7 +6,7 @@ import { tightFrame } from './sse.ts'
 
 type Status = 'created' | 'in_progress' | 'completed' | 'failed' | 'requires_action' | 'canceled'
 
-/** One chat: what its frames, `retrieve` and `message/list` all draw on. */
+/** One chat, from which its frames, `retrieve` and `message/list` are built. */
 export interface CozeChat {
   readonly dialect: CozeDialect
   readonly run: SeenRun
@@ -14,9 +14,9 @@ export interface CozeChat {
   readonly createdAt: number
   readonly promptTokens: number
   readonly fragments: readonly string[]
-  /** The answers among which the fragments are shared out. */
+  /** The answers of the run; `from` is the index of an answer's first fragment. */
   readonly answers: readonly { readonly id: string; readonly from: number }[]
-  /** How it ends if nobody cancels it. */
+  /** How the chat ends unless it is cancelled. */
   readonly end: 'completed' | 'failed' | 'requires_action'
 }
 
@@ -41,7 +41,7 @@ export function cozeScript(chat: CozeChat): Script {
       return completed + message('delta', id, text)
     },
     closing() {
-      // A cancelled chat goes on streaming; only its last state tells.
+      // A cancelled chat continues to stream; only its last state shows the cancellation.
       if (chat.run.state === 'stopped') return state('canceled') + done
       // coze-studio does not forward this state.
       if (chat.end === 'requires_action') return (studio ? '' : state('requires_action')) + done
@@ -54,9 +54,9 @@ export function cozeScript(chat: CozeChat): Script {
         done
       )
     },
-    // coze-studio sends neither the failed chat nor an end.
+    // coze-studio sends neither a failed chat nor an end marker.
     failure: () => (studio ? emit('error', STUDIO_FAILURE) : state('failed') + done),
-    // Neither documents a heartbeat: a comment, as proxies send it.
+    // No heartbeat is documented, so this is a comment as proxies send it.
     heartbeat: () => ': ping\n\n',
     blocking: () => cozeData(cozeChatData(chat)),
     blockingFailure: () => cozeRefusal(dialect, cozeErrors[dialect].server),
@@ -71,13 +71,13 @@ const STUDIO_FAILURE: CozeError = {
 }
 const CLOUD_FAILURE: CozeError = { code: 5000, msg: 'event interval error' }
 
-/** The chat as it is now. */
+/** Returns the chat in its current state. */
 export function cozeChatData(chat: CozeChat): object {
   const { state } = chat.run
   return chatObject(chat, state === 'running' ? 'in_progress' : state === 'stopped' ? 'canceled' : chat.end)
 }
 
-/** The chat's messages, once it is complete. */
+/** Returns the chat's messages, or none until it is complete. */
 export function cozeMessages(chat: CozeChat): readonly object[] {
   if (chat.run.state !== 'finished' || chat.end !== 'completed') return []
   return chat.answers.map(({ id }, at) =>
@@ -155,7 +155,7 @@ function messageObject(
   }
 }
 
-/** JSON as Go writes it: what HTML or JavaScript could take amiss is escaped. */
+/** Serializes JSON as Go does, which escapes characters that are special in HTML or JavaScript. */
 function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

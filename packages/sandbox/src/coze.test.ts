@@ -71,7 +71,7 @@ test('without stream: created at once, polled, listed', async () => {
   expect(list.data).toMatchObject([{ type: 'answer', content: '你好', chat_id: id }])
 })
 
-test('a conversation remembers, and is its user’s alone', async () => {
+test('a conversation keeps its context and belongs to one user', async () => {
   const first = await (await ask.coze(agent, 'My name is Ada')).text()
   const conversation_id = asText(JSON.parse(framesOf(first)[0]?.data ?? '{}').conversation_id)
   const again = await ask.coze(agent, 'What is my name?', { body: { conversation_id } })
@@ -80,7 +80,7 @@ test('a conversation remembers, and is its user’s alone', async () => {
   expect(await foreign.json()).toMatchObject({ code: 4002 })
 })
 
-test('an unknown conversation: refused by the cloud, silently replaced by coze-studio', async () => {
+test('an unknown conversation is rejected by the cloud and silently replaced by coze-studio', async () => {
   const body = { conversation_id: '7380000000000000000' }
   expect(await (await ask.coze(agent, 'x', { body })).json()).toMatchObject({ code: 4002 })
   const bytes = await (await ask.coze(agent, 'x', { ...studio, body })).text()
@@ -89,7 +89,7 @@ test('an unknown conversation: refused by the cloud, silently replaced by coze-s
   )
 })
 
-test('a conversation can be made before its first chat', async () => {
+test('a conversation can be created before its first chat', async () => {
   const made = await readJson(await post(agent, '/v1/conversation/create', { meta_data: { a: 'b' } }))
   expect(made.data).toMatchObject({ meta_data: { a: 'b' } })
   const conversation_id = asText(asRecord(made.data).id)
@@ -100,7 +100,7 @@ test('a conversation can be made before its first chat', async () => {
   expect(bytes).toContain(`"conversation_id":"${conversation_id}"`)
 })
 
-test('files come with the text in an object string, by address or by upload', async () => {
+test('files are sent with the text in an object string, by URL or by upload', async () => {
   const form = new FormData()
   form.set('file', new File(['abc'], 'notes.txt'))
   const uploaded = await fetch(`${agent.baseUrl}/v1/files/upload`, {
@@ -129,7 +129,7 @@ test('files come with the text in an object string, by address or by upload', as
   expect(await (await ask.coze(agent, '', message([items[0] ?? {}]))).json()).toMatchObject({ code: 4000 })
 })
 
-test('a bot with a made-up name answers, so that a first try works with any', async () => {
+test('a bot with any non-decimal name answers, so that a first try works', async () => {
   const bytes = await (await ask.coze(agent, 'Hello', { body: { bot_id: 'demo' } })).text()
   expect(textOf('coze', bytes)).toContain('You asked: “Hello”')
 })
@@ -141,7 +141,7 @@ test.each([
   [{ body: { additional_messages: [] } }, 4000],
   [{ body: { bot_id: '1' } }, 4200],
   [{ body: { bot_id: '7379462189365198899' } }, 4015],
-])('%j is refused with %d, status 200 and a log id', async (question, code) => {
+])('%j is rejected with code %d, status 200 and a log id', async (question, code) => {
   const refused = await ask.coze(agent, 'x', question)
   expect(refused.status).toBe(200)
   const body = await readJson(refused)
@@ -167,7 +167,7 @@ test.each([
   expect(refused.status).toBe(studioCode < 1_000 ? studioCode : 200)
 })
 
-test('a run that fails says so in its chat; coze-studio by an event, and nothing after it', async () => {
+test('a failed run is reported in its chat, or by coze-studio in a final error event', async () => {
   const cloud = framesOf(await (await ask.coze(agent, 'sandbox:error-midstream')).text())
   expect(cloud.slice(-2).map(({ event }) => event)).toEqual(['conversation.chat.failed', 'done'])
   expect(cloud.at(-2)?.data).toContain(
@@ -177,7 +177,7 @@ test('a run that fails says so in its chat; coze-studio by an event, and nothing
   expect([last?.event, last?.data.includes('"code":103100001')]).toEqual(['error', true])
 })
 
-test('multi shares the text among two answers', async () => {
+test('multi divides the text between two answers', async () => {
   const frames = framesOf(await (await ask.coze(agent, 'sandbox:multi sandbox:echo a b c d')).text())
   const answers = frames
     .filter(
@@ -188,13 +188,13 @@ test('multi shares the text among two answers', async () => {
   expect(new Set(answers.map(({ id }) => id)).size).toBe(2)
 })
 
-test('requires-action ends the run with the tool that is wanted', async () => {
+test('requires-action ends the run with the requested tool', async () => {
   const frames = framesOf(await (await ask.coze(agent, 'sandbox:requires-action')).text())
   expect(frames.at(-2)?.event).toBe('conversation.chat.requires_action')
   expect(frames.at(-2)?.data).toContain('"function":{"name":"get_order"')
 })
 
-test('one chat at a time in a conversation; cancelling turns its state over and leaves the stream open', async () => {
+test('a conversation runs one chat at a time; cancelling changes its state and leaves the stream open', async () => {
   const { data } = await readJson(await post(agent, '/v1/conversation/create', {}))
   const conversation_id = asText(asRecord(data).id)
   const response = await ask.coze(agent, 'sandbox:slow=25 sandbox:long=20', { body: { conversation_id } })

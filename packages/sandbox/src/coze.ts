@@ -4,22 +4,22 @@ import { composeReply } from './compose-reply.ts'
 import { type Conversation, Conversations } from './conversations.ts'
 import { type CozeDialect, cozeData, cozeErrors, cozeRefusal } from './coze-errors.ts'
 import { type CozeChat, cozeChatData, cozeMessages, cozeScript } from './coze-script.ts'
-import type { Emulator, Stage } from './emulator.ts'
+import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type ErrorKind, type Faults, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText } from './narrow.ts'
 import { generate, play } from './player.ts'
 
-// The token chooses the dialect.
+// The token selects the dialect.
 const KEYS = { cloud: 'pat_sandbox', studio: 'pat_sandbox_studio' } as const
 const BOT_ID = '7379462189365198898'
 const UNPUBLISHED_BOT_ID = '7379462189365198899'
 const REAL = { name: 'Coze', platform: 'coze', baseUrl: 'https://api.coze.cn' }
 
-const CHATS_KEPT = 1_000
+const CHATS_MAX = 1_000
 
-/** Coze: chats, conversations, files; coze.com and the self-hosted coze-studio. */
-export function coze(stage: Stage): Emulator {
+/** Emulates Coze's chats, conversations and files, both of coze.com and of the self-hosted coze-studio. */
+export function coze(deps: EmulatorDeps): Emulator {
   const conversations = new Conversations()
   const uploads = new Map<string, string>()
   const chats = new Map<string, CozeChat>()
@@ -33,7 +33,7 @@ export function coze(stage: Stage): Emulator {
     checkBot(dialect, botId)
     const { text, files, earlier: sent } = readMessages(dialect, body.additional_messages)
     const conversation = openConversation(dialect, search.get('conversation_id'), userId)
-    if (stage.runs.inConversation(conversation.id)) throw refusal(dialect, 'busy')
+    if (deps.runs.inConversation(conversation.id)) throw refusal(dialect, 'busy')
     const faults = parseFaults(text)
     if (faults.error) throw refusal(dialect, faults.error)
 
@@ -42,7 +42,7 @@ export function coze(stage: Stage): Emulator {
     conversation.questions.push(text)
     const end = endOf(faults)
     const fragments = end === 'requires_action' ? [] : reply.fragments
-    const run = stage.runs.begin({ id: snowflake(), conversationId: conversation.id })
+    const run = deps.runs.begin({ id: snowflake(), conversationId: conversation.id })
     const record: CozeChat = {
       dialect,
       run,
@@ -55,30 +55,30 @@ export function coze(stage: Stage): Emulator {
     }
     remember(record)
     if (!stream) {
-      void generate({ run, fragments, faults, delayMs: stage.delayMs })
+      void generate({ run, fragments, faults, delayMs: deps.delayMs })
       return cozeData(cozeChatData(record))
     }
     const script = cozeScript(record)
-    // The chat is the server's: it goes on without its connection.
+    // A chat continues on the server when its connection closes.
     return play(response, {
       run,
       script,
       fragments,
       faults,
       stream,
-      delayMs: stage.delayMs,
+      delayMs: deps.delayMs,
       endsWithClient: false,
     })
   }
 
-  /** A conversation is that of the user who chats in it first. */
+  /** A conversation belongs to the first user who chats in it. */
   function openConversation(dialect: CozeDialect, id: string | null, userId: string): Conversation {
     const conversation = id ? conversations.find(id) : undefined
     if (conversation && (conversation.owner ?? userId) === userId) {
       conversation.owner = userId
       return conversation
     }
-    // coze-studio silently begins another one.
+    // coze-studio silently creates a new conversation instead.
     if (id && dialect === 'cloud') throw refusal(dialect, 'not-found')
     return conversations.create(snowflake(), userId)
   }
@@ -97,7 +97,7 @@ export function coze(stage: Stage): Emulator {
     return { ...last, earlier: questions.slice(0, -1).map(({ text }) => text) }
   }
 
-  /** A JSON list in a string: at most one text, and never a text alone. */
+  /** Reads a JSON list in a string, which contains at most one text, and never a text alone. */
   function readObjects(dialect: CozeDialect, content: string): Question {
     const items = parseList(content).map(asRecord)
     const texts = items.filter(({ type }) => type === 'text')
@@ -114,7 +114,7 @@ export function coze(stage: Stage): Emulator {
   function remember(record: CozeChat): void {
     chats.set(record.run.id, record)
     const oldest = chats.keys().next()
-    if (chats.size > CHATS_KEPT && !oldest.done) chats.delete(oldest.value)
+    if (chats.size > CHATS_MAX && !oldest.done) chats.delete(oldest.value)
   }
 
   function findChat(dialect: CozeDialect, chatId: string, conversationId: string): CozeChat {
@@ -128,13 +128,13 @@ export function coze(stage: Stage): Emulator {
     return findChat(dialect, query.get('chat_id') ?? '', query.get('conversation_id') ?? '')
   }
 
-  /** Turns the state over; an open stream goes on to its end. */
+  /** Changes the chat's state only; an open stream continues to its end. */
   function cancel({ headers, path, body }: RequestContext): Answer {
     const dialect = dialectOf(headers.authorization)
     const record = findChat(dialect, asText(body.chat_id), asText(body.conversation_id))
-    const run = stage.runs.get(record.run.id)
+    const run = deps.runs.get(record.run.id)
     const running = run?.state === 'running' ? run : undefined
-    stage.seen.stop({ runId: running?.id, path, body })
+    deps.seen.stop({ runId: running?.id, path, body })
     if (!running) throw new Refusal(cozeRefusal(dialect, NOT_CANCELABLE[dialect]))
     running.settle('stopped')
     return cozeData({ ...cozeChatData(record), last_error: null })
@@ -221,7 +221,10 @@ function refusal(dialect: CozeDialect, kind: ErrorKind): Refusal {
   return new Refusal(cozeRefusal(dialect, cozeErrors[dialect][kind]))
 }
 
-/** Real ids are decimal, and of those one exists; a made-up name passes, so that first tries work with any `app_id`. */
+/**
+ * Of all decimal ids only one exists. Any other name is accepted, so that a first try works with any
+ * `app_id`.
+ */
 function checkBot(dialect: CozeDialect, id: string): void {
   if (id === UNPUBLISHED_BOT_ID) throw refusal(dialect, 'misconfigured')
   if (id !== BOT_ID && /^\d+$/.test(id)) throw refusal(dialect, 'app-not-found')
@@ -250,7 +253,7 @@ function parseList(content: string): readonly unknown[] {
   }
 }
 
-/** 64 bits, so never a JavaScript number. */
+/** Returns a 64-bit id as a string, because a JavaScript number would lose its last digits. */
 function snowflake(): string {
   return `7380${randomInt(100_000_000_000_000, 281_000_000_000_000)}`
 }

@@ -10,7 +10,9 @@ export function difyError(status: number, code: string, message: string): Answer
   return difyJson(status, { code, message, status })
 }
 
-/** Refused before the service's own code saw it: no code, no status. */
+/**
+ * The request validator rejects the call before the service runs, so the body has neither code nor status.
+ */
 export function missingField(field: string): Answer {
   return difyJson(400, {
     errors: { [field]: 'Missing required parameter in the JSON body or the post body or the query string' },

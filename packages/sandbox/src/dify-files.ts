@@ -20,7 +20,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = Object.fromEntries(
   }).flatMap(([type, extensions]) => extensions.split(' ').map((extension) => [extension, type])),
 )
 
-/** Dify's uploads, and the files that a request names. */
+/** Stores Dify's uploads and resolves the files of a request. */
 export class DifyFiles {
   readonly #uploads = new Map<string, Upload>()
 
@@ -31,7 +31,7 @@ export class DifyFiles {
     if (!name) throw new Refusal(difyError(400, 'no_file_uploaded', 'Please upload your file.'))
     if (size > FILE_BYTES_MAX) throw new Refusal(difyError(413, 'file_too_large', 'File size exceeded.'))
     const extension = extensionOf(name)
-    // A file type that no app accepts.
+    // Stands for all file types that no app accepts.
     if (extension === 'exe')
       throw new Refusal(difyError(415, 'unsupported_file_type', 'File type not allowed.'))
     const id = randomUUID()
@@ -47,7 +47,11 @@ export class DifyFiles {
     })
   }
 
-  /** What the reply calls them. */
+  /**
+   * Returns the names by which the reply lists the files.
+   *
+   * @throws Refusal if an upload is unknown or a URL is invalid or of another type than stated
+   */
   names(files: unknown, user: string): readonly string[] {
     return asList(files).map((file) => this.#name(asRecord(file), user))
   }

@@ -14,13 +14,13 @@ export interface DifyRun {
   readonly turn: number
   readonly promptTokens: number
   readonly finish: 'stop' | 'length'
-  /** What moderation puts in the answer's place. */
+  /** The text with which moderation replaces the answer. */
   readonly replacement: string | undefined
 }
 
 export type DifyMessageKind = 'chat' | 'agent-chat' | 'agent' | 'completion'
 
-/** A run of an app without a workflow: text, then `message_end`. */
+/** A run of an app without a workflow: the text, then `message_end`. */
 export function difyScript(kind: DifyMessageKind, run: DifyRun): Script {
   const emit = difyFrames(run)
   const { messageId: id, taskId, conversationId, createdAt, replacement } = run
@@ -66,7 +66,7 @@ export function difyFrames({ conversationId, messageId, createdAt, taskId }: Dif
         ...(conversationId && { conversation_id: conversationId }),
         message_id: messageId,
         created_at: createdAt,
-        // Errors alone come without it.
+        // Only errors lack it.
         ...(event !== 'error' && { task_id: taskId }),
         ...fields,
       }),
@@ -78,7 +78,7 @@ export function difyCommon(
 ): Pick<Script, 'streamHeaders' | 'heartbeat' | 'failure' | 'blockingFailure'> {
   return {
     streamHeaders: { 'content-type': 'text/event-stream; charset=utf-8' },
-    // An event without data, which strict parsers never deliver.
+    // An event without data, which parsers that follow the SSE standard do not deliver.
     heartbeat: () => 'event: ping\n\n',
     failure: () =>
       emit('error', {
@@ -132,21 +132,34 @@ const HANDBOOK = {
   title: null,
 }
 
-const untold = { thought: '', observation: '', tool: '', tool_labels: {}, tool_input: '', message_files: [] }
+const emptyThought = {
+  thought: '',
+  observation: '',
+  tool: '',
+  tool_labels: {},
+  tool_input: '',
+  message_files: [],
+}
 const search = {
   tool: 'handbook',
   tool_labels: { handbook: { en_US: 'Handbook', zh_Hans: '手册' } },
   tool_input: '{"handbook": {"query": "gateway"}}',
 }
 
-/** One thought is sent several times under its id, each time with more in it. */
+/** Each thought is sent several times with the same id, each time with more fields filled in. */
 const toolThoughts = [
-  { id: 't-1', position: 1, ...untold },
-  { id: 't-1', position: 1, ...untold, ...search },
-  { id: 't-1', position: 1, ...untold, ...search, observation: '{"handbook": "One line to every agent."}' },
-  { id: 't-2', position: 2, ...untold },
+  { id: 't-1', position: 1, ...emptyThought },
+  { id: 't-1', position: 1, ...emptyThought, ...search },
+  {
+    id: 't-1',
+    position: 1,
+    ...emptyThought,
+    ...search,
+    observation: '{"handbook": "One line to every agent."}',
+  },
+  { id: 't-2', position: 2, ...emptyThought },
 ]
 
 function finalThought(thought: string) {
-  return { id: 't-2', position: 2, ...untold, thought }
+  return { id: 't-2', position: 2, ...emptyThought, thought }
 }

@@ -13,12 +13,15 @@ type Status = 'succeeded' | 'failed' | 'stopped'
 interface Flow {
   readonly run: DifyRun
   readonly workflowRunId: string
-  /** Adds `workflow_run_id` to what the app's kind has on every frame. */
+  /** Adds `workflow_run_id` to the fields that every frame of this kind of app has. */
   readonly emit: Emit
   readonly nodeFails: boolean
 }
 
-/** A Chatflow: the events of a workflow around those of a message. The year decides which of its two ends is last. */
+/**
+ * A chatflow: a message's events inside those of a workflow. The year decides which of the two ends comes
+ * last.
+ */
 export function difyChatflowScript(run: DifyRun, year: 2025 | 2026, nodeFails: boolean): Script {
   const message = difyFrames(run)
   const workflowRunId = randomUUID()
@@ -32,7 +35,7 @@ export function difyChatflowScript(run: DifyRun, year: 2025 | 2026, nodeFails: b
     fragment: (answer) => message('message', { id, answer, from_variable_selector: ['llm', 'text'] }),
     closing(answer, end) {
       const finished = workflowFinished(flow, answer, statusOf(flow, end), { answer })
-      // The 2026 guide tells of a failed node by the workflow's status alone.
+      // Since 2026 only the workflow's status reports a failed node.
       if (nodeFails) return finished + (year === 2026 ? '' : message('error', RUN_FAILED))
       const replaced = replacement
         ? message('message_replace', { answer: replacement, reason: 'output_moderation' })
@@ -59,7 +62,7 @@ export function difyChatflowScript(run: DifyRun, year: 2025 | 2026, nodeFails: b
 
 const RUN_FAILED = { code: 'invalid_param', status: 400, message: `Run failed: ${NODE_ERROR}` }
 
-/** A workflow app: no message, no conversation; tokens only as a total. */
+/** A workflow app, which has no message or conversation and reports tokens only as a total. */
 export function difyWorkflowScript(run: DifyRun, nodeFails: boolean): Script {
   const workflowRunId = randomUUID()
   const emit: Emit = (event, fields) =>
@@ -74,7 +77,7 @@ export function difyWorkflowScript(run: DifyRun, nodeFails: boolean): Script {
     closing: (text, end) =>
       (replacement ? emit('text_replace', { data: { text: replacement } }) : '') +
       workflowFinished(flow, text, statusOf(flow, end), { text: replacement ?? text }),
-    // Status 200 also for a run that failed.
+    // A failed run also has status 200.
     blocking: (text, end) =>
       difyJson(200, {
         task_id: run.taskId,

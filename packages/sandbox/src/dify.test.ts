@@ -41,7 +41,7 @@ test('blocking: one body in ASCII', async () => {
   expect(body).toMatch(/"latency": 1\.2\}\}, "created_at": TIME\}$/)
 })
 
-test('an agent thinks aloud, each thought sent again as it fills', async () => {
+test('an agent sends its thoughts, each several times with more fields', async () => {
   const bytes = await streamOf('agent', 'sandbox:echo 杭州 ☀️')
   const frames = framesOf(bytes).map(({ data }) => JSON.parse(data))
   const thoughts = frames.filter(({ event }) => event === 'agent_thought')
@@ -80,7 +80,7 @@ const BEFORE = [
 test.each([
   ['chatflow', [...BEFORE, 'workflow_finished', 'message_end']],
   ['chatflow2026', [...BEFORE.slice(0, -1), 'message_end', 'node_finished', 'workflow_finished']],
-])('a %s ends in its year’s order', async (kind, events) => {
+])('a %s sends its final events in the order of its year', async (kind, events) => {
   const bytes = await streamOf(kind, 'sandbox:echo x')
   expect(eventsOf(bytes)).toEqual(events)
   expect(bytes).toContain('"from_variable_selector":["llm","text"]')
@@ -109,7 +109,7 @@ describe('workflow and completion apps', () => {
     )
   })
 
-  test('a blocking workflow is status 200 also where it failed', async () => {
+  test('a blocking workflow has status 200 even if it failed', async () => {
     const good = await readJson(await run('workflow', {}))
     expect(good.data).toMatchObject({ status: 'succeeded', outputs: { text: '翻译 x' }, total_tokens: 10 })
     const failed = await run('workflow', { inputs: { query: 'sandbox:node-failed' } })
@@ -135,7 +135,7 @@ describe('workflow and completion apps', () => {
   })
 })
 
-test('a conversation remembers, and is its user’s alone', async () => {
+test('a conversation keeps its context and belongs to one user', async () => {
   const first = await readJson(await ask.dify(agent, 'My name is Ada', { stream: false }))
   const { conversation_id } = first
   const again = await ask.dify(agent, 'What is my name?', { body: { conversation_id } })
@@ -174,7 +174,7 @@ test.each([
     'invalid_param',
     'does not support blocking',
   ],
-])('%s is refused', async (_, question, status, code, message) => {
+])('%s is rejected', async (_, question, status, code, message) => {
   const refused = await ask.dify(agent, 'x', question)
   expect(refused.status).toBe(status)
   const body = await readJson(refused)
@@ -198,7 +198,7 @@ test.each([
   expect([refused.status, (await readJson(refused)).code]).toEqual([status, code])
 })
 
-test('files: by address, whose type is checked, or by the same user’s upload', async () => {
+test('files are sent by URL, whose type is checked, or by an upload of the same user', async () => {
   const uploadAs = async (user: string) => {
     const form = new FormData()
     form.set('file', new File(['abc'], 'notes.txt', { type: 'text/plain' }))
@@ -222,7 +222,7 @@ test('files: by address, whose type is checked, or by the same user’s upload',
   expect((await ask.dify(agent, 'Look', { body: { files: [foreign] } })).status).toBe(400)
 })
 
-test('a failed node: an error frame in the older order, the status alone in 2026, an error for a body', async () => {
+test('a failed node is an error frame in 2025, a status in 2026 and an error body when blocking', async () => {
   const older = await streamOf('chatflow', 'sandbox:node-failed')
   expect(eventsOf(older).slice(-2)).toEqual(['workflow_finished', 'error'])
   expect(older).toContain('"code":"invalid_param","status":400,"message":"Run failed: ')
@@ -240,7 +240,7 @@ test('an error in mid-stream has no task_id', async () => {
   )
 })
 
-test('a replacement comes before the end, and alone in a body', async () => {
+test('a replacement precedes the end of a stream and is the whole text of a body', async () => {
   const bytes = await streamOf('chat', 'sandbox:replace sandbox:echo x')
   expect(eventsOf(bytes)).toEqual(['message', 'message_replace', 'message_end'])
   const body = await readJson(await ask.dify(agent, 'sandbox:replace', { stream: false }))
@@ -256,7 +256,7 @@ test('a heartbeat is an event without data', async () => {
 test.each([
   ['chat', 'message_end'],
   ['chatflow', 'workflow_finished,message_end'],
-])('stop ends a %s’s run with %s, for its own user alone', async (kind, ending) => {
+])('stop ends the run of a %s with %s, but only for its own user', async (kind, ending) => {
   const key = keyOf(kind)
   const response = await ask.dify(agent, 'sandbox:silence sandbox:echo a b', { key })
   const run = agent.seen.runs.at(-1)
@@ -272,7 +272,7 @@ test.each([
   expect(agent.seen.stops.slice(-2).map(({ runId }) => runId)).toEqual([undefined, run?.id])
 })
 
-test('a run whose client left before the first byte can still be stopped', async () => {
+test('a run whose client disconnected before the first byte can still be stopped', async () => {
   const leaving = new AbortController()
   const known = agent.seen.runs.at(-1)
   const gone = ask.dify(agent, 'sandbox:hang', { signal: leaving.signal })

@@ -6,13 +6,13 @@ import { difyError, difyErrors, difyJson, missingField } from './dify-errors.ts'
 import { DifyFiles } from './dify-files.ts'
 import { type DifyRun, difyScript } from './dify-script.ts'
 import { difyChatflowScript, difyWorkflowScript } from './dify-workflow-script.ts'
-import type { Emulator, Stage } from './emulator.ts'
+import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type Faults, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
 import { asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play, type Script } from './player.ts'
 
-// A key is an app, and an app is of one kind.
+// A key identifies an app, and thereby its kind.
 const KEYS = {
   chat: 'app-sandbox-chat',
   agent: 'app-sandbox-agent',
@@ -38,8 +38,8 @@ const MODES: Readonly<Record<Kind, string>> = {
 
 const REAL = { name: 'Dify', platform: 'dify', baseUrl: 'https://api.dify.ai/v1' }
 
-/** Dify's service API: one app of each kind, chosen by the key. */
-export function dify(stage: Stage): Emulator {
+/** Emulates Dify's service API with one app of each kind, selected by the key. */
+export function dify(deps: EmulatorDeps): Emulator {
   const conversations = new Conversations()
   const files = new DifyFiles()
 
@@ -71,13 +71,13 @@ export function dify(stage: Stage): Emulator {
         : undefined,
     }
     return play(response, {
-      run: stage.runs.begin({ id: difyRun.taskId, conversationId: conversation?.id ?? '', owner: user }),
+      run: deps.runs.begin({ id: difyRun.taskId, conversationId: conversation?.id ?? '', owner: user }),
       script: scriptOf(kind, difyRun, faults),
       fragments: nodeFails(kind, faults) ? [] : reply.fragments,
       faults,
       stream,
-      delayMs: stage.delayMs,
-      // A run has a thread of its own; dropping the connection does not stop it.
+      delayMs: deps.delayMs,
+      // Dify runs in a separate thread, which closing the connection does not stop.
       endsWithClient: false,
     })
   }
@@ -89,14 +89,14 @@ export function dify(stage: Stage): Emulator {
     return conversation
   }
 
-  /** Always a success, also for an unknown task and for another user's, which goes on. */
+  /** Always reports success, even for an unknown task or another user's, which continues. */
   function stop(context: RequestContext): Answer {
     appOf(context)
     const { params, path, body } = context
     if (!asText(body.user)) throw new Refusal(USER_MISSING)
-    const found = stage.runs.get(params.task ?? '')
+    const found = deps.runs.get(params.task ?? '')
     const mine = found?.owner === body.user ? found : undefined
-    stage.seen.stop({ runId: mine?.id, path, body })
+    deps.seen.stop({ runId: mine?.id, path, body })
     mine?.halt('stopped')
     return difyJson(200, { result: 'success' })
   }
@@ -179,7 +179,7 @@ function readRequest(kind: Kind, route: Route, body: JsonRecord): DifyRequest {
   return { query, user, stream }
 }
 
-/** An empty id is refused as release 1.11.0 does it, the strictest one. */
+/** Rejects an empty id as release 1.11.0 does, which is the strictest. */
 function checkUuid(id: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return id
   if (id) {

@@ -3,24 +3,24 @@ import type { Routes } from './http-server.ts'
 import type { Runs } from './runs.ts'
 import type { SeenLog } from './seen.ts'
 
-/** What an emulator is given. */
-export interface Stage {
+/** The services that an emulator gets from the sandbox. */
+export interface EmulatorDeps {
   readonly seen: SeenLog
   readonly runs: Runs
-  /** Between two fragments of a reply. */
+  /** The pause between two fragments of a reply. */
   readonly delayMs: number
 }
 
-/** One platform: its routes, and what a client needs to reach them. */
+/** An emulated platform: its routes and the values with which a client reaches them. */
 export interface Emulator {
-  /** Between the origin and what clients append. */
+  /** The part of the base URL after the origin. */
   readonly basePath: string
   readonly apiKey: string
-  /** All keys, by what they open. */
+  /** All keys, by the kind of app or the dialect that they select. */
   readonly keys: Readonly<Record<string, string>>
-  /** A real app, bot or model id, where the platform has such. */
+  /** An existing app, bot or model id, if the platform has such ids. */
   readonly appId?: string
-  /** What an entry of the gateway's configuration needs beside address and key. */
+  /** The properties that an entry of the gateway's configuration needs besides address and key. */
   readonly options?: Readonly<Record<string, unknown>>
   readonly routes: Routes
   readonly notFound: Answer

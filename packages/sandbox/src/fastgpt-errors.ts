@@ -1,7 +1,7 @@
 import { type Answer, json } from './answer.ts'
 import type { ErrorKind } from './faults.ts'
 
-/** A refusal by FastGPT; its words depend on whether a stream was asked for. */
+/** An error of FastGPT; its form on the wire depends on whether the client requested a stream. */
 export interface FastGptError {
   readonly status: number
   readonly body: {
@@ -12,7 +12,7 @@ export interface FastGptError {
   }
 }
 
-/** Errors with a name of their own carry an i18n key for a text; the others have nothing but a text. */
+/** Named errors carry an i18n key as their message; unnamed ones carry only a text. */
 export const known = {
   unAuthorization: named(403, 'unAuthorization', 'common:code_error.error_message.403'),
   unAuthApiKey: named(514, 'unAuthApiKey', 'common:code_error.error_message.514'),
@@ -43,7 +43,7 @@ export function jsonError({ status, body }: FastGptError): Answer {
   return json(status, body)
 }
 
-/** Sent before a run sets its headers: status 200 and no content type. */
+/** FastGPT sends such errors before a run sets its headers, so they have status 200 and no content type. */
 export function sseError({ body }: FastGptError): Answer {
   return { status: 200, headers: {}, body: errorFrame(body.statusText ? body : { message: body.message }) }
 }

@@ -7,7 +7,7 @@ import { frame } from './sse.ts'
 
 export interface FastGptDialect {
   readonly version: 'v1' | 'v2'
-  /** Up to August 2025 v1 sent `flowResponses` after `[DONE]`; 2026 also gives chats a title. */
+  /** Until August 2025 v1 sent `flowResponses` after `[DONE]`; releases of 2026 also give chats a title. */
   readonly year: 2025 | 2026
   readonly detail: boolean
 }
@@ -22,7 +22,7 @@ export interface FastGptRun {
   readonly outcome: 'answer' | 'interactive' | 'node-failed'
 }
 
-/** What `sandbox:interactive` offers. */
+/** The options that `sandbox:interactive` offers. */
 export const OPTIONS = [
   { value: '确认', key: 'option1' },
   { value: '取消', key: 'option2' },
@@ -37,7 +37,7 @@ const START_NODE = {
 }
 const NODE_ERROR = '401 Incorrect API key provided'
 
-/** A run of an app of two nodes: the start, and a model or a choice. */
+/** A run of an app with two nodes: the start, and either a model or a choice. */
 export function fastGptScript({ version, year, detail }: FastGptDialect, run: FastGptRun): Script {
   const { chatId, variables, outcome } = run
   const detailFrame = (event: string, data: unknown) => (detail ? frame(JSON.stringify(data), event) : '')
@@ -64,7 +64,7 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
     closing(text) {
       const stop = answerFrame(chunk({ content: null }, 'stop'))
       const done = answerFrame('[DONE]')
-      // The title's event line is there whether detail was asked for or not.
+      // The title has an event line even if the client did not request detail.
       const title =
         year === 2026 && run.isNew ? frame(JSON.stringify({ title: titleOf(run.query) }), 'chatTitle') : ''
       const updated = hasVariables ? detailFrame('updateVariables', variables) : ''
@@ -101,7 +101,7 @@ export function fastGptScript({ version, year, detail }: FastGptDialect, run: Fa
   }
 }
 
-/** `id`, `object`, `created` and `model` are blank on every frame. */
+/** FastGPT leaves `id`, `object`, `created` and `model` blank on every frame. */
 function chunk(delta: { content: string | null }, finishReason: 'stop' | null): string {
   const choice = { delta: { role: 'assistant', ...delta }, index: 0, finish_reason: finishReason }
   return JSON.stringify({ id: '', object: '', created: 0, model: '', choices: [choice] })

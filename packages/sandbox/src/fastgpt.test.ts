@@ -68,7 +68,7 @@ test('v2 with detail: one flowNodeResponse a node, and a duration', async () => 
   )
 })
 
-test('variables come back as updateVariables', async () => {
+test('variables are returned as updateVariables', async () => {
   const body = { detail: true, variables: { topic: '电影' } }
   const bytes = await (await ask.fastgpt(agent, 'sandbox:echo x', { body })).text()
   expect(bytes).toContain('event: updateVariables\ndata: {"topic":"电影"}\n\n')
@@ -89,7 +89,7 @@ test('blocking: the chat’s id, a usage of ones, nodes with detail only', async
   })
 })
 
-test('a chat is remembered by its id, and no other', async () => {
+test('a chat keeps its context under its own id only', async () => {
   await ask.fastgpt(agent, 'My name is Ada', { body: { chatId: 'ada' } })
   const name = async (body: object) =>
     textOf('fastgpt', await (await ask.fastgpt(agent, 'What is my name?', { body: { ...body } })).text())
@@ -108,7 +108,7 @@ test('without a chatId the sent messages are the context', async () => {
   expect(textOf('fastgpt', bytes)).toContain('Your name is Ada')
 })
 
-test('images and files are read off the content parts', async () => {
+test('images and files are read from the content parts', async () => {
   const content = [
     { type: 'text', text: 'Look' },
     { type: 'image_url', image_url: { url: 'https://x/y.png' } },
@@ -123,7 +123,7 @@ test('images and files are read off the content parts', async () => {
 const WRONG_KEY =
   '{"code":514,"statusText":"unAuthApiKey","message":"common:code_error.error_message.514","data":null}'
 
-test('a wrong key: status 200 without a content type to a stream, 500 else', async () => {
+test('a wrong key has status 200 without a content type on a stream, and 500 otherwise', async () => {
   const streamed = await ask.fastgpt(agent, 'x', { key: 'fastgpt-wrong' })
   expect([streamed.status, streamed.headers.get('content-type')]).toEqual([200, null])
   expect(await streamed.text()).toBe(`event: error\ndata: ${WRONG_KEY}\n\n`)
@@ -135,11 +135,11 @@ test.each([
   ['odd', '"statusText":"unAuthorization"'],
   ['fastgpt-sandboxteam', '"message":"Key is error. '],
   ['fastgpt-sandboxteam-66e0a1b2c3d4e5f607182931', '"message":"app is empty"'],
-])('the key %s is refused with %s', async (key, reason) => {
+])('the key %s is rejected with %s', async (key, reason) => {
   expect(await (await ask.fastgpt(agent, 'x', { key })).text()).toContain(reason)
 })
 
-test('an account’s key serves its real app', async () => {
+test('an account’s key works with an existing app', async () => {
   const question = { key: agent.keys.team ?? '', body: { appId: agent.appId } }
   expect(textOf('fastgpt', await (await ask.fastgpt(agent, 'sandbox:echo x', question)).text())).toBe('x')
 })
@@ -178,7 +178,7 @@ test.each([
   expect((await readJson(refused)).message).toContain(message)
 })
 
-test('a failed node: nothing but a stop without detail, its error with detail, both in a body', async () => {
+test('a failed node shows only a stop without detail, its error with detail, and both in a body', async () => {
   const bare = await (await ask.fastgpt(agent, 'sandbox:node-failed')).text()
   expect(bare).toBe(`${plain(null, 'stop')}data: [DONE]\n\n`)
   const detailed = await (await ask.fastgpt(agent, 'sandbox:node-failed', { body: { detail: true } })).text()
@@ -187,7 +187,7 @@ test('a failed node: nothing but a stop without detail, its error with detail, b
   expect(body.error).toEqual({ message: '401 Incorrect API key provided' })
 })
 
-test('an interactive pause offers a choice, and the next query takes it', async () => {
+test('an interactive pause offers a choice, and the next query makes it', async () => {
   const body = { chatId: 'refund', detail: true }
   const paused = await (await ask.fastgpt(agent, 'sandbox:interactive', { body })).text()
   const { data = '' } = framesOf(paused).find(({ event }) => event === 'interactive') ?? {}
@@ -206,7 +206,7 @@ test('an interactive pause offers a choice, and the next query takes it', async 
   )
 })
 
-test('v2/chat/stop ends the run in good order', async () => {
+test('v2/chat/stop ends the run with its usual last frames', async () => {
   const response = await ask.fastgpt(agent, 'sandbox:silence sandbox:echo a b', {
     body: { chatId: 'stopped' },
   })
@@ -218,7 +218,7 @@ test('v2/chat/stop ends the run in good order', async () => {
   expect(runs.at(-1)?.state).toBe('stopped')
 })
 
-test('2026 refuses a second run in a chat, 2025 does not', async () => {
+test('a second run in a chat is rejected in 2026 and accepted in 2025', async () => {
   const key = agent.keys['2026'] ?? ''
   for (const [used, expected] of [
     [key, 'chatIsGenerating'],
@@ -231,7 +231,7 @@ test('2026 refuses a second run in a chat, 2025 does not', async () => {
   }
 })
 
-test('the probe needs no key, and an unknown path is a page', async () => {
+test('the probe needs no key, and an unknown path returns a web page', async () => {
   expect((await readJson(await get(agent, '/common/system/getInitData'))).code).toBe(200)
   const unknown = await get(agent, '/nowhere')
   expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html'])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Answer, htmlPage, json, Refusal } from './answer.ts'
 import { composeReply } from './compose-reply.ts'
 import { type Conversation, Conversations, newConversation } from './conversations.ts'
-import type { Emulator, Stage } from './emulator.ts'
+import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type FastGptError, fastGptErrors, jsonError, known, sseError } from './fastgpt-errors.ts'
 import { type FastGptRun, fastGptScript, OPTIONS } from './fastgpt-script.ts'
 import { type Faults, parseFaults } from './faults.ts'
@@ -10,14 +10,14 @@ import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play } from './player.ts'
 
-// `team` is an account's key: it needs a real appId. `2026` speaks the dialect of that year.
+// `team` is an account's key, which requires an existing appId. `2026` selects the dialect of that year.
 const KEYS = { app: 'fastgpt-sandbox', team: 'fastgpt-sandboxteam', '2026': 'fastgpt-sandbox2026' } as const
 const APP_ID = '66e0a1b2c3d4e5f607182930'
 
 const REAL = { name: 'FastGPT', platform: 'fastgpt', baseUrl: 'https://api.fastgpt.in/api' }
 
-/** FastGPT: `/api/v1/chat/completions`, its v2 twin, stop and probe. */
-export function fastgpt(stage: Stage): Emulator {
+/** Emulates FastGPT: chat completions in v1 and v2, the stop call and the probe. */
+export function fastgpt(deps: EmulatorDeps): Emulator {
   const chats = new Conversations()
 
   function complete({ headers, body, response }: RequestContext, version: 'v1' | 'v2'): Promise<void> {
@@ -28,7 +28,8 @@ export function fastgpt(stage: Stage): Emulator {
     const { query, files, earlier: sent } = readMessages(body, refuse)
     const faults = parseFaults(query)
     if (faults.error) {
-      // Limiter and schema stand before the handler: their refusals are JSON even for a stream.
+      // Rate limiter and schema validation run before the handler, so their errors are JSON even for a
+      // stream.
       const early = faults.error === 'rate-limit' || faults.error === 'rejected'
       const error = fastGptErrors[faults.error]
       throw early ? new Refusal(jsonError(error)) : refuse(error)
@@ -36,7 +37,7 @@ export function fastgpt(stage: Stage): Emulator {
 
     const chat = openChat(body.chatId)
     const year = key === KEYS['2026'] ? 2026 : 2025
-    if (year === 2026 && stage.runs.inConversation(chat.id)) throw refuse(fastGptErrors.busy)
+    if (year === 2026 && deps.runs.inConversation(chat.id)) throw refuse(fastGptErrors.busy)
 
     const outcome = outcomeOf(faults)
     const earlier = [...chat.questions, ...sent]
@@ -57,19 +58,19 @@ export function fastgpt(stage: Stage): Emulator {
         outcome,
       },
     )
-    const run = stage.runs.begin({ id: randomUUID(), conversationId: chat.id })
+    const run = deps.runs.begin({ id: randomUUID(), conversationId: chat.id })
     return play(response, {
       run,
       script,
       fragments,
       faults,
       stream,
-      delayMs: stage.delayMs,
+      delayMs: deps.delayMs,
       endsWithClient: true,
     })
   }
 
-  /** An unknown id makes the chat; without any, nothing is kept. */
+  /** An unknown id creates the chat; a chat without an id is not kept. */
   function openChat(chatId: unknown): Conversation {
     const id = asText(chatId) || randomUUID().replaceAll('-', '').slice(0, 24)
     if (typeof chatId !== 'string') return newConversation(id)
@@ -78,8 +79,8 @@ export function fastgpt(stage: Stage): Emulator {
 
   function stop({ path, body, headers }: RequestContext): Answer {
     admit(headers.authorization, body.appId, (error) => new Refusal(jsonError(error)))
-    const run = stage.runs.inConversation(asText(body.chatId))
-    stage.seen.stop({ runId: run?.id, path, body })
+    const run = deps.runs.inConversation(asText(body.chatId))
+    deps.seen.stop({ runId: run?.id, path, body })
     run?.halt('stopped')
     return json(200, { code: 200, statusText: '', message: '', data: { success: true } })
   }
@@ -107,7 +108,7 @@ export function fastgpt(stage: Stage): Emulator {
 
 type Refuse = (error: FastGptError) => Refusal
 
-/** The key has two parts; a third is an app's id, as older clients send it. */
+/** A key has two parts; a third is an app's id, which older clients append. */
 function admit(authorization: string | undefined, appId: unknown, refuse: Refuse): string {
   const [prefix, secret, legacyAppId, ...rest] = authorization?.split(' ')[1]?.split('-') ?? []
   if (prefix === undefined || secret === undefined || rest.length > 0) throw refuse(known.unAuthorization)

@@ -1,59 +1,63 @@
-/** Words in a query that make an emulator misbehave, the same on every platform. */
+/**
+ * Words in a query that make an emulator misbehave, the same on every platform. The README repeats this
+ * table.
+ */
 export const FAULTS = {
-  'sandbox:slow-first': 'The first byte comes after 3 s; `=N` after N ms.',
-  'sandbox:slow': '100 ms between two fragments; `=N`: N ms.',
-  'sandbox:long': 'A reply of 1,000 numbered fragments; `=N`: N of them, at most 1,000,000.',
+  'sandbox:slow-first': 'Sends the first byte after 3 s; `=N`: after N ms.',
+  'sandbox:slow': 'Waits 100 ms between two fragments; `=N`: N ms.',
+  'sandbox:long': 'Sends a reply of 1,000 numbered fragments; `=N`: of N fragments, at most 1,000,000.',
   'sandbox:echo':
-    'Must be the last word: what follows it and one space is the reply, byte for byte, in fragments.',
-  'sandbox:length': 'The reply is cut in the middle; where the platform can say so, it says `length`.',
-  'sandbox:empty': 'The run succeeds without a text.',
-  'sandbox:hang': 'No byte at all; the connection is held.',
-  'sandbox:pings': "Nothing but the platform's heartbeats, one a second; `=N`: one every N ms.",
-  'sandbox:silence': 'Nothing more after the first fragment; the connection is held.',
-  'sandbox:reset': 'The socket is reset in the middle of the reply.',
-  'sandbox:truncate': 'The reply ends in the middle, in good order but without its end marker.',
-  'sandbox:malformed': 'A frame in the middle is not JSON.',
-  'sandbox:endless-line': 'In the middle begins a line that does not end before 64 MiB.',
-  'sandbox:html': "A proxy's HTML page with status 502.",
-  'sandbox:html-200': 'An HTML page with status 200.',
+    'Must be the last word: replies with the text after it and one space, byte for byte, in fragments.',
+  'sandbox:length':
+    'Cuts the reply in the middle; a platform that can report this gives the reason `length`.',
+  'sandbox:empty': 'Finishes the run successfully without any text.',
+  'sandbox:hang': 'Sends no byte and keeps the connection open.',
+  'sandbox:pings': "Sends nothing but the platform's heartbeats, one per second; `=N`: one every N ms.",
+  'sandbox:silence': 'Sends nothing after the first fragment and keeps the connection open.',
+  'sandbox:reset': 'Resets the socket in the middle of the reply.',
+  'sandbox:truncate': 'Ends the reply in the middle, without an error but also without its end marker.',
+  'sandbox:malformed': 'Sends a frame in the middle that is not JSON.',
+  'sandbox:endless-line': 'Begins a line in the middle that does not end before 64 MiB.',
+  'sandbox:html': "Replies with a proxy's HTML page and status 502.",
+  'sandbox:html-200': 'Replies with an HTML page and status 200.',
   'sandbox:error':
-    "`=<kind>`: refused before the run, with the platform's own code and status. The kinds are below.",
-  'sandbox:error-midstream': 'The run fails after half of the text.',
+    "`=<kind>`: rejects the call before the run, with the platform's own code and status. The kinds are below.",
+  'sandbox:error-midstream': 'Fails the run after half of the text.',
   'sandbox:node-failed':
-    'FastGPT, Dify chatflow and workflow: the model node fails, the run says so its own way.',
+    'FastGPT, Dify chatflow and workflow: fails the model node, which each reports in its own way.',
   'sandbox:interactive': 'FastGPT: pauses with a choice; the next query in the chat answers it.',
-  'sandbox:replace': 'Dify: moderation replaces the whole answer at its end.',
-  'sandbox:multi': 'Coze: two answer messages in one run.',
-  'sandbox:requires-action': "Coze: the run wants a tool's output.",
+  'sandbox:replace': 'Dify: replaces the whole answer at its end, as moderation does.',
+  'sandbox:multi': 'Coze: sends two answer messages in one run.',
+  'sandbox:requires-action': "Coze: ends the run with a request for a tool's output.",
 } as const satisfies Record<string, string>
 
 export type FaultWord = keyof typeof FAULTS
 
-/** What `sandbox:error=<kind>` stands for. */
+/** The kinds of `sandbox:error=<kind>`. The README repeats this table. */
 export const ERROR_KINDS = {
-  credentials: 'The key is refused.',
+  credentials: 'The key is rejected.',
   quota: 'Points, tokens or balance are used up.',
-  'rate-limit': 'Too many requests.',
-  busy: 'Another run is going on in the conversation, or the platform is overloaded.',
-  'not-found': "The conversation does not exist, or is another's.",
+  'rate-limit': 'There were too many requests.',
+  busy: 'Another run is active in the conversation, or the platform is overloaded.',
+  'not-found': 'The conversation does not exist or belongs to another user.',
   'app-not-found': 'The app, bot or model does not exist.',
   rejected: 'The input is not valid.',
-  filtered: 'Moderation refuses the input.',
-  misconfigured: 'The app is not published, or not set up.',
-  server: "The platform's own failure.",
+  filtered: 'Moderation rejects the input.',
+  misconfigured: 'The app is not published or not set up.',
+  server: 'The platform itself fails.',
 } as const satisfies Record<string, string>
 
 export type ErrorKind = keyof typeof ERROR_KINDS
 
-/** A query, read: its fault words apart from its text. */
+/** A query, separated into its text and its fault words. */
 export interface Faults {
   /** The query without its fault words. */
   readonly question: string
-  /** What `sandbox:echo` asks for. */
+  /** The text after `sandbox:echo`; undefined without that word. */
   readonly echo: string | undefined
   readonly error: ErrorKind | undefined
   has(word: FaultWord): boolean
-  /** The number after `word=`, or the one given. */
+  /** Returns the number after `word=`, or `otherwise` if there is none. */
   number(word: FaultWord, otherwise: number): number
 }
 

@@ -16,7 +16,7 @@ const errorOf = async (response: Response) => {
   return [response.status, asRecord(asRecord(ResponseMetadata).Error).Code]
 }
 
-test('a stream: thought, text, cost, suggestion, end; each named in its JSON', async () => {
+test('a stream sends thought, text, cost, suggestion and end, each named in its JSON', async () => {
   const bytes = await (await ask.hiagent(agent, 'sandbox:echo 你好\n🌏')).text()
   const frame = (event: string, rest = '') =>
     `event:text\ndata:{"event":"${event}","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX"${rest}}\n\n`
@@ -43,14 +43,14 @@ test('a stream: thought, text, cost, suggestion, end; each named in its JSON', a
   )
 })
 
-test('blocking: a literal null is glued to the body', async () => {
+test('a literal null follows a blocking body', async () => {
   const body = await (await ask.hiagent(agent, 'sandbox:echo 你好', { stream: false })).text()
   expect(normalise(body)).toBe(
     '{"event":"message","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX","answer":"你好","created_at":TIME,"think_messages":null,"tool_messages":null}null',
   )
 })
 
-test('a conversation remembers, and is its user’s alone', async () => {
+test('a conversation keeps its context and belongs to one user', async () => {
   const AppConversationID = await hiagentConversation(agent)
   await ask.hiagent(agent, 'My name is Ada', { body: { AppConversationID } })
   const again = await ask.hiagent(agent, 'What is my name?', { body: { AppConversationID } })
@@ -71,7 +71,7 @@ test.each([
   ['an unknown conversation', { body: { AppConversationID: 'x' } }, 'ConversationNotFound'],
   ['no query', { body: { Query: '' } }, 'InvalidParameter'],
   ['a user of 21 characters', { body: { UserID: 'u'.repeat(21) } }, 'InvalidParameter'],
-])('%s is refused', async (_, question, code) => {
+])('%s is rejected', async (_, question, code) => {
   expect(await errorOf(await ask.hiagent(agent, 'x', question))).toEqual([200, code])
 })
 
@@ -90,7 +90,7 @@ test.each([
   expect(await errorOf(await ask.hiagent(agent, `sandbox:error=${kind}`))).toEqual([200, code])
 })
 
-test('stop_message ends its user’s run in good order, and nobody else’s', async () => {
+test('stop_message ends a run with its usual last frames, but not another user’s', async () => {
   const response = await ask.hiagent(agent, 'sandbox:silence sandbox:echo a b')
   const run = agent.seen.runs.at(-1)
   const stop = (UserID: string) =>
@@ -104,7 +104,7 @@ test('stop_message ends its user’s run in good order, and nobody else’s', as
   expect(run?.state).toBe('stopped')
 })
 
-test('the probe takes the key', async () => {
+test('the probe requires the key', async () => {
   const probe = (AppKey: string) => post(agent, '/get_app_config_preview', { AppKey, UserID: 'probe' })
   expect(asText((await readJson(await probe(agent.apiKey))).Name)).toBe('sandbox')
   expect(await errorOf(await probe('wrong'))).toEqual([200, 'AuthFailed'])

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Answer, json, Refusal } from './answer.ts'
 import { composeReply, countTokens } from './compose-reply.ts'
 import { type Conversation, Conversations } from './conversations.ts'
-import type { Emulator, Stage } from './emulator.ts'
+import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type ErrorKind, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
 import { asList, asRecord, asText } from './narrow.ts'
@@ -13,8 +13,8 @@ const KEY = 'hiagent-sandbox'
 const BASE = '/api/proxy/api/v1'
 const REAL = { name: 'HiAgent', platform: 'hiagent', baseUrl: 'https://hiagent.example.com' }
 
-/** HiAgent's AppKey API: a conversation first, then questions in it. */
-export function hiagent(stage: Stage): Emulator {
+/** Emulates HiAgent's AppKey API, where a conversation must be created before the first question. */
+export function hiagent(deps: EmulatorDeps): Emulator {
   const conversations = new Conversations()
 
   function createConversation(context: RequestContext): Answer {
@@ -48,13 +48,13 @@ export function hiagent(stage: Stage): Emulator {
     conversation.questions.push(query)
     const ids = { task_id: shortId(), id: shortId(), conversation_id: innerId(conversation) }
     return play(response, {
-      run: stage.runs.begin({ id: ids.task_id, conversationId: conversation.id, owner: userId }),
+      run: deps.runs.begin({ id: ids.task_id, conversationId: conversation.id, owner: userId }),
       script: hiagentScript(ids, reply.promptTokens, path),
       fragments: reply.fragments,
       faults,
       stream: body.ResponseMode === 'streaming',
-      delayMs: stage.delayMs,
-      // The API has a stop call for this.
+      delayMs: deps.delayMs,
+      // Only the API's stop call ends a run.
       endsWithClient: false,
     })
   }
@@ -62,9 +62,9 @@ export function hiagent(stage: Stage): Emulator {
   function stopMessage(context: RequestContext): Answer {
     const userId = userOf(context)
     const { body, path } = context
-    const found = stage.runs.get(asText(body.TaskID))
+    const found = deps.runs.get(asText(body.TaskID))
     const mine = found?.owner === userId ? found : undefined
-    stage.seen.stop({ runId: mine?.id, path, body })
+    deps.seen.stop({ runId: mine?.id, path, body })
     mine?.halt('stopped')
     return json(200, { BaseResp: null })
   }
@@ -86,7 +86,9 @@ export function hiagent(stage: Stage): Emulator {
   }
 }
 
-/** The vendor's SDK knows the shape of an error and not its codes: these are made up in its manner. */
+/**
+ * The vendor's SDK defines the shape of an error but not its codes, so these are invented in the same style.
+ */
 const ERRORS: Readonly<Record<ErrorKind, readonly [code: string, message: string]>> = {
   credentials: ['AuthFailed', 'api key invalid'],
   quota: ['QuotaExceeded', 'token quota exceeded'],
@@ -118,7 +120,11 @@ function failure(path: string, kind: ErrorKind): Answer {
   })
 }
 
-/** The user of a call whose keys are right. */
+/**
+ * Checks the keys of a call and returns its user.
+ *
+ * @throws Refusal if a key is wrong or the user id is missing or too long
+ */
 function userOf({ headers, body, path }: RequestContext): string {
   if (headers.apikey !== KEY || body.AppKey !== KEY) throw refusal(path, 'credentials')
   const userId = asText(body.UserID)
@@ -169,14 +175,14 @@ function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Scrip
         think_messages: null,
         tool_messages: null,
       })
-      // The server glues a literal `null` to its bodies; the SDK strips it.
+      // The real server appends a literal `null` to its bodies, which its SDK strips.
       return { ...answer, body: `${answer.body}null` }
     },
     blockingFailure: () => failure(path, 'server'),
   }
 }
 
-/** Replies name the conversation by another id than requests do. */
+/** Replies use a different conversation id than requests. */
 function innerId({ id }: Conversation): string {
   return `inner-${id}`
 }

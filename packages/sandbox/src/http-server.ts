@@ -4,7 +4,7 @@ import { type Answer, Refusal } from './answer.ts'
 import { asRecord, type JsonRecord } from './narrow.ts'
 import type { SeenLog } from './seen.ts'
 
-/** One request with its response, as a handler gets them. */
+/** A parsed request with its response. */
 export interface RequestContext {
   readonly method: string
   readonly path: string
@@ -16,7 +16,7 @@ export interface RequestContext {
   readonly response: ServerResponse
 }
 
-/** Answers in one piece, or writes the response itself. */
+/** Returns a complete answer, or writes the response itself. */
 type Handler = (context: RequestContext) => Answer | Promise<void>
 
 export interface Routes {
@@ -36,10 +36,10 @@ export interface HttpServerOptions {
   readonly seen: SeenLog
 }
 
-// Larger than any file the gateway takes by default.
+// Larger than any file that the gateway accepts by default.
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 
-/** One emulator's listener. Its `close` does not wait for open streams. */
+/** Starts the HTTP server of one emulator. Its `close` does not wait for open streams. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { host, port, notFound, seen } = options
   const find = router(options.routes)
@@ -62,7 +62,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       response.destroy()
     }
   })
-  // Longer than usual client pools keep a socket: no race between its reuse and our closing it.
+  // Longer than client pools usually keep a socket, so that a client never reuses one that is just being
+  // closed.
   server.keepAliveTimeout = 65_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -84,7 +85,7 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
   else response.writeHead(status, headers).end(body)
 }
 
-/** Routes without parameters are one look-up: they are the ones under load. */
+/** Finds routes without parameters by a single map lookup, because they are the ones under load. */
 function router(routes: Routes) {
   const exact = new Map<string, Handler>()
   const patterns: { pattern: RegExp; handler: Handler }[] = []

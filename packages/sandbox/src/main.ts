@@ -51,7 +51,7 @@ console.log(
       stream: true,
       messages: [{ role: 'user', content: 'What is a gateway?' }],
     }),
-    `# HiAgent wants a conversation first; put its AppConversationID into a chat_query_v2.`,
+    `# HiAgent requires a conversation: send its AppConversationID with a chat_query_v2 request.`,
     curl(hiagent, '/create_conversation', { AppKey: hiagent.apiKey, UserID: 'ada', Inputs: {} }, 'Apikey: '),
     curl(dify, '/chat-messages', {
       inputs: {},

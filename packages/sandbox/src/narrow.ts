@@ -1,4 +1,5 @@
-/** Readers of unknown JSON: what is not of the kind counts as absent. */
+/* Readers of untrusted JSON: a value of another type counts as missing. */
+
 export type JsonRecord = Readonly<Record<string, unknown>>
 
 export function asRecord(value: unknown): JsonRecord {

@@ -1,7 +1,7 @@
 import { type Answer, json } from './answer.ts'
 import type { ErrorKind } from './faults.ts'
 
-/** Which server it is: OpenAI's own, vLLM or Ollama. */
+/** The emulated server: OpenAI's own, vLLM or Ollama. */
 export type OpenAiFlavour = 'openai' | 'vllm' | 'ollama'
 
 interface OpenAiError {
@@ -84,7 +84,7 @@ export function openAiRefusal(flavour: OpenAiFlavour, error: OpenAiError): Answe
   const { status, message, type, code, retryAfterSeconds } = error
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds)
-  // Older releases of vLLM put the error flat into the body, and its status into `code`.
+  // Older releases of vLLM send the error's fields at the top level of the body, with the status in `code`.
   const body =
     flavour === 'vllm'
       ? { object: 'error', message, type: 'BadRequestError', param: null, code: status }

@@ -12,7 +12,7 @@ export interface OpenAiRun {
   readonly promptTokens: number
   readonly finish: 'stop' | 'length'
   readonly includeUsage: boolean
-  /** The text is the arguments of a call of this tool. */
+  /** If set, the text is the arguments of a call to this tool. */
   readonly tool: { readonly id: string; readonly name: string } | undefined
 }
 
@@ -32,14 +32,14 @@ export function openAiScript(run: OpenAiRun): Script {
       JSON.stringify({
         ...head('chat.completion.chunk'),
         choices,
-        // Null on every chunk but the last, which alone has it.
+        // With `include_usage`, every chunk except the last has a null usage.
         ...(includeUsage && { usage: usage ?? null }),
       }),
     )
   const delta = (fields: object, finishReason: string | null = null) =>
     emit([{ index: 0, delta: fields, finish_reason: finishReason }])
   const finishReason = tool ? 'tool_calls' : run.finish
-  // Ollama repeats the role and an empty content where others send neither.
+  // Ollama sends the role and a content, even if empty, on every chunk.
   const role = flavour === 'ollama' ? { role: 'assistant' } : {}
   const done = frame('[DONE]')
 
@@ -69,7 +69,7 @@ export function openAiScript(run: OpenAiRun): Script {
           return frame(JSON.stringify({ error: { message, type, param: null, code } }))
         case 'vllm':
           return frame(JSON.stringify({ error: VLLM_FAILURE })) + done
-        // A failure is an empty chunk, and then nothing.
+        // Ollama reports a failure as an empty chunk and closes the stream.
         case 'ollama':
           return delta({ ...role, content: '' })
       }

@@ -30,7 +30,7 @@ test('a stream with usage: a role, the text, a reason, the usage, [DONE]', async
   )
 })
 
-test('without include_usage no chunk knows of it', async () => {
+test('without include_usage no chunk has a usage', async () => {
   expect(await (await ask.openai(agent, 'sandbox:echo x')).text()).not.toContain('usage')
 })
 
@@ -58,7 +58,7 @@ test('blocking', async () => {
   )
 })
 
-test('the messages are the memory', async () => {
+test('the messages are the only context', async () => {
   const messages = [
     { role: 'user', content: 'My name is Ada' },
     { role: 'assistant', content: 'Hello' },
@@ -68,7 +68,7 @@ test('the messages are the memory', async () => {
   expect(textOf('openai', bytes)).toContain('Your name is Ada')
 })
 
-test('images and files are read off the content parts', async () => {
+test('images and files are read from the content parts', async () => {
   const content = [
     { type: 'text', text: 'Look' },
     { type: 'image_url', image_url: { url: 'https://x/y.png' } },
@@ -84,7 +84,7 @@ test('images and files are read off the content parts', async () => {
 const parameters = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } }
 const tools = [{ type: 'function', function: { name: 'weather', parameters } }]
 
-test('a tool is called in pieces when the question asks for it, and its result is answered', async () => {
+test('a tool call is streamed in deltas when requested, and its result is answered', async () => {
   const asked = { role: 'user', content: 'Please use the tool' }
   const frames = framesOf(await (await ask.openai(agent, '', { body: { tools, messages: [asked] } })).text())
   const choices = frames.slice(0, -1).map(({ data }) => JSON.parse(data).choices[0])
@@ -102,7 +102,7 @@ test('a tool is called in pieces when the question asks for it, and its result i
   expect(textOf('openai', bytes)).toContain('The tool answered: 21℃')
 })
 
-test('blocking tool calls come whole', async () => {
+test('blocking tool calls are sent whole', async () => {
   const body = await readJson(await ask.openai(agent, 'use the tool', { stream: false, body: { tools } }))
   expect(body).toMatchObject({
     choices: [
@@ -138,7 +138,7 @@ test.each([
   expect(await refused.json()).toMatchObject({ error: { param: null, code } })
 })
 
-test('a rate limit says when to come back', async () => {
+test('a rate limit sends Retry-After', async () => {
   expect((await ask.openai(agent, 'sandbox:error=rate-limit')).headers.get('retry-after')).toBe('20')
 })
 
@@ -162,7 +162,7 @@ test.each([
   expect(bytes).not.toContain('"finish_reason":"stop"')
 })
 
-test('a wrong key, an unknown model and an empty request are refused', async () => {
+test('a wrong key, an unknown model and an empty request are rejected', async () => {
   const codes = await Promise.all(
     [{ key: 'sk-wrong' }, { body: { model: 'x' } }, { body: { messages: [] } }].map(
       async (question) => (await ask.openai(agent, 'x', question)).status,

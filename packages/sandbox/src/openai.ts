@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { json, Refusal } from './answer.ts'
 import { composeReply } from './compose-reply.ts'
-import type { Emulator, Stage } from './emulator.ts'
+import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { parseFaults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
 import type { RequestContext } from './http-server.ts'
@@ -19,15 +19,15 @@ import { play } from './player.ts'
 const KEY = 'sk-sandbox'
 const REAL = { name: 'OpenAI', platform: 'openai', baseUrl: 'https://api.openai.com/v1' }
 
-// The model chooses whose quirks there are.
+// The model selects the server whose quirks are emulated.
 const MODELS: Readonly<Record<string, OpenAiFlavour>> = {
   sandbox: 'openai',
   'sandbox-vllm': 'vllm',
   'sandbox-ollama': 'ollama',
 }
 
-/** An OpenAI-compatible server; it keeps no context but what the request carries. */
-export function openai(stage: Stage): Emulator {
+/** Emulates an OpenAI-compatible server, which keeps no context between requests. */
+export function openai(deps: EmulatorDeps): Emulator {
   function complete({ headers, body, response }: RequestContext): Promise<void> {
     checkKey(headers.authorization)
     const model = asText(body.model)
@@ -42,7 +42,7 @@ export function openai(stage: Stage): Emulator {
       toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query) ? chooseTool(body) : undefined
     const id = `chatcmpl-${randomBytes(12).toString('hex')}`
     return play(response, {
-      run: stage.runs.begin({ id, conversationId: '' }),
+      run: deps.runs.begin({ id, conversationId: '' }),
       script: openAiScript({
         id,
         model,
@@ -58,7 +58,7 @@ export function openai(stage: Stage): Emulator {
         : [...splitFragments(toolResult ?? ''), ...reply.fragments],
       faults,
       stream: body.stream === true,
-      delayMs: stage.delayMs,
+      delayMs: deps.delayMs,
       endsWithClient: true,
     })
   }
@@ -97,7 +97,7 @@ interface Conversation {
   readonly query: string
   readonly files: readonly string[]
   readonly earlier: readonly string[]
-  /** What the reply begins with, where the last message is a tool's result. */
+  /** The beginning of the reply if the last message is a tool's result. */
   readonly toolResult: string | undefined
 }
 
@@ -126,13 +126,15 @@ function readContent(content: unknown): { query: string; files: readonly string[
 }
 
 function fileName({ image_url, file }: JsonRecord): string {
-  // Data URLs are listed by their head: the rest is the file itself.
+  // Only the head of a data URL is listed, because the rest is the file itself.
   if (image_url) return asText(asRecord(image_url).url).replace(/,.*/s, ',…')
   const { filename, file_id } = asRecord(file)
   return asText(filename) || asText(file_id)
 }
 
-/** The tool that `tool_choice` names, else the first, called with a sample of what its schema wants. */
+/**
+ * Calls the tool that `tool_choice` names, or else the first, with sample arguments that match its schema.
+ */
 function chooseTool({ tools, tool_choice }: JsonRecord): { name: string; arguments: string } | undefined {
   const offered = asList(tools).map((tool) => asRecord(asRecord(tool).function))
   const wanted = asRecord(asRecord(tool_choice).function).name

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask, framesOf, post, readJson, textOf } from './ask.test-support.ts'
 import { type Sandbox, type SandboxAgent, type SandboxPlatform, startSandbox } from './index.ts'
 
-// Every fault must look alike on every platform, so each test runs on all of them.
+// Every fault must have the same effect on every platform, so each test runs on all of them.
 
 let sandbox: Sandbox
 beforeAll(async () => {
@@ -32,12 +32,12 @@ describe.each(platforms)('%s', (platform) => {
     expect(lastRun()).toMatchObject({ state: 'finished' })
   })
 
-  test('carries odd characters through', async () => {
+  test('preserves unusual characters', async () => {
     const odd = 'data: x\n\nevent: y\r\n"\\ \u2028\u2029\u0000 <b>&</b> 👩‍👧 [DONE]\ud800 end'
     expect(textOf(platform, await stream(`sandbox:echo ${odd}`))).toBe(odd)
   })
 
-  test('slow-first and slow take their time', async () => {
+  test('slow-first and slow delay the reply', async () => {
     const begin = performance.now()
     await stream(`sandbox:slow-first=30 sandbox:slow=5 ${ECHO}`)
     expect(performance.now() - begin).toBeGreaterThanOrEqual(50)
@@ -70,14 +70,14 @@ describe.each(platforms)('%s', (platform) => {
     expect(bytes).toContain(ends[platform])
   })
 
-  test('html is a page of a proxy, with either status', async () => {
+  test('html is a proxy’s page with either status', async () => {
     const bad = await ask[platform](sandbox.agents[platform], 'sandbox:html')
     expect([bad.status, bad.headers.get('content-type')]).toEqual([502, 'text/html'])
     const good = await ask[platform](sandbox.agents[platform], 'sandbox:html-200')
     expect([good.status, (await good.text()).startsWith('<html>')]).toEqual([200, true])
   })
 
-  test('error-midstream gives some text, then no success', async () => {
+  test('error-midstream sends some text and no successful end', async () => {
     const bytes = await stream(`sandbox:error-midstream ${ECHO}`)
     expect(TEXT.startsWith(textOf(platform, bytes))).toBe(true)
     expect(textOf(platform, bytes)).not.toBe('')
@@ -97,13 +97,13 @@ describe.each(platforms)('%s', (platform) => {
     expect(text).not.toContain(ends[platform])
   })
 
-  test('pings are all there is', async () => {
+  test('pings sends heartbeats only', async () => {
     const response = await ask[platform](sandbox.agents[platform], 'sandbox:pings=1')
     const { text } = await readUntil(response, (seen) => seen.split('\n\n').length > 8)
     expect(textOf(platform, text)).toBe('')
   })
 
-  test('hang gives no byte until the client leaves', async () => {
+  test('hang sends no byte until the client disconnects', async () => {
     const { seen } = sandbox.agents[platform]
     const leaving = new AbortController()
     const known = lastRun()
@@ -131,7 +131,7 @@ describe.each(['fastgpt', 'hiagent', 'dify', 'openai'] as const)('%s, blocking',
     await expect(whole(`sandbox:reset ${ECHO}`).then((response) => response.text())).rejects.toThrow()
   })
 
-  test('error-midstream is an error in the place of the answer', async () => {
+  test('error-midstream is an error instead of the answer', async () => {
     const body = JSON.stringify(await readJson(await whole(`sandbox:error-midstream ${ECHO}`)))
     expect(body).toMatch(/error/i)
     expect(body).not.toContain('two')
@@ -174,12 +174,12 @@ test('closing ends open streams and their runs at once', async () => {
   ])
 })
 
-test('a port that is taken refuses the start and leaves nothing behind', async () => {
+test('starting rejects and closes everything if a port is in use', async () => {
   const port = Number(new URL(sandbox.agents.dify.baseUrl).port)
   await expect(startSandbox({ ports: { dify: port } })).rejects.toThrow('EADDRINUSE')
 })
 
-test('what was received is seen: method, path, query, headers, body', async () => {
+test('received requests are logged with method, path, query, headers and body', async () => {
   const { coze } = sandbox.agents
   await post(coze, '/v1/conversation/create?a=b', { meta_data: { c: 'd' } })
   expect(coze.seen.requests.at(-1)).toMatchObject({
@@ -202,7 +202,7 @@ async function leaveMidway(platform: SandboxPlatform, agent: SandboxAgent, query
   return run
 }
 
-/** Reads until enough was seen, then leaves. */
+/** Reads until `enough` returns true, then disconnects. */
 async function readUntil(response: Response, enough: (seen: string) => boolean) {
   const decoder = new TextDecoder()
   let text = ''
@@ -217,7 +217,7 @@ async function readUntil(response: Response, enough: (seen: string) => boolean) 
   return { text, error: undefined }
 }
 
-/** Those which would keep the process alive. */
+/** Counts the timers that would keep the process alive. */
 function pendingTimers(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
 }

@@ -5,49 +5,56 @@ import type { Faults } from './faults.ts'
 import type { Run } from './runs.ts'
 
 /**
- * One reply in a platform's own words. Nothing here knows of time, sockets or faults, and the player knows of no
- * platform. A text is what was generated until then: less than planned where the run was stopped.
+ * The frames of one reply in a platform's protocol. A script does not deal with time, sockets or faults, and
+ * the player does not depend on any platform. A `text` parameter is the text generated so far, which is less
+ * than planned if the run was stopped.
  */
 export interface Script {
   readonly streamHeaders: Readonly<Record<string, string>>
-  /** Frames before the text. */
+  /** Returns the frames before the text. */
   opening(): string
   fragment(text: string, index: number): string
-  /** Frames after the text, the end marker last. */
+  /** Returns the frames after the text, the end marker last. */
   closing(text: string, end: 'finished' | 'stopped'): string
-  /** Frames of a run that fails after some text. */
+  /** Returns the last frames of a run that fails after some text. */
   failure(text: string): string
   heartbeat(): string
-  /** The whole reply for a client that does not stream. */
+  /** Returns the whole reply for a client that does not stream. */
   blocking(text: string, end: 'finished' | 'stopped'): Answer
-  /** The same, of a run that failed. */
+  /** Returns the reply of a failed run for a client that does not stream. */
   blockingFailure(): Answer
 }
 
-export interface Part {
+export interface Playback {
   readonly run: Run
   readonly script: Script
   readonly fragments: readonly string[]
   readonly faults: Faults
   readonly delayMs: number
   readonly stream: boolean
-  /** Whether the platform gives up a run when its connection is gone. */
+  /** Whether the platform aborts a run when its connection closes. */
   readonly endsWithClient: boolean
 }
 
-/** Generates a reply into a response, with the faults its query asked for. */
-export function play(response: ServerResponse, part: Part): Promise<void> {
-  return new Player(response, part).play()
+/**
+ * Writes a reply into a response, with the faults that its query requests.
+ *
+ * @throws Refusal before the first byte if the reply is a plain error
+ */
+export function play(response: ServerResponse, playback: Playback): Promise<void> {
+  return new Player(response, playback).play()
 }
 
-/** The same without a reader, for a platform that is asked for the result later. */
-export async function generate(part: Pick<Part, 'run' | 'fragments' | 'faults' | 'delayMs'>): Promise<void> {
-  const { run, fragments, faults } = part
+/** Runs without a response, for a platform whose clients poll for the result. */
+export async function generate(
+  playback: Pick<Playback, 'run' | 'fragments' | 'faults' | 'delayMs'>,
+): Promise<void> {
+  const { run, fragments, faults } = playback
   const stuck = ['sandbox:hang', 'sandbox:pings', 'sandbox:silence'] as const
   try {
     if (faults.has('sandbox:slow-first')) await run.pause(faults.number('sandbox:slow-first', 3_000))
     if (stuck.some(faults.has)) await run.hold()
-    for (const _ of fragments) await run.pause(paceOf(part))
+    for (const _ of fragments) await run.pause(fragmentDelayMs(playback))
   } catch (error) {
     if (!run.halted) throw error
   } finally {
@@ -55,7 +62,7 @@ export async function generate(part: Pick<Part, 'run' | 'fragments' | 'faults' |
   }
 }
 
-function paceOf({ faults, delayMs }: Pick<Part, 'faults' | 'delayMs'>): number {
+function fragmentDelayMs({ faults, delayMs }: Pick<Playback, 'faults' | 'delayMs'>): number {
   return faults.has('sandbox:slow') ? faults.number('sandbox:slow', 100) : delayMs
 }
 
@@ -71,18 +78,18 @@ const BREAKS_A_BODY = [
 
 class Player {
   readonly #response: ServerResponse
-  readonly #part: Part
+  readonly #playback: Playback
   readonly #middle: number
   #text = ''
 
-  constructor(response: ServerResponse, part: Part) {
+  constructor(response: ServerResponse, playback: Playback) {
     this.#response = response
-    this.#part = part
-    this.#middle = Math.max(1, part.fragments.length >> 1)
+    this.#playback = playback
+    this.#middle = Math.max(1, playback.fragments.length >> 1)
   }
 
   async play(): Promise<void> {
-    const { run, script, stream, endsWithClient } = this.#part
+    const { run, script, stream, endsWithClient } = this.#playback
     if (endsWithClient) this.#response.once('close', () => run.halt('aborted'))
     try {
       await this.#beforeFirstByte()
@@ -99,33 +106,33 @@ class Player {
   }
 
   async #beforeFirstByte(): Promise<void> {
-    const { run, faults, stream } = this.#part
+    const { run, faults, stream } = this.#playback
     if (faults.has('sandbox:slow-first')) await run.pause(faults.number('sandbox:slow-first', 3_000))
     if (faults.has('sandbox:html')) throw new Refusal(htmlPage(502, '502 Bad Gateway'))
     if (faults.has('sandbox:html-200')) throw new Refusal(htmlPage(200, 'Welcome'))
-    // A blocking reply has no place for heartbeats: there it is the same silence.
+    // A blocking reply cannot carry heartbeats, so `sandbox:pings` acts like `sandbox:hang` there.
     if (faults.has('sandbox:hang') || (faults.has('sandbox:pings') && !stream)) await run.hold()
   }
 
   async #stream(): Promise<void> {
-    const { run, script, fragments, faults } = this.#part
+    const { run, script, fragments, faults } = this.#playback
     await this.#open()
     if (faults.has('sandbox:pings')) await this.#ping(faults.number('sandbox:pings', 1_000))
     for (const [index, fragment] of fragments.entries()) {
       this.#text += fragment
       await this.#write(script.fragment(fragment, index))
       if (index === 0 && faults.has('sandbox:silence')) await run.hold()
-      await run.pause(paceOf(this.#part))
+      await run.pause(fragmentDelayMs(this.#playback))
       if (index + 1 === this.#middle && (await this.#breakOff())) return
     }
     this.#end(script.closing(this.#text, 'finished'))
   }
 
   async #block(): Promise<void> {
-    const { run, script, fragments, faults } = this.#part
+    const { run, script, fragments, faults } = this.#playback
     for (const fragment of fragments) {
       this.#text += fragment
-      await run.pause(paceOf(this.#part))
+      await run.pause(fragmentDelayMs(this.#playback))
     }
     if (faults.has('sandbox:error-midstream')) throw new Refusal(script.blockingFailure())
     const answer = script.blocking(this.#text, 'finished')
@@ -136,11 +143,12 @@ class Player {
     if (!(await this.#breakOff())) this.#end()
   }
 
-  /** Whether the reply ended here. */
+  /** Applies the faults that strike in the middle of a reply. Returns whether the reply has ended. */
   async #breakOff(): Promise<boolean> {
-    const { script, faults, stream } = this.#part
+    const { script, faults, stream } = this.#playback
     if (faults.has('sandbox:reset')) {
-      // The bytes written so far are corked until the next turn; a reset would throw them away.
+      // The bytes written so far are corked until the next turn of the event loop; a reset would discard
+      // them.
       await nextTurn()
       this.#response.socket?.resetAndDestroy()
       return true
@@ -149,7 +157,7 @@ class Player {
     else if (faults.has('sandbox:endless-line')) await this.#endlessLine()
     else if (faults.has('sandbox:error-midstream')) this.#end(script.failure(this.#text))
     else {
-      // A frame without its last brace keeps the dialect's event line and still is not JSON.
+      // Without its last brace the frame is not JSON but keeps the event line of the dialect.
       if (faults.has('sandbox:malformed') && stream) {
         await this.#write(script.fragment('', this.#middle).replace(/\}\n\n$/, '\n\n'))
       }
@@ -169,7 +177,7 @@ class Player {
   }
 
   async #ping(everyMs: number): Promise<never> {
-    const { run, script } = this.#part
+    const { run, script } = this.#playback
     while (!this.#response.destroyed) {
       await this.#write(script.heartbeat())
       await run.pause(everyMs)
@@ -179,11 +187,11 @@ class Player {
 
   async #open(): Promise<void> {
     if (this.#response.headersSent || this.#response.destroyed) return
-    this.#response.writeHead(200, this.#part.script.streamHeaders)
-    await this.#write(this.#part.script.opening())
+    this.#response.writeHead(200, this.#playback.script.streamHeaders)
+    await this.#write(this.#playback.script.opening())
   }
 
-  /** Waits for a slow reader; a client that left takes nothing and delays nothing. */
+  /** Waits for a slow reader, but not for a client that has disconnected. */
   async #write(chunk: string): Promise<void> {
     const response = this.#response
     if (chunk === '' || response.destroyed || response.write(chunk)) return
@@ -199,15 +207,17 @@ class Player {
   }
 
   #answer({ status, headers, body }: Answer): void {
-    // A stopped run may be amid its broken body.
+    // A run may be stopped after a fault has already sent half of its body.
     const begun = this.#response.headersSent
     if (!begun) this.#response.writeHead(status, headers)
     this.#end(begun ? '' : body)
   }
 
-  /** Finished before the last byte: whoever reads it may at once begin the next run in the conversation. */
+  /**
+   * Finishes the run before the last byte, so that a client may start the next run as soon as it has read it.
+   */
   #end(chunk = ''): void {
-    this.#part.run.finish()
+    this.#playback.run.finish()
     if (!this.#response.destroyed) this.#response.end(chunk)
   }
 }

@@ -5,29 +5,29 @@ import type { RunState, SeenLog, SeenRun } from './seen.ts'
 export interface RunIds {
   readonly id: string
   readonly conversationId: string
-  /** The platform's end user, where only that one may stop the run. */
+  /** The platform's end user, if only that user may stop the run. */
   readonly owner?: string
 }
 
-interface RunWatch {
+interface RunObserver {
   settled(): void
   finished(): void
 }
 
-/** One reply being generated. It may outlive its connection: the platform decides. */
+/** One reply being generated. On some platforms it outlives its connection. */
 export class Run implements SeenRun {
   readonly id: string
   readonly conversationId: string
   readonly owner: string | undefined
   #state: RunState = 'running'
   readonly #halt = new AbortController()
-  readonly #watch: RunWatch
+  readonly #observer: RunObserver
 
-  constructor(ids: RunIds, watch: RunWatch) {
+  constructor(ids: RunIds, observer: RunObserver) {
     this.id = ids.id
     this.conversationId = ids.conversationId
     this.owner = ids.owner
-    this.#watch = watch
+    this.#observer = observer
   }
 
   get state(): RunState {
@@ -38,37 +38,41 @@ export class Run implements SeenRun {
     return this.#halt.signal.aborted
   }
 
-  /** The first final state stands. */
+  /** Sets the final state. Later calls have no effect. */
   settle(state: Exclude<RunState, 'running'>): void {
     if (this.#state !== 'running') return
     this.#state = state
-    this.#watch.settled()
+    this.#observer.settled()
   }
 
-  /** No more is generated. A run may have been settled before: a cancelled Coze chat streams on. */
+  /**
+   * Ends the generation. The run may be settled already, because a cancelled Coze chat continues to stream.
+   */
   finish(): void {
     this.settle('finished')
-    this.#watch.finished()
+    this.#observer.finished()
   }
 
-  /** Ends the generation: `pause` and `hold` reject from here on. */
+  /** Aborts the generation: `pause` and `hold` reject from now on. */
   halt(state: 'stopped' | 'aborted'): void {
     this.settle(state)
     this.#halt.abort()
   }
 
+  /** Rejects as soon as the run is halted. */
   async pause(delayMs: number): Promise<void> {
     this.#halt.signal.throwIfAborted()
     if (delayMs > 0) await sleep(delayMs, undefined, { signal: this.#halt.signal })
   }
 
+  /** Waits until the run is halted, and then rejects. */
   async hold(): Promise<never> {
     if (!this.halted) await once(this.#halt.signal, 'abort')
     throw this.#halt.signal.reason
   }
 }
 
-/** The runs of one emulator that are going on. */
+/** The active runs of one emulator. */
 export class Runs {
   readonly #seen: SeenLog
   readonly #running = new Map<string, Run>()

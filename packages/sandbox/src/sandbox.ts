@@ -1,6 +1,6 @@
 import { coze } from './coze.ts'
 import { dify } from './dify.ts'
-import type { Emulator, Stage } from './emulator.ts'
+import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { fastgpt } from './fastgpt.ts'
 import { hiagent } from './hiagent.ts'
 import { startHttpServer } from './http-server.ts'
@@ -10,12 +10,12 @@ import { type Seen, SeenLog } from './seen.ts'
 
 const EMULATORS = { fastgpt, hiagent, dify, coze, openai } as const satisfies Record<
   string,
-  (stage: Stage) => Emulator
+  (deps: EmulatorDeps) => Emulator
 >
 
 export type SandboxPlatform = keyof typeof EMULATORS
 
-/** Emulators of all platforms, on loopback ports, in their real wire protocols. */
+/** The running emulators of all platforms. */
 export interface Sandbox {
   readonly agents: Readonly<Record<SandboxPlatform, SandboxAgent>>
   /** Ends at once, open streams included. */
@@ -23,14 +23,14 @@ export interface Sandbox {
 }
 
 export interface SandboxAgent {
-  /** As the gateway's configuration takes it. */
+  /** The `baseUrl` for the gateway's configuration. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** All keys, by what they open: kinds of apps, dialects. `apiKey` is one of them. */
+  /** All keys, by the kind of app or the dialect that they select. `apiKey` is one of them. */
   readonly keys: Readonly<Record<string, string>>
-  /** A real app, bot or model id, where the platform has such. */
+  /** An existing app, bot or model id, if the platform has such ids. */
   readonly appId?: string
-  /** What an entry of the gateway's configuration needs beside address and key. */
+  /** The properties that an entry of the gateway's configuration needs besides address and key. */
   readonly options?: Readonly<Record<string, unknown>>
   readonly seen: Seen
 }
@@ -38,12 +38,16 @@ export interface SandboxAgent {
 export interface SandboxOptions {
   /** 127.0.0.1 by default. */
   readonly host?: string
-  /** 0, the default, takes a free port. */
+  /** 0, the default, selects a free port. */
   readonly ports?: Readonly<Partial<Record<SandboxPlatform, number>>>
-  /** Between two fragments of a reply: 15 by default; 0 sends them as fast as they are read. */
+  /** The pause between two fragments of a reply, 15 by default; 0 sends them as fast as they are read. */
   readonly delayMs?: number
 }
 
+/**
+ * Starts emulators of all platforms, which speak the real wire protocols on loopback ports. If one cannot
+ * start, for example because its port is in use, closes the others and rejects with that error.
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', ports = {}, delayMs = 15 } = options
   const platforms = Object.keys(EMULATORS) as SandboxPlatform[]
@@ -65,16 +69,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return { agents: agents as Record<SandboxPlatform, SandboxAgent>, close }
 }
 
-/** An emulator that listens. */
+/** An emulator that accepts connections. */
 export interface RunningEmulator {
   readonly agent: SandboxAgent
   /** Ends at once, open streams included. */
   close(): Promise<void>
 }
 
-/** Starts one emulator, which need not be one of the sandbox's. */
+/** Starts one emulator, which need not be one of the built-in ones. */
 export async function startEmulator(
-  create: (stage: Stage) => Emulator,
+  create: (deps: EmulatorDeps) => Emulator,
   { host = '127.0.0.1', port = 0, delayMs = 15 }: { host?: string; port?: number; delayMs?: number } = {},
 ): Promise<RunningEmulator> {
   const seen = new SeenLog()

@@ -13,31 +13,31 @@ export interface SeenRequest {
 }
 
 export interface SeenRun {
-  /** What the platform calls it: task, chat, completion id. */
+  /** The platform's id of the run: a task, chat or completion id. */
   readonly id: string
   readonly conversationId: string
-  /** `aborted`: ended with its client's connection; `stopped`: by a stop call. */
+  /** `aborted`: ended with its client's connection; `stopped`: ended by a stop call. */
   readonly state: RunState
 }
 
 export interface SeenStop {
-  /** The run it met; undefined where there was none to stop. */
+  /** The run that was stopped; undefined if there was none to stop. */
   readonly runId: string | undefined
   readonly path: string
   readonly body: JsonRecord
 }
 
-/** What an emulator saw, oldest first; the last 1,000 of each. */
+/** The log of an emulator: the last 1,000 requests, runs and stop calls, oldest first. */
 export interface Seen {
   readonly requests: readonly SeenRequest[]
   readonly runs: readonly SeenRun[]
   readonly stops: readonly SeenStop[]
-  /** Resolves with what `find` returns as soon as that is truthy; asked again after every change. */
+  /** Calls `find` now and after every change, and resolves with its first truthy result. */
   waitFor<T>(find: (seen: Seen) => T): Promise<Exclude<T, false | undefined | null>>
 }
 
-// Load runs share the emulators: an unbounded log would be their leak.
-const KEPT = 1_000
+// Load tests run against the emulators for a long time, and an unbounded log would exhaust their memory.
+const ENTRIES_MAX = 1_000
 
 export class SeenLog implements Seen {
   readonly requests: SeenRequest[] = []
@@ -73,7 +73,7 @@ export class SeenLog implements Seen {
 
   #keep<T>(list: T[], item: T): void {
     list.push(item)
-    if (list.length > KEPT) list.shift()
+    if (list.length > ENTRIES_MAX) list.shift()
     this.changed()
   }
 }

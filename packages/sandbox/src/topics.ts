@@ -4,7 +4,7 @@ interface Topic {
   readonly zh: string
 }
 
-/** What the writer can talk about; the first match wins. */
+/** The topics on which replies have something to say; the first match is used. */
 export const TOPICS: readonly Topic[] = [
   {
     about: /stream|\bsse\b|server-sent|流式|打字/i,
