@@ -221,10 +221,7 @@ function refusal(dialect: CozeDialect, kind: ErrorKind): Refusal {
   return new Refusal(cozeRefusal(dialect, cozeErrors[dialect][kind]))
 }
 
-/**
- * Of all decimal ids only one exists. Any other name is accepted, so that a first try works with any
- * `app_id`.
- */
+/** Only one decimal id exists. Any other name is accepted, so that a first try works with any `app_id`. */
 function checkBot(dialect: CozeDialect, id: string): void {
   if (id === UNPUBLISHED_BOT_ID) throw refusal(dialect, 'misconfigured')
   if (id !== BOT_ID && /^\d+$/.test(id)) throw refusal(dialect, 'app-not-found')

@@ -18,10 +18,7 @@ interface Flow {
   readonly nodeFails: boolean
 }
 
-/**
- * A chatflow: a message's events inside those of a workflow. The year decides which of the two ends comes
- * last.
- */
+/** A chatflow: a message's events inside those of a workflow. The year decides which of them ends last. */
 export function difyChatflowScript(run: DifyRun, year: 2025 | 2026, nodeFails: boolean): Script {
   const message = difyFrames(run)
   const workflowRunId = randomUUID()

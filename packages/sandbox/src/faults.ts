@@ -1,7 +1,4 @@
-/**
- * Words in a query that make an emulator misbehave, the same on every platform. The README repeats this
- * table.
- */
+/** Words in a query that make an emulator misbehave, on every platform. The README repeats this table. */
 export const FAULTS = {
   'sandbox:slow-first': 'Sends the first byte after 3 s; `=N`: after N ms.',
   'sandbox:slow': 'Waits 100 ms between two fragments; `=N`: N ms.',

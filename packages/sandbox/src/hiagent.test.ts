@@ -20,18 +20,18 @@ test('a stream sends thought, text, cost, suggestion and end, each named in its 
   const bytes = await (await ask.hiagent(agent, 'sandbox:echo 你好\n🌏')).text()
   const frame = (event: string, rest = '') =>
     `event:text\ndata:{"event":"${event}","task_id":"HEX","id":"HEX","conversation_id":"inner-HEX"${rest}}\n\n`
-  const said = (event: string, text: string) =>
+  const answerFrame = (event: string, text: string) =>
     frame(event, `,"answer":${JSON.stringify(text)},"created_at":TIME`)
   expect(normalise(bytes)).toBe(
     [
       frame('message_start'),
       frame('think_message_output_start'),
-      said('think_message', '先想一想，再回答。'),
+      answerFrame('think_message', '先想一想，再回答。'),
       frame('think_message_output_end'),
       frame('message_output_start'),
-      said('message', '你好'),
-      said('message', '\n'),
-      said('message', '🌏'),
+      answerFrame('message', '你好'),
+      answerFrame('message', '\n'),
+      answerFrame('message', '🌏'),
       frame('message_output_end'),
       frame(
         'message_cost',

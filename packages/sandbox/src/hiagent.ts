@@ -142,17 +142,17 @@ function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Scrip
   const createdAt = Math.floor(Date.now() / 1_000)
   const emit = (event: string, fields: object = {}) =>
     tightFrame(JSON.stringify({ event, ...ids, ...fields }), 'text')
-  const said = (event: string, answer: string) => emit(event, { answer, created_at: createdAt })
+  const answerFrame = (event: string, answer: string) => emit(event, { answer, created_at: createdAt })
 
   return {
     streamHeaders: { 'content-type': 'text/event-stream' },
     opening: () =>
       emit('message_start') +
       emit('think_message_output_start') +
-      said('think_message', '先想一想，再回答。') +
+      answerFrame('think_message', '先想一想，再回答。') +
       emit('think_message_output_end') +
       emit('message_output_start'),
-    fragment: (text) => said('message', text),
+    fragment: (text) => answerFrame('message', text),
     closing: (text) =>
       emit('message_output_end') +
       emit('message_cost', {

@@ -36,22 +36,13 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
   /** Creates the state for one reply. */
   start(call: AgentCall<Own>): State
-  /**
-   * Translates one server-sent event. Never throws: unparsable data becomes an `error` event, unknown kinds
-   * are skipped.
-   */
+  /** Translates one server-sent event. Unparsable data becomes an `error` event. Never throws. */
   translate(event: UpstreamEvent, state: State): readonly ChatEvent[]
-  /**
-   * Translates a whole body with status 2xx: a blocking reply, or an error sent with a success status. Never
-   * throws.
-   */
+  /** Translates a body with status 2xx: a blocking reply, or an error with a success status. Never throws. */
   translateBody(body: unknown, state: State): readonly ChatEvent[]
   /** Returns the events that the state still holds back when the bytes have ended. Never throws. */
   finish(state: State): readonly ChatEvent[]
-  /**
-   * Maps a reply with status ≥ 400; `body` is parsed JSON or else the text, at most 64 KiB of it. Never
-   * throws.
-   */
+  /** Maps a reply with status ≥ 400; `body` is parsed JSON or at most 64 KiB of text. Never throws. */
   toFailure(status: number, body: unknown, header: HeaderReader): Failure
 
   /**
@@ -71,8 +62,7 @@ export interface EntrySchemas {
 }
 
 /**
- * One entry under `agents` in the configuration: a platform's address and credentials under an id that we
- * choose.
+ * One entry under `agents` in the configuration: a platform's address and credentials, and an id for them.
  */
 export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   /** The value of the `Agent` header. */
@@ -197,7 +187,7 @@ export interface UpstreamEvent {
 export type HeaderReader = (name: string) => string | undefined
 
 /**
- * A call beside the chat itself (probe, stop, create conversation), as data: the request and a reader of its
+ * A call other than the chat itself (probe, stop, create conversation): its request and a reader of the
  * reply.
  */
 export interface HelperCall<Result> {

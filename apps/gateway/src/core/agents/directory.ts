@@ -82,10 +82,7 @@ function toRecord(agent: Agent, apps: Agent['apps'], status: AgentStatus): Agent
   }
 }
 
-/**
- * Caches probes and shares those under way, so that listings cost a platform at most one request per five
- * seconds.
- */
+/** Caches and shares probes, so that listings cost a platform at most one request per five seconds. */
 function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime: Runtime }) {
   const cache = new Map<string, { status: Promise<AgentStatus>; untilMs: number }>()
   return (agent: Agent): Promise<AgentStatus> => {

@@ -9,10 +9,7 @@ export interface Usage {
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
-/**
- * One step of a platform's progress, in a form common to all platforms; `data` is JSON that the client may
- * see.
- */
+/** One step of a run's progress, in a form common to all platforms. Clients may see `data`, which is JSON. */
 export interface DetailEvent {
   readonly type:
     | 'node_started'
@@ -34,8 +31,7 @@ export interface DetailEvent {
 }
 
 /**
- * A failure at the platform. `message` is sanitized text for the client; the `platform…` fields go to ledger
- * and log.
+ * A failure at the platform. `message` is sanitized for the client; `platform…` fields go to ledger and log.
  */
 export interface Failure {
   readonly reason: ErrorReason

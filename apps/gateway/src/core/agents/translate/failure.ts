@@ -18,10 +18,7 @@ interface FailureFacts {
  */
 const REASONS_WITH_MESSAGE: ReadonlySet<ErrorReason> = new Set(['agent_rejected_input', 'content_filtered'])
 
-/**
- * Creates a failure with the facts that ledger and log record, and a sanitized message if that helps the
- * caller.
- */
+/** Creates a failure with the facts for ledger and log, and a sanitized message if that helps the caller. */
 export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
   const { status, code, logId, message, header } = facts
   return omitUndefined({
@@ -76,8 +73,7 @@ export function failureOfPage(status: number, header: HeaderReader): Failure {
 }
 
 /**
- * Maps a body with status 2xx that is not a JSON object: a web page where the API should be, or truncated
- * JSON.
+ * Maps a body with status 2xx that is not a JSON object: a web page in place of the API, or truncated JSON.
  */
 export function unreadableBody(body: unknown): readonly ChatEvent[] {
   return typeof body === 'string' && body.trimStart().startsWith('<')

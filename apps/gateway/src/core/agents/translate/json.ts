@@ -37,8 +37,8 @@ export function countOf(value: unknown): number | undefined {
 }
 
 /**
- * Returns undefined if the value is nested too deeply for `JSON.stringify`, which recurses although
- * `JSON.parse` does not.
+ * Returns undefined if `JSON.stringify` throws: it recurses, so values that `JSON.parse` accepts may be too
+ * deep.
  */
 export function toJson(value: unknown): string | undefined {
   try {

@@ -1,10 +1,7 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 import { countOf } from './json.ts'
 
-/**
- * Returns a usage event, or nothing if counts are missing or all zero, because platforms send zeros for
- * "unknown".
- */
+/** Returns a usage event, or nothing if counts are missing or zero, which platforms send for "unknown". */
 export function usage(prompt: unknown, completion: unknown, total?: unknown): readonly ChatEvent[] {
   const promptTokens = countOf(prompt)
   const completionTokens = countOf(completion)

@@ -228,10 +228,7 @@ function parseBody(chunks: readonly Buffer[]): unknown {
 const URLS_MAX = 1_000
 const urls = new Map<string, { origin: string; path: string }>()
 
-/**
- * Caches parsed URLs: an installation calls a handful of addresses, and this saves parsing them on every
- * call.
- */
+/** Caches parsed URLs, which saves parsing the same handful of addresses on every call. */
 function splitUrl(url: string): { origin: string; path: string } {
   const known = urls.get(url)
   if (known !== undefined) return known

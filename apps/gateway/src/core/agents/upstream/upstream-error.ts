@@ -7,10 +7,7 @@ type UpstreamErrorReason =
   | 'agent_truncated'
   | 'agent_error'
 
-/**
- * The exchange with a platform failed below the platform's protocol: no connection, no reply, or too large a
- * reply.
- */
+/** The exchange failed below the platform's protocol: no connection, no reply, or too large a reply. */
 export class UpstreamError extends Error {
   readonly reason: UpstreamErrorReason
 
@@ -20,10 +17,7 @@ export class UpstreamError extends Error {
     this.reason = reason
   }
 
-  /**
-   * Only a request that was certainly not sent is `agent_unreachable`, because a caller may then send it
-   * again.
-   */
+  /** Only a request that was never sent is `agent_unreachable`, because callers may then send it again. */
   static of(error: unknown, wasSent: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
     if (!wasSent) return new UpstreamError('agent_unreachable', { cause: error })

@@ -23,7 +23,7 @@ export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Ups
   const poolOf = ({ id, timeouts }: Agent): HttpAgent => {
     let pool = pools.get(id)
     if (pool === undefined) {
-      // The gateway's own timeouts tell keep-alive pings from real progress; undici's would compete with
+      // The gateway's own timeouts distinguish keep-alive pings from real data; undici's would compete with
       // them.
       pool = new HttpAgent({ connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0 })
       pools.set(id, pool)

@@ -308,8 +308,7 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
 }
 
 /**
- * Authors name a workflow's outputs freely: takes a usual name, or else all strings, or else everything as
- * JSON.
+ * Authors name a workflow's outputs freely: returns a usual one, else all strings, else everything as JSON.
  */
 function outputText(outputs: JsonObject): string | undefined {
   const texts = Object.values(outputs).filter((value) => textOf(value) !== undefined)

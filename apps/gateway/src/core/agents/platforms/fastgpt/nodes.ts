@@ -41,10 +41,7 @@ export function visibleNode(node: JsonObject): JsonObject {
   return Object.fromEntries(VISIBLE_FIELDS.filter((key) => key in node).map((key) => [key, node[key]]))
 }
 
-/**
- * An allow-list, because new releases add fields that may be as private as `historyPreview`, `query` or
- * `quoteList`.
- */
+/** An allow-list, because new releases may add fields as private as `historyPreview` or `quoteList`. */
 const VISIBLE_FIELDS = [
   'id',
   'nodeId',

@@ -156,8 +156,7 @@ function failed(error: JsonObject, state: OpenAiState): readonly ChatEvent[] {
 }
 
 /**
- * Returns the error of a chunk or body: an object under `error`, a bare string (proxies), or flat (older
- * vLLM).
+ * Returns the error of a chunk or body: an object under `error`, a string (proxies), or flat (older vLLM).
  */
 function errorOf(body: JsonObject): JsonObject | undefined {
   const { error } = body
