@@ -10,7 +10,7 @@ export interface DatabaseClock {
   readonly runtime: Runtime
   /** Reads the database's time. */
   sync(): Promise<void>
-  /** Repeats {@link sync}: clocks drift apart, and elapsed time does not include the time for which a machine was suspended. */
+  /** Repeats {@link sync}: clocks drift apart, and elapsed time does not include suspensions of the machine. */
   start(): void
   stop(): void
 }

@@ -1,6 +1,9 @@
 import type { PrismaClient } from '#generated/prisma/client.ts'
 
-/** Raw SQL, for statements that Prisma cannot express or that every call runs. Values are passed as `$1 …`; rows are objects by column name. */
+/**
+ * Raw SQL, for statements that Prisma cannot express or that every call runs. Values are passed as `$1 …`; rows are objects by
+ * column name.
+ */
 export interface Sql {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }

@@ -63,7 +63,7 @@ export async function applyMigrations(connection: MigrationConnection): Promise<
 
 const UNFINISHED = 'WHERE finished_at IS NULL AND rolled_back_at IS NULL'
 
-/** Runs in the migration's transaction, so that a process killed in between cannot leave a migration applied but unrecorded. */
+/** Runs in the migration's transaction, so that a process killed in between cannot leave an applied migration unrecorded. */
 const FINISH = `UPDATE _prisma_migrations SET finished_at = now() ${UNFINISHED}`
 
 async function hasHistory(sql: Sql): Promise<boolean> {

@@ -5,7 +5,7 @@ type Parser = (text: string) => unknown
 const { BYTEA, DATE, INT8, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins
 const INT8_ARRAY = 1016
 
-/** Parsers for the types that pg and PGlite read differently, by type OID, so that raw SQL returns the same values with both. */
+/** Parsers by type OID for the types that pg and PGlite read differently, so that raw SQL returns the same values. */
 export const ROW_PARSERS: Readonly<Record<number, Parser>> = {
   [BYTEA]: pg.types.getTypeParser(BYTEA),
   // A time without a zone is not an instant, and Date would interpret it in the zone of this machine.

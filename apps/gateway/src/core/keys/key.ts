@@ -39,7 +39,8 @@ export function totalCalls({
 type DayColumns = Pick<ApiKey, 'dayCalls' | 'dayStart' | 'dayBaseline' | 'dayResetStart'>
 
 /**
- * Calls since midnight UTC. The counter is reset by the first admission of a day (core/usage/ledger-sql.ts), so it may still hold the count of an earlier day.
+ * Calls since midnight UTC. The counter is reset by the first admission of a day (core/usage/ledger-sql.ts), so it may still
+ * hold the count of an earlier day.
  */
 export function callsToday(key: DayColumns, now: Date): number {
   const { dayCalls, dayStart, dayBaseline, dayResetStart } = key
