@@ -13,7 +13,7 @@ export interface TestKey {
   readonly caller: Principal
 }
 
-/** UserServices and their usage on an embedded database. */
+/** Users, keys and their usage on an embedded database. */
 export interface UsageStage extends UserServices {
   /** A process of its own on the same database. */
   processOf(instanceId?: string): Ledger
