@@ -118,7 +118,7 @@ describe('a refusal is one line that names the field', () => {
     for (const args of all) beside.push(await refuse(args))
     for (const [index, [expected]] of refusals.entries()) expect(beside[index]).toMatch(expected)
     expect(beside.at(-1)).toMatch(
-      gateway.databaseUrl === undefined ? /^There is a file .*export\.ndjson already\.$/ : /pg_dump/,
+      gateway.databaseUrl === undefined ? /^The file .*export\.ndjson already exists\.$/ : /pg_dump/,
     )
 
     await gateway.stop()

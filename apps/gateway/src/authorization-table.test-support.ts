@@ -59,7 +59,7 @@ export const TABLE: {
   tokens: { jwks: open('The public keys are public.') },
   authentication: {
     authenticate: open('Says who presents a credential, and refuses one that is not valid.'),
-    requireKeyForm: open('Only refuses.'),
+    requireKeyFormat: open('Only refuses.'),
   },
   users: {
     create: forCaller(ADMINS, (caller, { services }) =>

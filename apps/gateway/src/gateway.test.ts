@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
   const { services, operations } = gateway
-  await operations.firstStart.firstAdmin({ username: 'admin', password: 'correct horse' })
+  await operations.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const admin = await database.prisma.user.findFirstOrThrow()
   const made = await services.keys.create(
     { userId: admin.id, role: admin.role, via: { kind: 'token', tokenId: '', expiresAt: new Date() } },

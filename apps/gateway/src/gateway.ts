@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createTokens } from '#core/auth/tokens.ts'
+import { createCachedValue } from '#core/cached-value.ts'
 import { createConversations } from '#core/chat/conversations.ts'
 import { createDerivedIds } from '#core/chat/derived-ids.ts'
 import type { Database } from '#core/database/database.ts'
@@ -10,7 +11,6 @@ import { withDeadline } from '#core/deadline.ts'
 import { createInstallationSecret } from '#core/installation-secret.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
-import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createServices } from '#core/services/create-services.ts'
 import type { Operations, Services } from '#core/services/services.ts'
@@ -124,7 +124,10 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
 
   let isDraining = false
   let isPrepared = false
-  const databaseAnswer = remember(() => databaseState(database), { runtime, forMs: PROBE_REMEMBERED_MS })
+  const databaseAnswer = createCachedValue(() => databaseState(database), {
+    runtime,
+    ttlMs: PROBE_CACHE_TTL_MS,
+  })
   return {
     services,
     operations,
@@ -180,8 +183,8 @@ function redisState(status: string) {
 
 /** Whoever probes gives up after a second or a few; a database that hangs is not ready. */
 const PROBE_WITHIN_MS = 1_000
-/** Anybody can probe: the database is asked no more often. */
-const PROBE_REMEMBERED_MS = 1_000
+/** Probes need no credential, so their results are cached to bound how often they query the database. */
+const PROBE_CACHE_TTL_MS = 1_000
 
 async function databaseState(database: Database) {
   try {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
-import { type ExportEnd, TransferError } from '#core/database/export-format.ts'
+import type { ExportEnd } from '#core/database/export-format.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { firstContact } from '#core/database/unusable-database.ts'
+import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
@@ -23,7 +23,7 @@ export async function runCommand<Name extends Command>(
     requireEmbedded(config.dataDir)
   }
   return withDatabase(config, async (database) => {
-    requireMigrated(await firstContact(database))
+    requireMigrated(await readPendingMigrations(database))
     // Not loaded where the running gateway answers.
     const { createLogger } = await import('#ops/logger.ts')
     const { createGateway } = await import('../gateway.ts')
@@ -38,14 +38,14 @@ export async function runCommand<Name extends Command>(
 /** Applies the migrations that are missing; returns their names. */
 export function migrateOnce(config: Config): Promise<string[]> {
   return withDatabase(config, async (database) => {
-    await firstContact(database)
+    await readPendingMigrations(database)
     return database.migrate()
   })
 }
 
 /** Fills the database of DATABASE_URL from an export; returns the rows of each table. */
 export async function importOnce({ databaseUrl }: Config, file: string): Promise<ExportEnd['end']> {
-  if (databaseUrl === undefined) throw new TransferError('DATABASE_URL: names the database to fill.')
+  if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: names the database to fill.')
   const { importDatabase } = await import('#core/database/import.ts')
   return importDatabase(databaseUrl, file)
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Argument, type Command, Option } from 'commander'
 import { ROLES, type Role } from '#core/principal.ts'
-import { QUOTA_PERIODS } from '#core/users/rules.ts'
+import { QUOTA_PERIODS } from '#core/users/user-rules.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
 import type { UserRecord } from '#process/commands.ts'
 import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson } from './context.ts'

@@ -9,7 +9,7 @@ import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
   passwordProblem,
-} from '#core/users/rules.ts'
+} from '#core/users/user-rules.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,4 +1,4 @@
-/** The work took too long. It goes on; nobody waits for it any more. */
+/** The work took longer than allowed. It is not cancelled; only its result is no longer awaited. */
 export class DeadlineError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`)
@@ -6,9 +6,11 @@ export class DeadlineError extends Error {
   }
 }
 
+/** Settles like `work`, or rejects with a {@link DeadlineError} after `ms` milliseconds. */
 export function withDeadline<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    // Timers come before sockets: in a process that was busy itself, the answer may be here and unread.
+    // The event loop runs timers before it reads sockets. If the process itself was busy, the answer may already have
+    // arrived without having been read, so it gets one more turn of the loop.
     const timer = setTimeout(() => setImmediate(() => reject(new DeadlineError(ms))), ms)
     work.then(
       (result) => {

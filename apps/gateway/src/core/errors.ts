@@ -8,7 +8,7 @@ interface ErrorSpec {
   readonly status: number
   /** Whether the same request may succeed later without being changed. */
   readonly retryable: boolean
-  /** Shown to every client; names nothing of the installation. */
+  /** Sent to every client, so it must not reveal anything about the installation. */
   readonly text: string
 }
 
@@ -100,25 +100,25 @@ export const ERRORS = {
 
 export type ErrorReason = keyof typeof ERRORS
 
-/** What is wrong, as a whole sentence. One that mentions other fields asks the face for their names. */
+/** What is wrong, as a whole sentence. A function receives the face's naming, for sentences that mention other fields. */
 export type DetailText = string | ((nameOf: NameField) => string)
 
 export interface ProblemOptions {
-  /** The field of the input that is not valid; each face says it in its own words. */
+  /** The input field that is not valid, in core's names; each face renders it in its own notation. */
   readonly field?: FieldPath | undefined
-  /** For the client: what was expected. Never a secret, never a platform's raw body. */
+  /** Tells the client what was expected. It must not contain a secret or a platform's raw body. */
   readonly detail?: DetailText | undefined
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
   readonly cause?: unknown
 }
 
-/** The only error that faces translate; `problemOf` makes one of whatever else is thrown. */
+/** An error with a reason from {@link ERRORS}. Faces translate no other error; `problemOf` converts everything else to one. */
 export class Problem extends Error {
   readonly reason: ErrorReason
   readonly status: number
   readonly field: FieldPath | undefined
-  /** The field and what is wrong with it, in core's own names; faces use {@link describe}. */
+  /** The field and what is wrong with it, in core's own names, as the log shows it. Faces use {@link describe}. */
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
   readonly #text: DetailText
@@ -134,19 +134,19 @@ export class Problem extends Error {
     this.detail = this.describe(joinPath)
   }
 
-  /** The detail with every field named as a face names it. */
+  /** Returns the detail with every field named as the face names it. */
   describe(nameOf: NameField): string {
     const text = typeof this.#text === 'string' ? this.#text : this.#text(nameOf)
     return this.field === undefined ? text : `${nameOf(this.field)}: ${text}`
   }
 }
 
-/** Throws the {@link Problem} of this reason. */
+/** @throws Problem always; a string is the `detail` */
 export function fail(reason: ErrorReason, options?: ProblemOptions | string): never {
   throw new Problem(reason, typeof options === 'string' ? { detail: options } : options)
 }
 
-/** Throws the {@link Problem} of a field that breaks a rule. */
+/** @throws Problem `invalid_request` always, for a field that breaks a rule */
 export function refuseField(field: FieldPath, detail: DetailText, cause?: unknown): never {
   throw new Problem('invalid_request', { field, detail, cause })
 }

@@ -15,11 +15,11 @@ test.each([
   ],
   [Type.Object({}), 'an object'],
   [undefined, 'a valid value'],
-])('a schema says what it expects (case %#)', (schema, expected) => {
+])('a schema is described by its keywords (case %#)', (schema, expected) => {
   expect(expectation(schema)).toBe(expected)
 })
 
-test('words of its own come before what the keywords would say', () => {
+test('the keyword expected replaces the generated text', () => {
   expect(expectation(Type.String({ pattern: '\\S', expected: 'a string that is not blank' }))).toBe(
     'a string that is not blank',
   )

@@ -1,4 +1,4 @@
-/** What is read of a schema, whether of a request or of the configuration. */
+/** The JSON Schema keywords that {@link expectation} reads, in schemas of requests and of the configuration. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
@@ -14,11 +14,14 @@ export interface JsonSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly uniqueItems?: boolean
-  /** Overrides what the keywords would say: they cannot put a pattern or a refinement in words. */
+  /** Replaces the generated text, for schemas whose rule the keywords cannot express, such as a pattern. */
   readonly expected?: string
 }
 
-/** Ends the sentence "expected …" for a schema. It is the one writer of it, for requests and for the configuration. */
+/**
+ * Returns the end of the sentence "expected …" for a schema, such as "an integer of 1 to 100". Messages about requests and
+ * about the configuration both come from here, so that they read alike.
+ */
 export function expectation(schema: unknown): string {
   const { expected, type, enum: values, anyOf, items, ...rest } = (schema ?? {}) as JsonSchema
   if (expected !== undefined) return expected

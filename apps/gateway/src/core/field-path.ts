@@ -1,10 +1,10 @@
-/** Where a value lies in what a caller sent: core's own names, in camelCase, and indexes, such as `['files', 2]`. */
+/** The path to a value in a caller's input: core's names in camelCase, and array indexes, such as `['files', 2]`. */
 export type FieldPath = readonly (string | number)[]
 
-/** How a face calls a field, such as `body.expires_at` or `--expires-at`. */
+/** Renders a path in the notation of a face, such as `body.expires_at` or `--expires-at`. */
 export type NameField = (field: FieldPath) => string
 
-/** `['messages', 1, 'content']` becomes `messages[1].content`. */
+/** Renders `['messages', 1, 'content']` as `messages[1].content`. */
 export function joinPath(field: FieldPath): string {
   return field.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${part}]`
@@ -12,11 +12,11 @@ export function joinPath(field: FieldPath): string {
   }, '')
 }
 
-/** The content of these fields has no form of ours: the names below them are the caller's and stay as they were sent. */
+/** Fields with free-form content. Names below them were chosen by the caller and must not be renamed. */
 const FREE_FORM: ReadonlySet<unknown> = new Set(['messages', 'tools', 'variables'])
 
-/** The path in the words of a face that writes core's names in another case. */
+/** Renames the parts of a path for a face that writes core's names in another case. */
 export function renameFields(field: FieldPath, rename: (name: string) => string): FieldPath {
-  const isOurs = (index: number) => index === 0 || !FREE_FORM.has(field[0])
-  return field.map((part, index) => (typeof part === 'string' && isOurs(index) ? rename(part) : part))
+  const isOwnName = (index: number) => index === 0 || !FREE_FORM.has(field[0])
+  return field.map((part, index) => (typeof part === 'string' && isOwnName(index) ? rename(part) : part))
 }

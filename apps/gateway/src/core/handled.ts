@@ -1,7 +1,7 @@
 /**
- * A promise (or what may be one) that is kept in order to be awaited later. Node ends the process for a rejection that has no
- * handler once the microtasks have run, however soon the promise would have been awaited; this one has a handler from the
- * start. Whoever awaits it gets its rejection all the same.
+ * Attaches a rejection handler that does nothing, and returns the same promise; other values are returned unchanged. It is
+ * for promises that are stored and awaited later: Node emits `unhandledRejection`, which by default ends the process, for a
+ * promise that rejects and has no handler when the microtask queue is empty. Awaiting the promise still throws its error.
  */
 export function handled<Work>(work: Work): Work {
   if (work instanceof Promise) work.catch(() => undefined)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isLongerThan, requireOneOf, requireText } from './input-rules.ts'
 
-test('characters are counted as the contract counts them', () => {
+test('a surrogate pair counts as one character', () => {
   expect(isLongerThan('😀'.repeat(3), 3)).toBe(false)
   expect(isLongerThan('😀'.repeat(4), 3)).toBe(true)
   expect(isLongerThan('abcd', 3)).toBe(true)
@@ -9,7 +9,7 @@ test('characters are counted as the contract counts them', () => {
   expect(isLongerThan('', 0)).toBe(false)
 })
 
-test('a text that is empty or too long is refused by its field', () => {
+test('an empty or overlong text is rejected, and the error names its field', () => {
   const refused = 'username: expected a string of 1 to 3 characters.'
   for (const text of ['', 'abcd']) {
     expect(() => requireText(['username'], text, 3)).toThrow(expect.objectContaining({ detail: refused }))
@@ -17,7 +17,7 @@ test('a text that is empty or too long is refused by its field', () => {
   expect(() => requireText(['username'], 'abc', 3)).not.toThrow()
 })
 
-test('a word is one of those that exist, or absent', () => {
+test('a word must be one of the list or undefined', () => {
   expect(() => requireOneOf(['period'], ['day', 'month'], 'year')).toThrow(
     expect.objectContaining({ detail: 'period: expected one of day, month.' }),
   )

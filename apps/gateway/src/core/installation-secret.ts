@@ -1,10 +1,14 @@
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { Runtime } from './runtime.ts'
 
-/** A secret of this installation, made once and kept in the database: from it callers' ids at platforms are derived. */
+/**
+ * A random secret that is created once per installation and stored in the database. The ids under which platforms know
+ * callers and conversations are derived from it.
+ */
 export interface InstallationSecret {
+  /** Reads the secret, and creates it on the first start. */
   prepare(): Promise<void>
-  /** Throws before {@link prepare}. */
+  /** @throws Error before {@link prepare} has finished */
   readonly value: string
 }
 
@@ -20,7 +24,7 @@ export function createInstallationSecret({
   let value: string | undefined
   return {
     async prepare() {
-      // Processes that start together agree: the first row stands.
+      // If several processes start at the same time, the first row wins and all of them read it back.
       await prisma.setting.createMany({
         data: [{ name: NAME, value: runtime.randomBytes(32).toString('base64url') }],
         skipDuplicates: true,

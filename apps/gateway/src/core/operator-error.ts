@@ -1,6 +1,6 @@
 /**
- * A failure that the operator of the installation can repair. Its message is one line that says everything they need;
- * no stack is shown with it.
+ * A failure that the operator of the installation can fix, such as a wrong setting. It is printed without a stack, so its
+ * message must say what is wrong and what to do.
  */
 export class OperatorError extends Error {
   constructor(message: string, options?: ErrorOptions) {

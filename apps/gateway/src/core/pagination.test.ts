@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { expect, test } from 'vitest'
 import { type Keyset, type ListQuery, readList, readPage } from './pagination.ts'
 
-/** Rows as a table holds them, read as a statement would. */
+/** Ids of the rows in a table that `read` simulates. */
 const ids = Array.from({ length: 5 }, () => v7()).sort()
 const [first, second, third, fourth, last] = ids as [string, string, string, string, string]
 
@@ -24,7 +24,7 @@ test.each<[string, ListQuery, string[]]>([
   expect(await list(query)).toEqual(expected)
 })
 
-test('a cursor whose row is gone still names its place', async () => {
+test('a cursor stays valid after its row was deleted', async () => {
   const gone = `${third.slice(0, -1)}${third.endsWith('0') ? '1' : '0'}`
   const position = await list({ take: 5, cursor: { id: gone } })
   expect([
@@ -40,7 +40,7 @@ test.each<[string, ListQuery]>([
   ['limit', { take: -102 }],
   ['limit', { take: 1.5 }],
   ['limit', { take: Number.NaN }],
-])('the %s is refused before anything is read (case %#)', async (field, query) => {
+])('an invalid %s is rejected before anything is read (case %#)', async (field, query) => {
   const reads = readList(query, () => {
     throw new Error('was read')
   })
@@ -50,7 +50,7 @@ test.each<[string, ListQuery]>([
   })
 })
 
-test.each([0, 101, -1, 2.5])('a page of %d items is refused', async (limit) => {
+test.each([0, 101, -1, 2.5])('a page size of %d is rejected', async (limit) => {
   await expect(readPage({ limit }, (query) => readList(query, read))).rejects.toMatchObject({
     detail: expect.stringContaining('limit: '),
   })

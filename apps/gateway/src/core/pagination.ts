@@ -1,11 +1,11 @@
 import { validate } from 'uuid'
 import { refuseField } from './errors.ts'
 
-/** A page as REST and the command line ask for it. */
+/** The page parameters of REST and the command line. */
 export interface PageRequest {
   /** 1 to {@link PAGE_ITEMS_MAX}; 20 by default. */
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
@@ -18,17 +18,17 @@ export const PAGE_ITEMS_MAX = 100
 const PAGE_ITEMS_DEFAULT = 20
 
 /**
- * Which rows of a list to read, in the form that Pothos' connections pass to their resolvers. The row at the cursor is
- * never part of the answer, so Pothos' `skip` needs no field here; the order is always newest first, which is the order of
- * UUIDv7 ids and the one that every list has an index for.
+ * Which rows of a list to read, in the form that Pothos passes to the resolvers of connections. The row at the cursor is
+ * never part of the result, so Pothos' `skip` needs no field here. The order is always newest first: UUIDv7 ids sort by
+ * time, and every list has an index for that order.
  */
 export interface ListQuery {
-  /** How many rows at most; negative for the rows before the cursor (or the last ones). */
+  /** Maximum number of rows. A negative number reads the rows before the cursor, or the last rows without a cursor. */
   readonly take: number
   readonly cursor?: { readonly id?: string | undefined } | undefined
 }
 
-/** What a statement needs in order to read the rows of a {@link ListQuery}. */
+/** The Prisma arguments that read the rows of a {@link ListQuery}. */
 export interface Keyset {
   readonly where: { readonly id?: { readonly lt: string } | { readonly gt: string } }
   readonly orderBy: { readonly id: 'asc' | 'desc' }
@@ -36,8 +36,8 @@ export interface Keyset {
 }
 
 /**
- * Reads the rows of a list by keyset: a cursor names a position among the ids rather than a row, so it stays valid when its
- * row is deleted, and says nothing about whether that row exists.
+ * Reads rows by keyset pagination. A cursor is a position in the order of ids, not a reference to a row: it stays valid when
+ * its row is deleted, and does not reveal whether the row exists. Rows are returned newest first, in both directions.
  *
  * @throws Problem `invalid_request`
  */
@@ -47,7 +47,7 @@ export async function readList<Row>(
 ): Promise<Row[]> {
   const { take, cursor } = query
   const count = Math.abs(take)
-  // One more than a page holds, which tells whether there is a next one.
+  // Faces read one row more than a page holds, to learn whether there is a next page.
   if (!Number.isInteger(take) || count > PAGE_ITEMS_MAX + 1) refusePageSize()
   if (count === 0) return []
   const isBackward = take < 0
@@ -62,7 +62,11 @@ export async function readList<Row>(
   return isBackward ? rows.reverse() : rows
 }
 
-/** Reads one page from a list: one row more than asked for tells whether there is a next page. */
+/**
+ * Reads one page. It reads one row more than the page holds, which shows whether there is a next page without counting.
+ *
+ * @throws Problem `invalid_request`
+ */
 export async function readPage<Row extends { id: string }>(
   { limit = PAGE_ITEMS_DEFAULT, cursor }: PageRequest,
   list: (query: ListQuery) => Promise<readonly Row[]>,
@@ -80,13 +84,13 @@ function cursorOf(id: string): string {
 
 function idOf(cursor: string): string {
   const bytes = Buffer.from(cursor, 'base64url')
-  // Encoded again, it shows what the lenient decoder skipped.
+  // Buffer.from skips characters that are not base64url; encoding the bytes again reveals that.
   if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) refuseCursor()
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 function refuseCursor(): never {
-  refuseField(['cursor'], 'expected the cursor of a page before.')
+  refuseField(['cursor'], 'expected the cursor of a previous page.')
 }
 
 function refusePageSize(): never {

@@ -1,16 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Longer than this, a computation keeps the calls of others waiting. */
-const AT_ONCE_MS = 10
+/** How long a computation may block the event loop before other calls notice the delay. */
+const BLOCKING_MS_MAX = 10
 
 /**
- * For long computations: awaited between their steps, it lets the event loop turn once in {@link AT_ONCE_MS}, and costs
- * nothing else.
+ * Keeps long computations from blocking the event loop. The returned function is called between their steps; once
+ * {@link BLOCKING_MS_MAX} have passed, it returns a promise that yields to the event loop. Otherwise it returns undefined, so
+ * that awaiting can be skipped and a step costs one clock reading.
  */
 export function createPauses(): () => Promise<void> | undefined {
   let sinceMs = performance.now()
   return () => {
-    if (performance.now() - sinceMs < AT_ONCE_MS) return undefined
+    if (performance.now() - sinceMs < BLOCKING_MS_MAX) return undefined
     return setImmediate().then(() => {
       sinceMs = performance.now()
     })

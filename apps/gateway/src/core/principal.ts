@@ -23,45 +23,53 @@ export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
   readonly permissions: readonly Permission[]
-  /** `agent` or `agent/app`; empty allows all. */
+  /** Entries of the form `agent` or `agent/app`; an empty list allows all. */
   readonly allowedAgents: readonly string[]
 }
 
-/** The identity that rate limits count by: the API key, or the user of an access token. */
+/** Returns the identity by which rate limits count: the API key, or the user of an access token. */
 export function credentialId({ userId, via }: Principal): string {
   return via.kind === 'key' ? `key:${via.keyId}` : `user:${userId}`
 }
 
-/** Whether the caller has all the rights of its user. An API key has them only with the permission `admin`. */
+/** Whether the caller has all rights of its user: true for access tokens and for API keys with the permission `admin`. */
 export function isManager({ via }: Principal): boolean {
   return via.kind === 'token' || via.permissions.includes('admin')
 }
 
-/** Whether the caller has the rights of an administrator. The role alone does not give them to each key of an administrator. */
+/** Whether the caller has administrator rights. The role is not enough: an administrator's API key also needs `admin`. */
 export function isAdmin(caller: Principal): boolean {
   return caller.role === 'admin' && isManager(caller)
 }
 
-// Every method of a service that acts for a caller calls one of these first, because a face may have no check of its own.
-// The credential hooks of HTTP call the same functions, only earlier: before the body is read.
+// Every service method that acts for a caller calls one of these first, because a face may have no check of its own. The
+// HTTP credential hooks call the same functions earlier, to reject a request before its body is read.
 
+/** @throws Problem `permission_denied` */
 export function requireManager(caller: Principal): void {
   if (!isManager(caller)) {
     fail('permission_denied', 'This needs an API key with the permission admin, or an access token.')
   }
 }
 
+/** @throws Problem `permission_denied`, `role_denied` */
 export function requireAdmin(caller: Principal): void {
   requireManager(caller)
   if (!isAdmin(caller)) fail('role_denied', 'This needs the role admin.')
 }
 
-/** @returns the token that the caller presented */
+/**
+ * @returns the token that the caller presented
+ * @throws Problem `access_token_required`
+ */
 export function requireToken({ via }: Principal, detail?: string): TokenCredential {
   return via.kind === 'token' ? via : fail('access_token_required', detail)
 }
 
-/** @returns the API key that the caller presented, whatever its permissions */
+/**
+ * @returns the API key that the caller presented, whatever its permissions
+ * @throws Problem `api_key_required`
+ */
 export function requireKey({ via }: Principal): KeyCredential {
   return via.kind === 'key' ? via : fail('api_key_required')
 }

@@ -3,7 +3,7 @@ import { DeadlineError } from './deadline.ts'
 import { Problem } from './errors.ts'
 import { problemOf } from './problem-of.ts'
 
-test('a problem stays the same one', () => {
+test('a problem is returned as it is', () => {
   const problem = new Problem('key_not_found')
   expect(problemOf(problem)).toBe(problem)
 })
@@ -12,12 +12,12 @@ test.each([
   [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
   [new DeadlineError(1)],
   [new Error('Connection terminated unexpectedly')],
-])('a store that does not answer is unavailable: %s', (error) => {
+])('an error of a store that does not answer becomes unavailable: %s', (error) => {
   expect(problemOf(error)).toMatchObject({ reason: 'unavailable', status: 503, cause: error })
 })
 
 test.each([[new TypeError('x is not a function')], ['a text'], [undefined], [null]])(
-  'anything else is a fault of ours, of which no word gets out: %s',
+  'anything else becomes an internal error whose detail reveals nothing: %s',
   (error) => {
     const problem = problemOf(error)
     expect(problem).toMatchObject({ reason: 'internal_error', status: 500 })

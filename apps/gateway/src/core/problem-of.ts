@@ -2,8 +2,8 @@ import { isConnectionError } from './database/connection-error.ts'
 import { Problem } from './errors.ts'
 
 /**
- * Makes a problem of whatever was thrown: a store that does not answer is `unavailable`, all else that is no problem yet
- * a fault of ours. The cause goes to the log and never to a client.
+ * Converts anything thrown to a problem: `unavailable` if the database does not answer, `internal_error` for every
+ * other unexpected error. The cause is logged and never sent to a client.
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 
-/** Clock and randomness, injected so that tests can hold them. */
+/** Clock and randomness, injected so that tests can control them. */
 export interface Runtime {
   now(): Date
-  /** Milliseconds on a clock that never jumps. */
+  /** Milliseconds on a monotonic clock, for measuring durations. */
   elapsedMs(): number
   /** A fresh UUIDv7. */
   newId(): string

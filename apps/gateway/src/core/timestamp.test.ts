@@ -9,7 +9,7 @@ test.each([
   ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
   ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
-])('%s is a moment', (text, iso) => {
+])('%s is a timestamp', (text, iso) => {
   expect(parseTimestamp(text)?.toISOString()).toBe(iso)
 })
 
@@ -29,11 +29,11 @@ test.each([
   '9999-12-31T23:59:59-01:00',
   '+010000-01-01T00:00:00Z',
   '',
-])('%j is none', (text) => {
+])('%j is not a timestamp', (text) => {
   expect(parseTimestamp(text)).toBeUndefined()
 })
 
-test('a date begins at midnight UTC, where dates are taken, and is held to the same calendar', () => {
+test('where dates are accepted, a date stands for midnight UTC and must exist in the calendar', () => {
   expect(parseTimestamp('2028-02-29', { dates: true })?.toISOString()).toBe('2028-02-29T00:00:00.000Z')
   for (const text of ['2027-02-29', '2027-02-30', '0000-01-01', '1969-12-31', '2027-2-1', '20270201', '']) {
     expect(parseTimestamp(text, { dates: true })).toBeUndefined()

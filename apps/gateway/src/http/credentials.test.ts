@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { makeApiKey } from '#core/keys/key-format.ts'
-import { type AccountsApp, openAccountsApp } from '#rest/app.test-support.ts'
+import { openUsersApp, type UsersApp } from '#rest/app.test-support.ts'
 import { optionalPrincipal, requireChatKey } from './credentials.ts'
 
-let at: AccountsApp
+let at: UsersApp
 
 beforeAll(async () => {
-  at = await openAccountsApp()
+  at = await openUsersApp()
   at.app.get('/optional', { onRequest: optionalPrincipal(at) }, async ({ principal }) => ({
     via: principal?.via.kind ?? 'nobody',
   }))

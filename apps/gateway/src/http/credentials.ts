@@ -82,7 +82,7 @@ export function optionalPrincipal(services: Authenticating): CredentialHook {
 export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
   return (request, _reply, done) => {
     request.apiKey = bearerOf(request)
-    const refusing = handled(authentication.requireKeyForm(request.apiKey, request.ip))
+    const refusing = handled(authentication.requireKeyFormat(request.apiKey, request.ip))
     if (refusing === undefined) done()
     else refusing.catch(done)
   }

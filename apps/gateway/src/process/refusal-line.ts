@@ -1,5 +1,5 @@
 import { isConnectionError } from '#core/database/connection-error.ts'
-import { wordsOf } from '#core/database/unusable-database.ts'
+import { messageOf } from '#core/database/unusable-database.ts'
 import { Problem } from '#core/errors.ts'
 import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'
 import { OperatorError } from '#core/operator-error.ts'
@@ -11,7 +11,7 @@ import { OperatorError } from '#core/operator-error.ts'
 export function refusalLine(error: unknown): string | undefined {
   if (error instanceof Problem) return oneLine(error.describe(nameOfOption))
   if (error instanceof OperatorError) return oneLine(error.message)
-  if (isConnectionError(error)) return oneLine(`The database does not answer: ${wordsOf(error)}.`)
+  if (isConnectionError(error)) return oneLine(`The database does not answer: ${messageOf(error)}.`)
   return undefined
 }
 

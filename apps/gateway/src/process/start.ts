@@ -9,8 +9,9 @@ import { isConnectionError } from '#core/database/connection-error.ts'
 import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { firstContact } from '#core/database/unusable-database.ts'
+import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { handled } from '#core/handled.ts'
+import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
 import { serveCommands } from '#ops/command-socket.ts'
@@ -22,7 +23,6 @@ import { createOpsServer, createServer } from '../server.ts'
 import { createCommands } from './commands.ts'
 import { refusalLine } from './refusal-line.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
-import { StartError } from './start-error.ts'
 import { createWaiting } from './waiting.ts'
 import { type FirstAdmin, welcome } from './welcome.ts'
 
@@ -165,9 +165,9 @@ async function retryPreparation(
 
 /** In production an operator migrates; elsewhere the gateway does. */
 async function prepare({ config, gateway, database, say }: Preparation): Promise<Prepared> {
-  const pending = await firstContact(database)
+  const pending = await readPendingMigrations(database)
   if (pending.length > 0 && config.production) {
-    throw new StartError(
+    throw new OperatorError(
       `The database lacks ${pending.length} ${pending.length === 1 ? 'migration' : 'migrations'}: run "trunkline migrate" first (${pending.join(', ')}).`,
     )
   }
@@ -186,14 +186,14 @@ async function createFirstAdmin(
   { operations: { firstStart } }: Gateway,
 ): Promise<FirstAdmin | undefined> {
   const { adminUsername: username, adminPassword, production } = config
-  if (await firstStart.exist()) return undefined
+  if (await firstStart.usersExist()) return undefined
   if (production && adminPassword === undefined) {
-    throw new StartError(
+    throw new OperatorError(
       'ADMIN_PASSWORD: is required in production while there is no user; expected 8 to 256 characters.',
     )
   }
   const password = adminPassword ?? randomBytes(15).toString('base64url')
-  const created = await firstStart.firstAdmin({ username, password })
+  const created = await firstStart.createFirstAdmin({ username, password })
   if (created === undefined) return undefined
   return adminPassword === undefined ? { username, password } : { username }
 }
@@ -229,7 +229,7 @@ async function listen(app: FastifyInstance, host: string, port: number, name: st
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? `port ${port} is in use; set ${name} to a free one` : message
-    throw new StartError(`Cannot listen on ${host}:${port}: ${why}.`, { cause })
+    throw new OperatorError(`Cannot listen on ${host}:${port}: ${why}.`, { cause })
   }
 }
 

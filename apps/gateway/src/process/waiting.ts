@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import { isConnectionError } from '#core/database/connection-error.ts'
-import { StartError } from './start-error.ts'
 
 export interface WaitingOptions {
   readonly databaseUrl: string | undefined
@@ -43,6 +42,6 @@ function reasonOf(error: unknown): string {
   if (known !== undefined) return known
   const text = String(message ?? '')
   if (/timeout|no answer within/i.test(text)) return 'it does not answer'
-  // The words of a StartError are meant for the operator; of others the first line says what, the rest where.
-  return error instanceof StartError ? text : (text.trim().split('\n')[0] ?? '') || String(code ?? 'unknown')
+  // The first line of a message says what failed; the rest of it, such as Prisma's excerpt of the source, says where.
+  return (text.trim().split('\n')[0] ?? '') || String(code ?? 'unknown')
 }

@@ -2,15 +2,15 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
-import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
+import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
 const PATH = '/api/v1/api-keys'
-let at: AccountsApp
+let at: UsersApp
 let admin: Principal
 let premium: Principal
 
 beforeAll(async () => {
-  at = await openAccountsApp()
+  at = await openUsersApp()
 }, OPENING_MS)
 beforeEach(async () => {
   await at.clear()

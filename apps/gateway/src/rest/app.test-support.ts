@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
-import { type Accounts, openAccounts } from '#core/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { installJsonBody } from '#http/json-body.ts'
 import { installProblems } from '#http/problem.ts'
@@ -13,7 +13,7 @@ import { userRoutes } from './users.ts'
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The account routes alone, with what the server puts around them. */
-export interface AccountsApp extends Accounts {
+export interface UsersApp extends UserServices {
   readonly app: FastifyInstance
   /** Calls a route with a credential, or as a caller by a fresh token of its own. */
   call(
@@ -24,26 +24,26 @@ export interface AccountsApp extends Accounts {
   ): Promise<LightMyRequestResponse>
 }
 
-export async function openAccountsApp(): Promise<AccountsApp> {
-  const accounts = await openAccounts()
+export async function openUsersApp(): Promise<UsersApp> {
+  const services = await openUserServices()
   const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
   installProblems(app)
   installJsonBody(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)
-  loginRoutes(app, accounts, accounts.runtime)
-  userRoutes(app, accounts, accounts.runtime)
-  apiKeyRoutes(app, accounts, accounts.runtime)
-  jwksRoutes(app, accounts)
-  app.addHook('onClose', () => accounts.database.close())
+  loginRoutes(app, services, services.runtime)
+  userRoutes(app, services, services.runtime)
+  apiKeyRoutes(app, services, services.runtime)
+  jwksRoutes(app, services)
+  app.addHook('onClose', () => services.database.close())
 
   async function tokenOf({ userId: id }: Principal): Promise<string> {
-    const user = await accounts.database.prisma.user.findUniqueOrThrow({ where: { id } })
-    return (await accounts.tokens.issue(user)).accessToken
+    const user = await services.database.prisma.user.findUniqueOrThrow({ where: { id } })
+    return (await services.tokens.issue(user)).accessToken
   }
 
   return {
-    ...accounts,
+    ...services,
     app,
     async call(as, method, path, body) {
       const credential = typeof as === 'object' ? await tokenOf(as) : as

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
-import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
+import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
-let at: AccountsApp
+let at: UsersApp
 
 beforeAll(async () => {
-  at = await openAccountsApp()
+  at = await openUsersApp()
 }, OPENING_MS)
 beforeEach(() => at.clear())
 afterAll(() => at.app.close())

@@ -6,17 +6,17 @@ import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import { createUsage } from '#core/usage/usage.ts'
-import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
+import { openUsersApp, type UsersApp } from './app.test-support.ts'
 import { usageRoutes } from './usage.ts'
 
-let stage: AccountsApp
+let stage: UsersApp
 let admin: Principal
 let owner: Principal
 let key: { id: string; fullKey: string }
 let foreign: { id: string; fullKey: string }
 
 beforeAll(async () => {
-  stage = await openAccountsApp()
+  stage = await openUsersApp()
   const usage = createUsage({
     ...{ database: stage.database, runtime: stage.runtime, limits: stage.limits },
     config: { retentionDays: 400 },

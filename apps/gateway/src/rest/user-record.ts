@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ROLES } from '#core/principal.ts'
-import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/rules.ts'
 import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
+import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { nullable, Timestamp, Uuid } from '#http/schemas.ts'
 

@@ -2,13 +2,13 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
-import { type AccountsApp, openAccountsApp } from './app.test-support.ts'
+import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
-let at: AccountsApp
+let at: UsersApp
 let admin: Principal
 
 beforeAll(async () => {
-  at = await openAccountsApp()
+  at = await openUsersApp()
 }, OPENING_MS)
 beforeEach(async () => {
   await at.clear()
@@ -59,7 +59,7 @@ test.each([
   ['limit=0', 'query.limit: expected an integer of 1 to 100.'],
   ['limit=101', 'query.limit: expected an integer of 1 to 100.'],
   ['limit=x', 'query.limit: expected an integer of 1 to 100.'],
-  ['cursor=x', 'query.cursor: expected the cursor of a page before.'],
+  ['cursor=x', 'query.cursor: expected the cursor of a previous page.'],
 ])('?%s is 400', async (query, detail) => {
   const response = await at.call(admin, 'GET', `/api/v1/users?${query}`)
   expect(response.json()).toMatchObject({ code: 400, detail })

@@ -8,7 +8,7 @@ import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
   USERNAME_INPUT_CHARACTERS_MAX,
-} from '#core/users/rules.ts'
+} from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/credentials.ts'

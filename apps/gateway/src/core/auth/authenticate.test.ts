@@ -1,57 +1,57 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeApiKey } from '#core/keys/key-format.ts'
-import { type Accounts, OPENING_MS, openAccounts } from './users.test-support.ts'
+import { OPENING_MS, openUserServices, type UserServices } from './users.test-support.ts'
 
 const ADDRESS = '10.0.0.1'
-let accounts: Accounts
+let services: UserServices
 
 beforeAll(async () => {
-  accounts = await openAccounts()
+  services = await openUserServices()
 }, OPENING_MS)
-beforeEach(() => accounts.clear())
-afterAll(() => accounts.database.close())
+beforeEach(() => services.clear())
+afterAll(() => services.database.close())
 
 test('a key acts for its owner, with the role that the owner has now', async () => {
-  const admin = await accounts.join('admin')
-  const owner = await accounts.join('premium')
-  const key = await accounts.keyOf(admin, {
+  const admin = await services.join('admin')
+  const owner = await services.join('premium')
+  const key = await services.keyOf(admin, {
     ownerId: owner.userId,
     permissions: ['chat', 'upload'],
     allowedAgents: ['dify/helpdesk'],
   })
-  await accounts.users.update(admin, owner.userId, { role: 'user' })
-  expect(await accounts.authentication.authenticate(key.fullKey, ADDRESS)).toEqual({
+  await services.users.update(admin, owner.userId, { role: 'user' })
+  expect(await services.authentication.authenticate(key.fullKey, ADDRESS)).toEqual({
     userId: owner.userId,
     role: 'user',
     via: { kind: 'key', keyId: key.id, permissions: ['chat', 'upload'], allowedAgents: ['dify/helpdesk'] },
   })
 })
 
-test('a token is taken where a token comes', async () => {
-  const user = await accounts.join('user')
-  const row = await accounts.database.prisma.user.findUniqueOrThrow({ where: { id: user.userId } })
-  const { accessToken } = await accounts.tokens.issue(row)
-  expect(await accounts.authentication.authenticate(accessToken, ADDRESS)).toMatchObject({
+test('an access token is recognized by its form', async () => {
+  const user = await services.join('user')
+  const row = await services.database.prisma.user.findUniqueOrThrow({ where: { id: user.userId } })
+  const { accessToken } = await services.tokens.issue(row)
+  expect(await services.authentication.authenticate(accessToken, ADDRESS)).toMatchObject({
     userId: user.userId,
   })
 })
 
-test('refused keys say why, and each counts for its address', async () => {
-  const { authentication, database, limits } = accounts
-  const admin = await accounts.join('admin')
-  const owner = await accounts.join('premium')
+test('a rejected key names its reason and counts against its address', async () => {
+  const { authentication, database, limits } = services
+  const admin = await services.join('admin')
+  const owner = await services.join('premium')
   const [revoked, expired, suspended] = [
-    await accounts.keyOf(admin),
-    await accounts.keyOf(admin),
-    await accounts.keyOf(owner),
+    await services.keyOf(admin),
+    await services.keyOf(admin),
+    await services.keyOf(owner),
   ]
-  await accounts.keys.revoke(admin, revoked.id)
+  await services.keys.revoke(admin, revoked.id)
   await database.prisma.apiKey.update({
     where: { id: expired.id },
     data: { expiresAt: new Date(Date.now() - 1) },
   })
-  await accounts.users.update(admin, owner.userId, { status: 'suspended' })
+  await services.users.update(admin, owner.userId, { status: 'suspended' })
 
   for (const [credential, reason] of [
     ['nonsense', 'credential_malformed'],
@@ -67,9 +67,9 @@ test('refused keys say why, and each counts for its address', async () => {
   }
 })
 
-test('a good key passes where too many were refused', async () => {
-  const { authentication } = accounts
-  const key = await accounts.keyOf(await accounts.join('premium'))
+test('a valid key is accepted from an address with too many rejected keys', async () => {
+  const { authentication } = services
+  const key = await services.keyOf(await services.join('premium'))
   for (let refused = 0; refused < 60; refused += 1) {
     await expect(authentication.authenticate('x', '10.0.0.3')).rejects.toMatchObject({ status: 401 })
   }
@@ -77,13 +77,13 @@ test('a good key passes where too many were refused', async () => {
   await authentication.authenticate(key.fullKey, '10.0.0.3')
 })
 
-test('the form of a key is judged without a look-up', async () => {
-  const { authentication } = accounts
-  await authentication.requireKeyForm(makeApiKey(randomBytes), ADDRESS)
-  await expect(authentication.requireKeyForm('tl_x', ADDRESS)).rejects.toMatchObject({
+test('the format of a key is checked without a look-up', async () => {
+  const { authentication } = services
+  await authentication.requireKeyFormat(makeApiKey(randomBytes), ADDRESS)
+  await expect(authentication.requireKeyFormat('tl_x', ADDRESS)).rejects.toMatchObject({
     reason: 'credential_malformed',
   })
-  await expect(authentication.requireKeyForm('a.b.c', ADDRESS)).rejects.toMatchObject({
+  await expect(authentication.requireKeyFormat('a.b.c', ADDRESS)).rejects.toMatchObject({
     reason: 'api_key_required',
   })
 })

@@ -14,16 +14,20 @@ export interface AuthenticationDeps {
 }
 
 export interface Authentication {
-  /** Who presents this credential, an access token or an API key; `address` is where refused keys are counted. */
+  /**
+   * Authenticates an access token or an API key. Rejected keys count against the client's `address`.
+   *
+   * @throws Problem with status 401, or `rate_limited` after too many rejected keys from one network
+   */
   authenticate(credential: string, address: string): Promise<Principal>
   /**
-   * Refuses what cannot be an API key without a look-up: admission asks the database about the rest. Undefined where there
-   * is nothing to wait for.
+   * Rejects a credential that cannot be an API key, without a database query; admission looks up the others. Returns
+   * undefined for a well-formed key, so that the common case awaits nothing.
    */
-  requireKeyForm(credential: string, address: string): Promise<never> | undefined
+  requireKeyFormat(credential: string, address: string): Promise<never> | undefined
 }
 
-/** The same order of reasons, by the same clock, as the admission of a call. */
+/** Reasons are checked in the same order and by the same clock as in `ADMIT` of core/usage/ledger-sql.ts. */
 const FIND_KEYS = `
 SELECT encode(k.hash, 'hex') AS hash, k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role,
   CASE
@@ -35,7 +39,7 @@ FROM api_keys k JOIN users u ON u.id = k.owner_id
 WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`
 
 export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps): Authentication {
-  // Those that come at once share a statement: a burst of reports is no queue before the calls of others.
+  // Look-ups that arrive together share one statement, so that a burst of requests does not delay the calls of others.
   const findKey = coalesce<string, KeyRow | undefined>(
     async (hashes) => {
       const rows = await sql.query<KeyRow>(FIND_KEYS, [JSON.stringify(hashes)])
@@ -45,15 +49,15 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
     { sizeMax: 256, isShared: () => true },
   )
 
-  function requireKeyForm(key: string, address: string): Promise<never> | undefined {
-    const reason = keyFormProblem(key)
+  function requireKeyFormat(key: string, address: string): Promise<never> | undefined {
+    const reason = keyFormatProblem(key)
     if (reason === undefined) return undefined
     const problem = new Problem(reason)
     return reason === 'api_key_required' ? Promise.reject(problem) : refuseKey(limits, address, problem)
   }
 
   async function authenticateKey(key: string, address: string): Promise<Principal> {
-    await requireKeyForm(key, address)
+    await requireKeyFormat(key, address)
     const refuse = (reason: ErrorReason) => refuseKey(limits, address, new Problem(reason))
     const row = await findKey(hashKey(key))
     if (row === undefined) return refuse('key_unknown')
@@ -73,7 +77,7 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
   return {
     authenticate: (credential, address) =>
       looksLikeToken(credential) ? tokens.verify(credential) : authenticateKey(credential, address),
-    requireKeyForm,
+    requireKeyFormat,
   }
 }
 
@@ -87,8 +91,10 @@ interface KeyRow {
   readonly refusal: ErrorReason | null
 }
 
-/** Why this cannot be an API key, as far as that shows without a look-up. */
-export function keyFormProblem(credential: string): 'api_key_required' | 'credential_malformed' | undefined {
+/** Returns why a credential cannot be an API key, judged by its format alone; undefined for a well-formed key. */
+export function keyFormatProblem(
+  credential: string,
+): 'api_key_required' | 'credential_malformed' | undefined {
   if (isWellFormedKey(credential)) return undefined
   return looksLikeToken(credential) ? 'api_key_required' : 'credential_malformed'
 }

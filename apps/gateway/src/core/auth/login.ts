@@ -11,7 +11,7 @@ import {
   PASSWORD_CHARACTERS_MAX,
   USERNAME_INPUT_CHARACTERS_MAX,
   usernameKey,
-} from '#core/users/rules.ts'
+} from '#core/users/user-rules.ts'
 import type { PrismaClient, User } from '#generated/prisma/client.ts'
 import type { AccessToken, Tokens } from './tokens.ts'
 
@@ -29,41 +29,50 @@ export interface LoginDeps {
 }
 
 export interface Login {
-  /** Fails alike, in words and in time, for an unknown user, a wrong password and a suspended user. */
+  /**
+   * Checks a password and issues a token. An unknown user, a wrong password and a suspended user give the same error after
+   * the same time, so that usernames cannot be guessed.
+   *
+   * @throws Problem `login_failed`, `rate_limited`, `invalid_request`
+   */
   login(input: LoginInput, address: string): Promise<AccessToken & { user: User }>
+  /** Revokes the access token that the caller presented. */
   logout(caller: Principal): Promise<void>
 }
 
 /**
- * An attempt is counted before it is judged and given back where it was right. Few are judged at a time, so that right ones
- * that come together are not refused for each other.
+ * Each attempt is counted before its password is checked, and the count is reverted if the password is right. Only a few are
+ * checked at a time: otherwise many correct logins at once would exceed the limit before their counts are reverted.
  */
-const ATTEMPTS_AT_ONCE = 2
+const CONCURRENT_ATTEMPTS_MAX = 2
 
 export function createLogin({ prisma, runtime, limits, passwords, tokens }: LoginDeps): Login {
-  const inTurn = pLimit(ATTEMPTS_AT_ONCE)
+  const runQueued = pLimit(CONCURRENT_ATTEMPTS_MAX)
 
   async function attempt({ username, password }: LoginInput, address: string): Promise<User> {
     const normal = normalizeUsername(username)
-    // Names that nobody can have share one count: they must not fill the store.
+    // Invalid usernames share one counter, because each counter takes memory.
     const key = normal === undefined ? undefined : usernameKey(normal)
-    const takeBack = await countAttempt(networkOf(address), key ?? '')
-    const user = await judge(key, password).catch(async (error: unknown) => {
-      await takeBack()
+    const revertCount = await countAttempt(networkOf(address), key ?? '')
+    const user = await checkPassword(key, password).catch(async (error: unknown) => {
+      await revertCount()
       throw error
     })
     if (user === undefined) fail('login_failed')
-    await takeBack()
+    await revertCount()
     return user
   }
 
-  async function judge(key: string | undefined, password: string): Promise<User | undefined> {
+  async function checkPassword(key: string | undefined, password: string): Promise<User | undefined> {
     const user = key === undefined ? null : await prisma.user.findUnique({ where: { usernameKey: key } })
     const matches = await passwords.verify(user?.passwordHash, password)
     return matches && user?.status === 'active' ? user : undefined
   }
 
-  /** Returns how to take it back. The address comes first: names that it is refused for fill no store. */
+  /**
+   * Returns a function that reverts the count. The address is counted first, so that names sent by a blocked address create no
+   * counters of their own.
+   */
   async function countAttempt(network: string, name: string): Promise<() => Promise<unknown>> {
     const { login: perName, loginAddress: perAddress } = limits
     await take(perAddress, network)
@@ -78,11 +87,12 @@ export function createLogin({ prisma, runtime, limits, passwords, tokens }: Logi
 
   return {
     async login(input, address) {
-      // Hashing takes longer the longer the text is.
+      // The cost of hashing grows with the length of the text, so the length is checked first.
       requireText(['username'], input.username, USERNAME_INPUT_CHARACTERS_MAX)
       requireText(['password'], input.password, PASSWORD_CHARACTERS_MAX)
-      const accepted = await inTurn(() => attempt(input, address))
-      // Issued for the row that the password was checked against: if the password has changed since, the token is void.
+      const accepted = await runQueued(() => attempt(input, address))
+      // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
+      // is already revoked.
       const token = await tokens.issue(accepted)
       const now = runtime.now()
       const user = await prisma.user.update({ where: { id: accepted.id }, data: { lastLogin: now } })

@@ -4,13 +4,13 @@ import { createSecretEncryption } from './secret-encryption.ts'
 
 const encryption = createSecretEncryption('k'.repeat(32), randomBytes)
 
-test('what was sealed opens again, and never looks the same twice', () => {
+test('decryption returns the encrypted text, and encrypting it twice gives different results', () => {
   const sealed = encryption.encrypt('a sécret', 'row 1')
   expect(encryption.decrypt(sealed, 'row 1')).toBe('a sécret')
   expect(encryption.encrypt('a sécret', 'row 1')).not.toBe(sealed)
 })
 
-test('it does not open under another key, for another row, or changed', () => {
+test('decryption fails with another key, for another row and after a change', () => {
   const sealed = encryption.encrypt('a secret', 'row 1')
   expect(() => createSecretEncryption('x'.repeat(32), randomBytes).decrypt(sealed, 'row 1')).toThrow()
   expect(() => encryption.decrypt(sealed, 'row 2')).toThrow()

@@ -3,11 +3,15 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Seals short secrets for storage: AES-256-GCM under a key derived from the installation's `SECRET_KEY`. */
+/** Encrypts short secrets for storage, with AES-256-GCM and a key derived from the installation's `SECRET_KEY`. */
 export interface SecretEncryption {
-  /** `context` must be the same to open it again: a sealed value cannot be moved to another row. */
+  /**
+   * Encrypts a text; decryption needs the same `context`, so that an encrypted value cannot be copied to another row.
+   *
+   * @returns base64url of IV, ciphertext and authentication tag
+   */
   encrypt(text: string, context: string): string
-  /** Throws where the secret key or the context is another, or the text was changed. */
+  /** @throws Error if the secret key or the context is different, or the encrypted text was changed */
   decrypt(sealed: string, context: string): string
 }
 

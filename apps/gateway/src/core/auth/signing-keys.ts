@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { createCachedValue } from '#core/cached-value.ts'
 import { OperatorError } from '#core/operator-error.ts'
-import { remember } from '#core/remember.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
 import { createSecretEncryption } from './secret-encryption.ts'
@@ -10,33 +10,41 @@ export const SIGNING_ALGORITHM = 'EdDSA'
 export interface SigningKeysDeps {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
-  /** Where it is set, private keys are stored sealed under it. */
+  /** Encrypts the private keys in the database; without it they are stored in plain text. */
   readonly secretKey?: string | undefined
 }
 
-/** The Ed25519 keys of the installation, kept in the database so that every replica signs and accepts the same. */
+/** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
 export interface SigningKeys {
-  /** The private key to sign with, made where there is none yet. */
+  /**
+   * Returns the private key to sign with, and creates it if there is none.
+   *
+   * @throws OperatorError if the stored key is encrypted and `SECRET_KEY` is missing or a different one
+   */
   current(): Promise<{ id: string; jwk: JWK }>
-  /** The public key of a token's `kid`; undefined where it is unknown or retired. As remembered as {@link list}. */
+  /** Returns the public key for a token's `kid`; undefined if it is unknown or retired. Cached like {@link list}. */
   find(id: string): Promise<JWK | undefined>
-  /** Every public key that is accepted; another process's change shows within a second. */
+  /** Returns all public keys that are accepted. The list is cached: another process's change shows within a second. */
   list(): Promise<JWK[]>
 }
 
-/** Nobody needs a credential to ask for a key, be it by a token that names one that does not exist. */
-const REMEMBERED_MS = 1_000
+/**
+ * Keys are looked up before a caller is authenticated, also for tokens that name a key which does not exist. The cache keeps
+ * such requests from reaching the database.
+ */
+const CACHE_TTL_MS = 1_000
 
 export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDeps): SigningKeys {
   const encryption =
     secretKey === undefined ? undefined : createSecretEncryption(secretKey, runtime.randomBytes)
   let opened: { id: string; jwk: JWK } | undefined
-  const accepted = remember(
+  const accepted = createCachedValue(
     () => prisma.signingKey.findMany({ where: { retiredAt: null }, orderBy: { id: 'desc' } }),
-    { runtime, forMs: REMEMBERED_MS },
+    { runtime, ttlMs: CACHE_TTL_MS },
   )
 
-  // Processes that start together may each make a key: all of them verify, and everybody signs with the newest.
+  // Processes that start at the same time may each create a key. All of these keys verify tokens; every process signs with
+  // the newest.
   const newest = () =>
     prisma.signingKey.findFirst({
       where: { retiredAt: null },
@@ -61,7 +69,7 @@ export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDep
 
   async function open({ id, sealed, secret }: SigningKey): Promise<JWK> {
     if (sealed) return JSON.parse(decrypted(secret, id))
-    // SECRET_KEY was set after the key was made: from now on the key is sealed as well.
+    // SECRET_KEY was set after the key was created, so the key is encrypted from now on.
     if (encryption !== undefined) {
       const data = { sealed: true, secret: encryption.encrypt(secret, id) }
       await prisma.signingKey.updateMany({ where: { id, sealed: false }, data })
@@ -90,8 +98,8 @@ export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDep
       const row = (await newest()) ?? (await make())
       if (opened?.id !== row.id) {
         opened = { id: row.id, jwk: await open(row) }
-        // The first token that it signs must be good at once.
-        accepted.forget()
+        // Otherwise the first tokens signed with it would be rejected until the cache expires.
+        accepted.invalidate()
       }
       return opened
     },

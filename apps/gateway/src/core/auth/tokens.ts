@@ -10,7 +10,7 @@ export interface TokensConfig {
   readonly audience: string
 }
 
-/** What a token says about its user. */
+/** The columns of a user that go into its tokens. */
 export interface TokenUser {
   readonly id: string
   readonly role: Role
@@ -19,17 +19,24 @@ export interface TokenUser {
 
 export interface AccessToken {
   readonly accessToken: string
+  /** In seconds. */
   readonly expiresIn: number
 }
 
 export interface Tokens {
-  /** Opens the signing key, or makes the first; at start, so that a wrong `SECRET_KEY` shows there. */
+  /** Reads or creates the signing key. Called at start, so that a wrong `SECRET_KEY` fails there and not at a login. */
   prepare(): Promise<void>
   issue(user: TokenUser): Promise<AccessToken>
-  /** The role is the database's: a demotion counts at once, whatever the token says. */
+  /**
+   * Checks a token and returns its user. The role is read from the database, not from the token, so that a demotion takes
+   * effect at once.
+   *
+   * @throws Problem `token_invalid`, `token_expired`, `token_revoked`, `owner_suspended`
+   */
   verify(token: string): Promise<Principal>
-  /** Ends the token that the caller presented. */
+  /** Revokes the token that the caller presented. */
   revoke(caller: Principal): Promise<void>
+  /** Returns the public signing keys as a JSON Web Key Set. */
   jwks(): Promise<{ keys: JWK[] }>
 }
 
@@ -55,7 +62,7 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
     }
     try {
       const { payload } = await jwtVerify<Claims>(token, publicKeyOf, options)
-      return isOurs(payload) ? payload : fail('token_invalid')
+      return hasOwnClaims(payload) ? payload : fail('token_invalid')
     } catch (error) {
       if (error instanceof errors.JWTExpired) fail('token_expired', { cause: error })
       if (error instanceof errors.JOSEError) fail('token_invalid', { cause: error })
@@ -105,7 +112,8 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         data: { id: tokenId, expiresAt },
         skipDuplicates: true,
       })
-      // Kept a while longer: another process may take the token until its own reading of the time says otherwise.
+      // Revocations are kept a little longer than their tokens, because the clock of another process may lag behind and still
+      // accept the token.
       const expired = new Date(runtime.now().getTime() - KEPT_AFTER_EXPIRY_MS)
       await prisma.revokedToken.deleteMany({ where: { expiresAt: { lt: expired } } })
     },
@@ -116,17 +124,17 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
 }
 
 /**
- * Whether the claims have the form in which this module writes them. A signature alone does not say so: the signing key may
- * be the operator's, who may sign other tokens with it, and the database refuses what is no UUID with an error.
+ * Whether the claims have the types that this module writes. A valid signature does not guarantee it: an operator may sign
+ * other tokens with the same key, and a query for an id that is not a UUID would fail with a database error.
  */
-function isOurs({ sub, jti, exp, epoch }: Claims): boolean {
+function hasOwnClaims({ sub, jti, exp, epoch }: Claims): boolean {
   return validate(sub) && validate(jti) && exp <= SECONDS_MAX && Number.isInteger(epoch)
 }
 
-/** What a `Date` can hold. */
+/** The latest time that a `Date` can represent, in seconds since 1970. */
 const SECONDS_MAX = 8.64e12
 
-/** Checked by {@link isOurs}. */
+/** Checked by {@link hasOwnClaims}. */
 interface Claims extends JWTPayload {
   readonly sub: string
   readonly jti: string

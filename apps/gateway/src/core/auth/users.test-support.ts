@@ -11,8 +11,8 @@ import { type Authentication, createAuthentication } from './authenticate.ts'
 import { createLogin, type Login } from './login.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
-/** Logins, users and keys on a database of their own, embedded where no server is given: what their tests share. */
-export interface Accounts {
+/** Login, users and keys on a scratch database, as their tests share them. */
+export interface UserServices {
   readonly database: Database
   readonly runtime: Runtime
   readonly limits: Limits
@@ -23,11 +23,11 @@ export interface Accounts {
   readonly users: Users & FirstStart
   readonly keys: Keys
   readonly clock: { passSeconds(seconds: number): void }
-  /** A fresh user as a caller by token, with the password {@link PASSWORD}. */
+  /** Creates a user with the password {@link PASSWORD}, and returns it as a caller with an access token. */
   join(role: Role, username?: string): Promise<Principal>
-  /** A key of this creator, and the caller who presents it. */
+  /** Creates an API key, and returns it with the caller that presents it. */
   keyOf(creator: Principal, options?: KeyOptions): Promise<{ id: string; fullKey: string; caller: Principal }>
-  /** Forgets all users, keys and calls. */
+  /** Deletes all users, keys and calls. */
   clear(): Promise<void>
 }
 
@@ -40,11 +40,12 @@ interface KeyOptions {
 /** PGlite takes seconds to start on a busy machine. */
 export const OPENING_MS = 60_000
 export const PASSWORD = 'correct horse battery staple'
-/** What a hash costs is the subject of `passwords.test.ts` alone. */
+/** Cheap parameters, because only `passwords.test.ts` is about the cost of hashing. */
 const LIGHT_HASHING = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 export const TOKEN_CONFIG = { lifetimeSeconds: 3600, issuer: 'trunkline', audience: 'trunkline-api' }
 
-export async function openAccounts(serverUrl?: string): Promise<Accounts> {
+/** Opens the services on a new database of this server, or on an embedded one if no server is given. */
+export async function openUserServices(serverUrl?: string): Promise<UserServices> {
   const database = await openScratchDatabase(serverUrl)
   const { prisma, sql } = database
   let offsetMs = 0
@@ -77,7 +78,7 @@ export async function openAccounts(serverUrl?: string): Promise<Accounts> {
     runtime,
     rules: { ...rules, maxLifetimeDays: 3650, activePerUserMax: 1_000 },
   })
-  // One hash serves every user that a test needs only as a caller.
+  // All users share one hash, since most tests need them only as callers.
   const passwordHash = await passwords.hash(PASSWORD)
 
   return {

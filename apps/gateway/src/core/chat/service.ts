@@ -1,6 +1,6 @@
 import type { Agent } from '#core/agents/adapter.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
-import { type Authentication, keyFormProblem } from '#core/auth/authenticate.ts'
+import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.ts'
 import { fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { hashKey } from '#core/keys/key-format.ts'
@@ -191,7 +191,7 @@ export function createChatService(deps: ChatDeps): ChatService {
  */
 function withForm(error: unknown, credential: string): unknown {
   if (!(error instanceof Problem) || error.reason !== 'key_unknown') return error
-  const reason = keyFormProblem(credential)
+  const reason = keyFormatProblem(credential)
   return reason === undefined ? error : new Problem(reason, { cause: error })
 }
 

@@ -1,7 +1,7 @@
 import { DeadlineError } from '#core/deadline.ts'
 import { errorCode } from '#core/error-code.ts'
 
-/** The server ended a statement because it took too long: it was heard, and nothing of it was done. */
+/** Whether the server cancelled a statement that took too long. The statement was received, but had no effect. */
 export function isStatementTimeout(error: unknown): boolean {
   return errorCode(error) === QUERY_CANCELED
 }
@@ -9,13 +9,14 @@ export function isStatementTimeout(error: unknown): boolean {
 const QUERY_CANCELED = '57014'
 
 /**
- * The database could not be asked, as against: it said no. SQLSTATE classes 08 (connection), 53 (resources) and
- * 57 (operator), the socket's own codes, Prisma's words for the same, and pg's errors, some of which have no code.
+ * Whether an error means that the database is not available, rather than that it rejected a statement. It recognizes SQLSTATE
+ * classes 08 (connection), 53 (resources) and 57 (operator intervention), socket error codes, Prisma's codes for these, and
+ * pg's messages, because some of pg's errors have no code.
  */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof DeadlineError) return true
   if (typeof error !== 'object' || error === null) return false
-  const { code, message, cause, meta } = error as Partial<Told>
+  const { code, message, cause, meta } = error as Partial<ErrorFields>
   if (typeof code === 'string') {
     if (/^(08|53|57)/.test(code) || /^P(1001|1002|1008|1017|2024|2028)$/.test(code)) return true
     if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOST|ENET|EAI_)/.test(code)) return true
@@ -27,20 +28,20 @@ export function isConnectionError(error: unknown): boolean {
   ) {
     return true
   }
-  // Prisma hides what it has no word for, such as a statement that took too long.
+  // Prisma wraps errors for which it has no code of its own, such as a statement timeout.
   const inner = cause ?? meta?.driverAdapterError
   return isConnectionError(inner)
 }
 
 /**
- * Worth the same statement again. One that took too long is not, although {@link isConnectionError} has it among what
- * callers are told as `unavailable`: it would take as long the next time.
+ * Whether the same statement is worth a retry. A statement timeout is not, although {@link isConnectionError} includes it so
+ * that callers get `unavailable`: the statement would probably take as long again.
  */
 export function isLostConnection(error: unknown): boolean {
   return isConnectionError(error) && !isStatementTimeout(error)
 }
 
-interface Told {
+interface ErrorFields {
   readonly code: unknown
   readonly message: string
   readonly cause: unknown

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-test('the second process is refused, told of the directory and the owner, and takes nothing from the first', async () => {
+test('a second process is rejected with the directory and the owner, and the first keeps its lock', async () => {
   const owner = await starter()
   expect(await owner.start()).toBe('owner')
   for (const attempt of [1, 2]) {
@@ -33,7 +33,7 @@ test('the second process is refused, told of the directory and the owner, and ta
   }
 })
 
-test('the lock of a process that was killed is free at once', async () => {
+test('the lock of a killed process is free at once', async () => {
   const owner = await starter()
   await owner.start()
   await kill(owner.child)
@@ -41,7 +41,7 @@ test('the lock of a process that was killed is free at once', async () => {
   await lock.release()
 })
 
-test('of several that start on what a killed process left, exactly one wins', async () => {
+test('of several processes that start after one was killed, exactly one gets the lock', async () => {
   const killed = await starter()
   await killed.start()
   const starters = await Promise.all([starter(), starter(), starter()])
@@ -50,14 +50,14 @@ test('of several that start on what a killed process left, exactly one wins', as
   expect(outcomes.sort()).toEqual(['DataDirBusyError', 'DataDirBusyError', 'owner'])
 })
 
-test('one process is held to it too, until it releases', async () => {
+test('the lock also excludes its own process until it is released', async () => {
   const lock = await lockDataDir(dataDir)
   await expect(lockDataDir(dataDir)).rejects.toMatchObject({ pid: process.pid })
   await lock.release()
   await (await lockDataDir(dataDir)).release()
 })
 
-test('a directory that cannot be made is refused at once, by its name', async () => {
+test('a directory that cannot be created is rejected at once, with its name', async () => {
   const file = join(dataDir, 'file')
   await writeFile(file, '')
   for (const path of [file, join(file, 'below'), join(file, 'deep', 'below')]) {
@@ -79,7 +79,7 @@ const program = `
   ))
 `
 
-/** A process that is ready to take the lock, and keeps it. */
+/** Starts a process that takes the lock when `start` is called, and keeps it. */
 async function starter(): Promise<{ child: ChildProcess; start(): Promise<string> }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program, dataDir], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -7,17 +7,17 @@ export interface DataDirLock {
   release(): Promise<void>
 }
 
-/** The data directory cannot be used: something else is at its path, or it cannot be written to. */
+/** The data directory cannot be used: its path leads to a file, or it is not writable. */
 export class DataDirError extends OperatorError {
   constructor(dataDir: string, problem: string, cause: unknown) {
     super(`DATA_DIR: ${dataDir} cannot be used: ${problem}.`, { cause })
   }
 }
 
-/** Another process works in this data directory. */
+/** Another process uses this data directory. */
 export class DataDirBusyError extends OperatorError {
   readonly dataDir: string
-  /** Of the owner, where it could be read. */
+  /** The process id of the owner, if it could be read. */
   readonly pid: number | undefined
 
   constructor(dataDir: string, pid: number | undefined, cause: unknown) {
@@ -29,10 +29,13 @@ export class DataDirBusyError extends OperatorError {
 }
 
 /**
- * Makes this process the only owner of a data directory, until it releases the lock or ends in whatever way.
+ * Makes this process the only owner of a data directory until it releases the lock or ends. Creates the directory if needed.
  *
- * The lock is SQLite's, on an empty file: the kernel gives it to one process and takes it back at kill -9, and Node offers
- * no other such lock. Nothing else may open that file here: closing any handle of it would give the lock up.
+ * The lock is SQLite's file lock on an empty database, since Node has no file locks of its own: the kernel grants it to a
+ * single process and releases it even after kill -9. Nothing else in this process may open that file, because closing any
+ * descriptor of a file releases the process's POSIX locks on it.
+ *
+ * @throws DataDirBusyError, DataDirError
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   try {
@@ -40,7 +43,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
     return await lock(dataDir)
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    throw new DataDirError(dataDir, await problemOf(dataDir, error), error)
+    throw new DataDirError(dataDir, await causeOf(dataDir, error), error)
   }
 }
 
@@ -54,19 +57,19 @@ async function lock(dataDir: string): Promise<DataDirLock> {
     file.close()
     throw isBusy(error) ? new DataDirBusyError(dataDir, await readPid(pidFile), error) : error
   }
-  held.add(file)
+  openLocks.add(file)
   return {
     async release() {
       await rm(pidFile, { force: true })
-      held.delete(file)
+      openLocks.delete(file)
       file.close()
     },
   }
 }
 
 /**
- * Node's own `recursive` never returns below a directory that holds no others, such as `/proc`: it takes the `ENOENT` of
- * the child for a missing parent, finds the parent, and tries again for ever.
+ * Creates a directory with its parents. Node's `recursive` option loops forever in a directory that cannot contain others,
+ * such as `/proc`: it takes the `ENOENT` of the child for a missing parent, finds the parent, and tries again.
  */
 async function makeDirectory(path: string): Promise<void> {
   if (await isDirectory(path)) return
@@ -75,7 +78,7 @@ async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    // Another process may have made it in between.
+    // Another process may have created it in between.
     if (!(await isDirectory(path))) throw error
   }
 }
@@ -84,7 +87,8 @@ async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() === true
 }
 
-async function problemOf(dataDir: string, error: unknown): Promise<string> {
+/** Describes why a directory cannot be used: a file on its path is easier to recognize than the error that it caused. */
+async function causeOf(dataDir: string, error: unknown): Promise<string> {
   for (let path = dataDir; path !== dirname(path); path = dirname(path)) {
     const found = await stat(path).catch(() => undefined)
     if (found !== undefined && !found.isDirectory()) return `${path} is a file, not a directory`
@@ -92,8 +96,8 @@ async function problemOf(dataDir: string, error: unknown): Promise<string> {
   return `it cannot be written to (${error instanceof Error ? error.message : String(error)})`
 }
 
-/** Garbage collection would close a file that is not kept, and so unlock it. */
-const held = new Set<DatabaseSync>()
+/** Keeps the open files reachable: garbage collection would close them and so release their locks. */
+const openLocks = new Set<DatabaseSync>()
 
 const SQLITE_BUSY = 5
 

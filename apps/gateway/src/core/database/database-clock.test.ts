@@ -9,9 +9,9 @@ const MACHINE = new Date('2026-11-23T12:00:00Z')
 
 let clock: DatabaseClock
 let elapsedMs: number
-/** The database's time less the machine's elapsed time. */
+/** The database's time minus the machine's elapsed time. */
 let databaseMs: number
-/** How long an answer is on its way, there and back. */
+/** How long a request and its response take. */
 let wayMs: [there: number, back: number]
 let isDown: boolean
 
@@ -39,7 +39,7 @@ afterEach(() => {
 
 const aheadMs = () => clock.runtime.now().getTime() - (databaseMs + elapsedMs)
 
-test('until it has been asked, the time is the machine’s; from then on it is the database’s', async () => {
+test('the time is the machine’s until the first sync, and the database’s from then on', async () => {
   expect(clock.runtime.now()).toEqual(MACHINE)
   await clock.sync()
   expect(aheadMs()).toBe(0)
@@ -47,7 +47,7 @@ test('until it has been asked, the time is the machine’s; from then on it is t
   expect(aheadMs()).toBe(0)
 })
 
-test('it is wrong by no more than half the way of the first answer, and a slow answer does not spoil it', async () => {
+test('the error is at most half the round trip of the first response, and a slow response does not increase it', async () => {
   wayMs = [10, 2]
   await clock.sync()
   expect(Math.abs(aheadMs())).toBeLessThanOrEqual(6)
@@ -59,7 +59,7 @@ test('it is wrong by no more than half the way of the first answer, and a slow a
   expect(aheadMs()).toBe(0)
 })
 
-test('it follows a database whose clock was set, and goes on without one that is away', async () => {
+test('it follows a database whose clock was set, and continues while the database is not available', async () => {
   await clock.sync()
   clock.start()
   databaseMs += HOUR_MS

@@ -2,24 +2,24 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Sql } from './database.ts'
 
 /**
- * The database's time, for everything that one process writes and others read: times of rows, tokens and their expiry, ids.
- * The clock of a machine may be wrong by days, and all processes share what is written.
+ * The database's clock, for every time that one process writes and others read: times of rows, expiry of tokens, ids. The
+ * clock of a machine may be wrong by days, and comparing times of different machines would then give wrong results.
  */
 export interface DatabaseClock {
-  /** The given runtime with the database's time in place of the machine's. Until the first {@link sync} it has the machine's. */
+  /** The given runtime with the database's time in place of the machine's, which it uses until the first {@link sync}. */
   readonly runtime: Runtime
-  /** Asks the database for its time. */
+  /** Reads the database's time. */
   sync(): Promise<void>
-  /** Keeps asking: clocks drift apart, and a machine that slept has missed some time. */
+  /** Repeats {@link sync}: clocks drift apart, and elapsed time does not include suspensions of the machine. */
   start(): void
   stop(): void
 }
 
 const SYNC_EVERY_MS = 5_000
 
-/** The time is the last one that was asked for and what has passed since, on a clock that only measures durations. */
+/** Computes the time as the last one read from the database plus the time elapsed since on the monotonic clock. */
 export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
-  /** The database's time less the machine's elapsed time. */
+  /** The database's time minus the machine's elapsed time. */
   let offsetMs: number | undefined
   let timer: NodeJS.Timeout | undefined
 
@@ -28,9 +28,9 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
     const [row] = await sql.query<{ ms: number }>(
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
     )
-    if (row === undefined) throw new Error('the database did not say what time it is')
-    // Read at some moment between the two. What is known already moves no further than that demands: a slow answer, which
-    // says little, changes little.
+    if (row === undefined) throw new Error('the database returned no time')
+    // The database read its clock at some moment between request and response, so the offset lies between these bounds. A
+    // known offset is only moved into them: a slow response has wide bounds and changes little.
     const [least, most] = [row.ms - system.elapsedMs(), row.ms - sentMs]
     offsetMs = offsetMs === undefined ? (least + most) / 2 : Math.min(most, Math.max(least, offsetMs))
   }
@@ -40,7 +40,7 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
       if (timer !== undefined) schedule()
     }
     timer = setTimeout(() => {
-      // Without an answer the time goes on as it was.
+      // If the database does not answer, the clock continues with the last offset.
       sync().then(again, again)
     }, SYNC_EVERY_MS)
     timer.unref()
@@ -64,13 +64,16 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
   }
 }
 
-/** Ids of a given time: lists, turns of a conversation and ranges of the ledger are ordered by them over all processes. */
+/**
+ * Creates UUIDv7 ids of a given time. Lists, turns of a conversation and ranges of the ledger are ordered by them across all
+ * processes.
+ */
 function idsAt(system: Runtime): (ms: number) => string {
   let prefixMs = Number.NaN
   let prefix = ''
   return (at) => {
     const ms = Math.floor(at)
-    // Written once a millisecond: it costs more than the rest of the id.
+    // Formatting the time costs more than the rest of the id, so it is done once per millisecond.
     if (ms !== prefixMs) {
       const hex = ms.toString(16).padStart(12, '0')
       prefix = `${hex.slice(0, 8)}-${hex.slice(8)}`

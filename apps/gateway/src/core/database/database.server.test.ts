@@ -20,7 +20,7 @@ describe(kind, () => {
   })
   afterAll(() => database?.close())
 
-  test('raw SQL reads each type as the same JavaScript value', async () => {
+  test('raw SQL returns each type as the same JavaScript value', async () => {
     const rows = await database.sql.query(`SELECT
       9007199254740991::int8 AS int8, ARRAY[1, NULL, -2]::int8[] AS int8s, 7::int4 AS int4, 1.5::float8 AS float8,
       12.50::numeric(8, 2) AS numeric, true AS yes, NULL::text AS nothing, 'admin'::"Role" AS enumerated,
@@ -49,7 +49,7 @@ describe(kind, () => {
     ])
   })
 
-  test('raw SQL takes the same JavaScript values, alone and in arrays', async () => {
+  test('raw SQL accepts the same JavaScript values, alone and in arrays', async () => {
     const values = [5, instant, uuid, new Uint8Array([0, 255]), '{"a":"\\u00e9"}', true, null]
     const [row] = await database.sql.query(
       `SELECT $1::int8 = 5 AS int8, $2::timestamptz = '2026-02-28T23:59:59.123Z' AS at, $3::uuid = '${uuid}' AS uuid,
@@ -82,19 +82,19 @@ describe(kind, () => {
     ])
   })
 
-  test('Prisma and raw SQL mean the same instant, whatever the zone of the server', async () => {
+  test('Prisma and raw SQL read and write the same instant, whatever the zone of the server', async () => {
     await database.prisma.instance.create({ data: { id: uuid, startedAt: instant } })
     expect(await database.sql.query('SELECT started_at FROM instances')).toEqual([{ started_at: instant }])
     expect((await database.prisma.instance.findMany()).map((row) => row.startedAt)).toEqual([instant])
   })
 
-  test('Prisma reports a value that is taken by its own code', async () => {
+  test('Prisma reports a violated unique constraint by its own code', async () => {
     const create = () => database.prisma.setting.create({ data: { name: 'taken', value: '' } })
     await create()
     await expect(create()).rejects.toMatchObject({ code: 'P2002' })
   })
 
-  test('an error of raw SQL carries its SQLSTATE and none of the values', async () => {
+  test('an error of raw SQL has its SQLSTATE and none of the values', async () => {
     const error = await database.sql
       .query('SELECT $1::text::int4', ['hush'])
       .catch((reason: unknown) => reason)
@@ -107,7 +107,7 @@ describe.runIf(serverUrl)('server', () => {
   const open = (options: { url?: string; statementTimeoutMs?: number; poolMax?: number }) =>
     openDatabase({ kind: 'server', url: serverUrl ?? '', ...options })
 
-  test('no connection compiles plans', async () => {
+  test('JIT is off on every connection', async () => {
     const database = await open({})
     for (const sql of [database.sql, database.keptSql])
       expect(await sql.query('SHOW jit')).toEqual([{ jit: 'off' }])
@@ -115,7 +115,7 @@ describe.runIf(serverUrl)('server', () => {
     await database.close()
   })
 
-  test('a server with a zone of its own changes no instant', async () => {
+  test('the time zone of a database does not change instants', async () => {
     const scratch = await createScratchDatabase(serverUrl ?? '')
     const admin = await open({ url: scratch.url })
     await admin.sql.query(
@@ -163,7 +163,7 @@ describe.runIf(serverUrl)('server', () => {
         return (await killer.sql.query(text, [session?.pid])).length === 0
       })
       await killer.close()
-      // Where this process hears of it only now, the query that told it fails, as above.
+      // If this process has not noticed the loss yet, the next query fails, as in the test above.
       await vi.waitUntil(() =>
         sql.query('SELECT 1').then(
           () => true,
@@ -174,14 +174,14 @@ describe.runIf(serverUrl)('server', () => {
     },
   )
 
-  test('a statement ends at its timeout', async () => {
+  test('a statement is cancelled at its timeout', async () => {
     const database = await open({ statementTimeoutMs: 50 })
     await expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' })
     await database.close()
   })
 })
 
-test('a server that is down fails the queries and the migration, not the opening', async () => {
+test('with a server that is down, queries and migrations fail but opening does not', async () => {
   const database = await openDatabase({
     kind: 'server',
     url: `postgres://nobody@127.0.0.1:${await closedPort()}/none`,

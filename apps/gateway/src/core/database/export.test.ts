@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OperatorError } from '#core/operator-error.ts'
 import type { Database } from './database.ts'
 import { exportDatabase } from './export.ts'
-import { TransferError } from './export-format.ts'
 import { openScratchDatabase } from './scratch-database.test-support.ts'
 
 let database: Database
@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('of several exports at once each writes a whole file', async () => {
+test('concurrent exports each write a complete file', async () => {
   const files = Array.from({ length: 6 }, (_, index) => join(folder, `at-once-${index}.ndjson`))
   const counts = await Promise.all(files.map((file) => exportDatabase(database, file)))
   for (const [index, file] of files.entries()) {
@@ -36,7 +36,7 @@ test('of several exports at once each writes a whole file', async () => {
   }
 })
 
-test('one that fails leaves no file, and does not fail the one after it', async () => {
+test('a failed export leaves no file and does not affect the next one', async () => {
   const sql = {
     async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
       if (text.startsWith('CREATE TEMP TABLE')) throw new Error('no room')
@@ -54,13 +54,13 @@ test('one that fails leaves no file, and does not fail the one after it', async 
   ])
   expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected'])
   const refused = first.status === 'rejected' ? first.reason : second.status === 'rejected' && second.reason
-  expect(refused).toBeInstanceOf(TransferError)
+  expect(refused).toBeInstanceOf(OperatorError)
   await expect(exportDatabase(database, join(folder, 'after.ndjson'))).resolves.toMatchObject({
     settings: 3_000,
   })
 })
 
-test('a path below a file is refused by its name', async () => {
+test('a path below a file is rejected with its name', async () => {
   await expect(exportDatabase(database, '/dev/null/export.ndjson')).rejects.toThrow(
     /^The file \/dev\/null\/export\.ndjson cannot be used: ENOTDIR/,
   )

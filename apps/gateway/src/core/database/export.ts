@@ -4,31 +4,32 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { handled } from '#core/handled.ts'
+import { OperatorError } from '#core/operator-error.ts'
 import type { Database, Sql } from './database.ts'
 import {
   EXPORT_FORMAT,
   type ExportEnd,
   type ExportStart,
-  fileProblem,
-  TransferError,
-  tablesToMove,
+  exportedTables,
+  fileError,
 } from './export-format.ts'
 import { appliedMigrations } from './migrate.ts'
 
 /**
- * Writes every row of an embedded database to a new file, as of one moment; the database stays in use meanwhile. Gzipped
- * where the name ends in `.gz`. Returns how many rows each table gave. Of several exports at once, each waits for the
- * one before it: they share the database's only connection, and with it the name of the copy.
+ * Writes a consistent snapshot of all rows of an embedded database to a new file, while the database stays in use. The file
+ * is gzipped if its name ends in `.gz`. Concurrent exports run one after another, because they share the database's only
+ * connection and so the name of the temporary table.
  *
- * @throws {@link TransferError}
+ * @returns the number of rows of each table
+ * @throws OperatorError if the database is a server or the file cannot be written
  */
 export async function exportDatabase({ kind, sql }: Database, file: string): Promise<ExportEnd['end']> {
-  // The copy below belongs to a connection, of which a server's pool has many.
+  // The temporary table belongs to one connection, but a server's pool has many.
   if (kind === 'server')
-    throw new TransferError('Only an embedded database is exported; for a server there is pg_dump.')
+    throw new OperatorError('Only an embedded database is exported; for a server there is pg_dump.')
   const handle = await openNew(file)
-  const before = handled(running.get(sql) ?? Promise.resolve())
-  const exporting = handled(before.then(() => writeTo(handle, sql, file)))
+  const previous = handled(running.get(sql) ?? Promise.resolve())
+  const exporting = handled(previous.then(() => writeTo(handle, sql, file)))
   // The next one starts whether this one succeeded or not.
   running.set(
     sql,
@@ -40,7 +41,7 @@ export async function exportDatabase({ kind, sql }: Database, file: string): Pro
   return exporting
 }
 
-/** The end of the last export of each database that has one. */
+/** For each database, a promise that settles when its last export has ended. */
 const running = new WeakMap<Sql, Promise<void>>()
 
 async function writeTo(handle: FileHandle, sql: Sql, file: string): Promise<ExportEnd['end']> {
@@ -53,27 +54,27 @@ async function writeTo(handle: FileHandle, sql: Sql, file: string): Promise<Expo
   } catch (error) {
     await handle.close().catch(() => undefined)
     await rm(file, { force: true })
-    throw fileProblem(file, error)
+    throw fileError(file, error)
   } finally {
     await sql.query('DROP TABLE IF EXISTS export_copy')
   }
 }
 
-/** With everything that the database knows in it, the file is for its owner alone. */
+/** Creates the file with access for its owner only, since it contains password hashes and signing keys. */
 async function openNew(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600)
   } catch (error) {
-    throw fileProblem(file, error)
+    throw fileError(file, error)
   }
 }
 
 /**
- * One statement sees one moment. A transaction would do the same, and hold the only connection until the file is written.
- * A temporary table ends with the process, however that ends.
+ * Copies all rows to a temporary table in one statement, which sees a consistent snapshot. A transaction would give the same
+ * snapshot, but occupy the only connection until the file is written. The table disappears with the process.
  */
 async function takeCopy(sql: Sql): Promise<void> {
-  const rows = (await tablesToMove(sql)).map(
+  const rows = (await exportedTables(sql)).map(
     (table) =>
       `SELECT '${table}' AS name, jsonb_build_object('table', '${table}', 'row', to_jsonb(t))::text AS line FROM "${table}" t`,
   )
@@ -88,7 +89,7 @@ async function* linesOf(sql: Sql, counts: Record<string, number>): AsyncGenerato
   const hash = createHash('sha256')
   const start: ExportStart = { trunklineExport: EXPORT_FORMAT, migrations: await appliedMigrations(sql) }
   let text = `${JSON.stringify(start)}\n`
-  for (const table of await tablesToMove(sql)) counts[table] = 0
+  for (const table of await exportedTables(sql)) counts[table] = 0
   for (let n = 0; text !== ''; n += ROWS_AT_ONCE) {
     hash.update(text)
     yield text

@@ -2,25 +2,26 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
+import { OperatorError } from '#core/operator-error.ts'
 import { isConnectionError } from './connection-error.ts'
 import type { Sql } from './database.ts'
 import {
   EXPORT_FORMAT,
   type ExportEnd,
   type ExportStart,
-  fileProblem,
-  TransferError,
-  tablesToMove,
+  exportedTables,
+  fileError,
 } from './export-format.ts'
 import { appliedMigrations } from './migrate.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
-import { unusableDatabase } from './unusable-database.ts'
+import { unusableDatabaseError } from './unusable-database.ts'
 
 /**
- * Fills an empty, migrated PostgreSQL database from a file of {@link exportDatabase}, in one transaction: all of it is
- * there afterwards, or nothing. Returns how many rows each table got.
+ * Fills an empty, migrated PostgreSQL database from a file of {@link exportDatabase}. It runs in one transaction, so that the
+ * database contains all rows afterwards or none.
  *
- * @throws {@link TransferError}
+ * @returns the number of rows of each table
+ * @throws OperatorError if the file is damaged or does not fit the database
  */
 export async function importDatabase(url: string, file: string): Promise<ExportEnd['end']> {
   const client = new pg.Client({
@@ -28,21 +29,21 @@ export async function importDatabase(url: string, file: string): Promise<ExportE
     application_name: 'trunkline',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  // A connection that breaks rejects the statement under way; without a listener the event would end the process.
+  // A lost connection rejects the current statement and also emits an event, which without a listener would end the process.
   client.on('error', () => undefined)
   try {
     await connect(client)
     await client.query(`${SESSION_SETTINGS}; BEGIN`)
     const counts = await importLines(sqlOf(client), linesOf(file))
     await client.query('COMMIT')
-    // Until the server gets to it by itself, its plans would be those for empty tables.
+    // Otherwise statements would be planned for empty tables until the server's own ANALYZE.
     await client.query('ANALYZE')
     return counts
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) throw error
-    throw new TransferError(`The database refused the file's rows: ${error.message}.`, { cause: error })
+    throw new OperatorError(`The database refused the file's rows: ${error.message}.`, { cause: error })
   } finally {
-    // Takes back what was not committed.
+    // Closing the connection rolls back an open transaction.
     await client.end()
   }
 }
@@ -53,13 +54,13 @@ async function connect(client: pg.Client): Promise<void> {
   try {
     await client.connect()
   } catch (error) {
-    throw unusableDatabase('server', error)
+    throw unusableDatabaseError('server', error)
   }
 }
 
-/** PostgreSQL reads a row as it wrote it: no value passes through JavaScript's numbers and dates. */
+/** Passes rows to PostgreSQL as the text that it wrote, so that no value loses precision as a JavaScript number or date. */
 async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<ExportEnd['end']> {
-  const tables = await tablesToMove(sql)
+  const tables = await exportedTables(sql)
   const hash = createHash('sha256')
   let batch: Batch | undefined
   for await (const line of lines) {
@@ -68,16 +69,16 @@ async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<Expo
       await checkTarget(sql, entry, tables)
       batch = { table: '', lines: [], characters: 0 }
     } else if ('end' in entry) {
-      await write(sql, batch)
+      await insertBatch(sql, batch)
       const { end, sha256 } = entry as unknown as ExportEnd
       if (sha256 !== hash.digest('hex'))
-        throw new TransferError('The file was changed: its checksum is wrong.')
+        throw new OperatorError('The file was changed: its checksum is wrong.')
       await checkCounts(sql, tables, end)
       return end
     } else {
       const table = tableOf(entry, tables)
-      if (table !== batch.table || batch.characters > CHARACTERS_AT_ONCE) {
-        await write(sql, batch)
+      if (table !== batch.table || batch.characters > BATCH_CHARACTERS_MAX) {
+        await insertBatch(sql, batch)
         batch = { table, lines: [], characters: 0 }
       }
       batch.lines.push(line)
@@ -85,19 +86,19 @@ async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<Expo
     }
     hash.update(`${line}\n`)
   }
-  throw new TransferError('The file is cut off: its last line is missing.')
+  throw new OperatorError('The file is cut off: its last line is missing.')
 }
 
-/** Rows of one table, as lines of the file. */
+/** Rows of one table, as lines of the file, which are inserted by one statement. */
 interface Batch {
   readonly table: string
   readonly lines: string[]
   characters: number
 }
 
-const CHARACTERS_AT_ONCE = 500_000
+const BATCH_CHARACTERS_MAX = 500_000
 
-async function write(sql: Sql, { table, lines }: Batch): Promise<void> {
+async function insertBatch(sql: Sql, { table, lines }: Batch): Promise<void> {
   if (lines.length === 0) return
   const name = pg.escapeIdentifier(table)
   const statement = `INSERT INTO ${name} SELECT r.*
@@ -105,15 +106,15 @@ async function write(sql: Sql, { table, lines }: Batch): Promise<void> {
   await sql.query(statement, [`[${lines.join(',')}]`])
 }
 
-/** Also keeps a gateway that starts meanwhile from writing: its rows would stand among those of the file. */
+/** Checks that the database fits the file and is empty, and locks its tables against a gateway that starts meanwhile. */
 async function checkTarget(sql: Sql, entry: Entry, tables: readonly string[]): Promise<void> {
   const { trunklineExport, migrations } = entry as Partial<ExportStart>
   if (trunklineExport !== EXPORT_FORMAT || migrations === undefined) {
-    throw new TransferError(`The file is no export of format ${EXPORT_FORMAT}.`)
+    throw new OperatorError(`The file is not an export of format ${EXPORT_FORMAT}.`)
   }
   const applied = await appliedMigrations(sql)
   if (applied.join() !== migrations.join()) {
-    throw new TransferError(
+    throw new OperatorError(
       `The database has other migrations than the file: run "trunkline migrate" of the version that exported. File: ${migrations.join(', ')}. Database: ${applied.join(', ') || 'none'}.`,
     )
   }
@@ -122,14 +123,14 @@ async function checkTarget(sql: Sql, entry: Entry, tables: readonly string[]): P
   )
   const filled = Object.entries(await countRows(sql, tables)).filter(([, rows]) => rows > 0)
   if (filled.length > 0) {
-    throw new TransferError(`The database is not empty: ${filled.map(([table]) => table).join(', ')}.`)
+    throw new OperatorError(`The database is not empty: ${filled.map(([table]) => table).join(', ')}.`)
   }
 }
 
 async function checkCounts(sql: Sql, tables: readonly string[], expected: ExportEnd['end']): Promise<void> {
   for (const [table, rows] of Object.entries(await countRows(sql, tables))) {
     if (rows !== expected[table]) {
-      throw new TransferError(`${table}: ${expected[table]} rows were exported, ${rows} arrived.`)
+      throw new OperatorError(`${table}: ${expected[table]} rows were exported, ${rows} arrived.`)
     }
   }
 }
@@ -149,19 +150,18 @@ function parse(line: string): Entry {
     const entry: unknown = JSON.parse(line)
     if (typeof entry === 'object' && entry !== null) return entry as Entry
   } catch (cause) {
-    throw new TransferError(`The file is broken at: ${line.slice(0, 80)}`, { cause })
+    throw new OperatorError(`The file is broken at: ${line.slice(0, 80)}`, { cause })
   }
-  throw new TransferError(`The file is broken at: ${line.slice(0, 80)}`)
+  throw new OperatorError(`The file is broken at: ${line.slice(0, 80)}`)
 }
 
 function tableOf({ table }: Entry, tables: readonly string[]): string {
   const known = tables.find((name) => name === table)
-  if (known === undefined)
-    throw new TransferError(`The file has rows of a table that there is not: ${table}.`)
+  if (known === undefined) throw new OperatorError(`The file has rows of an unknown table: ${table}.`)
   return known
 }
 
-/** Not by readline, which also breaks lines at U+2028, and that may stand in a text. */
+/** Splits the file at line feeds. `readline` would also split at U+2028, which may occur in a text. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   const bytes = createReadStream(file)
   const texts = file.endsWith('.gz') ? bytes.compose(createGunzip()) : bytes
@@ -173,7 +173,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       yield* lines
     }
   } catch (error) {
-    throw fileProblem(file, error)
+    throw fileError(file, error)
   }
 }
 

@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-test('the migrations make the schema that prisma/schema.prisma describes', async () => {
+test('the migrations create the schema that prisma/schema.prisma describes', async () => {
   expect(await schemaDrift()).toBe('')
 })
 
@@ -35,7 +35,7 @@ describe(kind, () => {
     return database
   }
 
-  test('an empty database gets every migration once', async () => {
+  test('every migration is applied once to an empty database', async () => {
     const database = await openNew()
     expect(await database.pendingMigrations()).toEqual(all)
     expect(await database.migrate()).toEqual(all)
@@ -44,7 +44,7 @@ describe(kind, () => {
     expect(await database.prisma.user.count()).toBe(0)
   })
 
-  test('a migration that fails says which and why, leaves nothing of it, and is tried again', async () => {
+  test('a failed migration is reported with its name and cause, has no effect, and is tried again', async () => {
     const database = await openNew()
     await database.sql.query("CREATE TYPE user_status AS ENUM ('in the way')")
     await expect(database.migrate()).rejects.toThrow(
@@ -58,7 +58,7 @@ describe(kind, () => {
   })
 })
 
-test('turns of the version before bounds are read as they were', async () => {
+test('turns from before the migration "bounds" are read unchanged', async () => {
   const texts = ['plain "\\ 你好\u{1F600}\n', 'a\0b\ud800', '']
   const pglite = await createEmptyPglite()
   closers.push(() => pglite.close())
@@ -91,7 +91,7 @@ test('turns of the version before bounds are read as they were', async () => {
   expect(rows.map(({ characters }) => characters)).toEqual(texts.map((text) => text.length + 2))
 })
 
-test('a process that is killed as a migration commits leaves it applied and recorded', async () => {
+test('a migration is recorded even if the process is killed as it commits', async () => {
   const pglite = await createEmptyPglite()
   closers.push(() => pglite.close())
   const sql: Sql = { query: async <Row>(text: string) => (await pglite.query<Row>(text)).rows }
@@ -108,7 +108,7 @@ test('a process that is killed as a migration commits leaves it applied and reco
 })
 
 test.runIf(serverUrl)(
-  'of two processes that migrate one database at once, one does it and both succeed',
+  'of two processes that migrate a database at the same time, one applies the migrations and both succeed',
   async () => {
     const { url, drop } = await createScratchDatabase(serverUrl ?? '', { template: undefined })
     const databases = await Promise.all([1, 2].map(() => openDatabase({ kind: 'server', url })))

@@ -3,15 +3,15 @@ import { OperatorError } from '#core/operator-error.ts'
 import type { Sql } from './database.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 
-/** One connection, on which nobody else migrates at the same time. */
+/** A connection to a database that no other process migrates at the same time. */
 export interface MigrationConnection {
   readonly sql: Sql
-  /** Runs several statements as one transaction. */
+  /** Runs a script of several statements as one transaction. */
   runScript(script: string): Promise<unknown>
   adapter(): Promise<SqlDriverAdapter>
 }
 
-/** Names of the migrations that the database has, in their order. */
+/** Returns the names of the migrations that the database has, oldest first. */
 export async function appliedMigrations(sql: Sql): Promise<string[]> {
   if (!(await hasHistory(sql))) return []
   const applied = await sql.query<{ name: string }>(APPLIED)
@@ -23,13 +23,18 @@ SELECT migration_name AS name FROM _prisma_migrations
 WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL
 ORDER BY migration_name`
 
-/** Names of the migrations of this build that the database does not have yet. */
+/** Returns the names of this build's migrations that the database does not have yet, oldest first. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const applied = new Set(await appliedMigrations(sql))
   return (await migrationNames()).filter((name) => !applied.has(name))
 }
 
-/** Applies what is missing. A migration is one transaction: it holds whole or not at all, and the next call tries it again. */
+/**
+ * Applies pending migrations and returns their names. Each migration is one transaction: a failed one has no effect, and the
+ * next call tries it again.
+ *
+ * @throws OperatorError if a migration fails
+ */
 export async function applyMigrations(connection: MigrationConnection): Promise<string[]> {
   const { sql } = connection
   const pending = await pendingMigrations(sql)
@@ -38,7 +43,7 @@ export async function applyMigrations(connection: MigrationConnection): Promise<
     await sql.query(`UPDATE _prisma_migrations SET rolled_back_at = now() ${UNFINISHED}`)
   }
 
-  // Loaded late: megabytes of WebAssembly that most starts do not need.
+  // Imported only here, because the engine is several megabytes of WebAssembly that most starts do not need.
   const { NO_FILTERS, openSchemaEngine, runScriptsWith } = await import('./schema-engine.ts')
   const engine = await openSchemaEngine(async () =>
     runScriptsWith(await connection.adapter(), (script) => connection.runScript(`${script}\n;${FINISH}`)),
@@ -58,7 +63,7 @@ export async function applyMigrations(connection: MigrationConnection): Promise<
 
 const UNFINISHED = 'WHERE finished_at IS NULL AND rolled_back_at IS NULL'
 
-/** In the migration's transaction, so that a process killed in between leaves none applied and not recorded. */
+/** Runs in the migration's transaction, so that a process killed in between cannot leave an applied migration unrecorded. */
 const FINISH = `UPDATE _prisma_migrations SET finished_at = now() ${UNFINISHED}`
 
 async function hasHistory(sql: Sql): Promise<boolean> {
@@ -68,7 +73,7 @@ async function hasHistory(sql: Sql): Promise<boolean> {
   return row?.exists ?? false
 }
 
-/** The engine's words without the trace of its own source, of which the migration's name alone is worth keeping. */
+/** Returns the engine's message without the trace of its own source code, except for the migration's name in that trace. */
 function engineMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const [text = '', trace = ''] = message.split(/\n\s+0: /, 2)

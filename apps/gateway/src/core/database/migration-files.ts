@@ -8,7 +8,7 @@ const LOCKFILE = 'migration_lock.toml'
 
 export const MIGRATIONS_DIR: string = fileURLToPath(MIGRATIONS)
 
-/** The migrations of this build, oldest first. */
+/** Returns the names of this build's migrations, oldest first. */
 export async function migrationNames(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS, { withFileTypes: true })
   return entries
@@ -17,6 +17,7 @@ export async function migrationNames(): Promise<string[]> {
     .sort()
 }
 
+/** Reads this build's migrations in the form that Prisma's schema engine takes. */
 export async function readMigrations(): Promise<MigrationList> {
   const names = await migrationNames()
   const migrationDirectories = await Promise.all(

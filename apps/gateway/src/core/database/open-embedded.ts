@@ -5,17 +5,22 @@ import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { ROW_PARSERS } from './row-parsers.ts'
-import { unusableDatabase } from './unusable-database.ts'
+import { unusableDatabaseError } from './unusable-database.ts'
 
-/** PGlite in `<dataDir>/db`. The caller holds the directory's lock: two processes in one destroy it. */
+/**
+ * Opens PGlite in `<dataDir>/db`. The caller must hold the directory's lock, because two processes that use the same files
+ * would corrupt them.
+ *
+ * @throws OperatorError if the files cannot be used
+ */
 export async function openEmbedded(dataDir: string): Promise<Database> {
   const pglite = await PGlite.create({ dataDir: join(dataDir, 'db') }).catch((error: unknown) => {
-    throw unusableDatabase('embedded', error)
+    throw unusableDatabaseError('embedded', error)
   })
   return databaseOn(pglite)
 }
 
-/** Tests hand in an instance that keeps its files in memory. */
+/** Wraps a PGlite instance; tests pass one that keeps its files in memory. */
 export function databaseOn(pglite: PGlite): Database {
   const sql = pgliteSql(pglite)
   const factory = new PrismaPGlite(pglite)
@@ -42,7 +47,7 @@ function pgliteSql(pglite: PGlite): Sql {
         const { rows } = await pglite.query<Row>(text, values as unknown[], { parsers: ROW_PARSERS })
         return rows
       } catch (error) {
-        // PGlite hangs the values on its errors, and those are logged whole.
+        // PGlite attaches the values to its errors, which are logged with all of their properties.
         if (error instanceof Error && 'params' in error) error.params = undefined
         throw error
       }

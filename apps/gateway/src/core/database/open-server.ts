@@ -22,14 +22,14 @@ export interface ServerOptions {
   readonly keptStatementTimeoutMs?: number
 }
 
-/** Connects with the first query, not before: a gateway starts, and stays, without its server. */
+/** Creates a database that connects with its first query, so that a gateway can start and keep running without its server. */
 export function openServer(options: ServerOptions): Database {
   const { url, poolMax = 10, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000 } = options
   const { keptStatementTimeoutMs = 2_000 } = options
   const config = (timeoutMs: number): pg.PoolConfig => ({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
-    // The server ends a slow statement first; this is for a server that has gone silent.
+    // Normally the server cancels a slow statement first; this timeout applies if the server does not respond at all.
     query_timeout: timeoutMs + 5_000,
     onConnect: (client) => client.query(`${SESSION_SETTINGS}; SET statement_timeout = ${timeoutMs}`),
   })
@@ -52,7 +52,7 @@ export function openServer(options: ServerOptions): Database {
   }
 }
 
-/** Prisma's own number, so that its command line waits for us and we for it. */
+/** The lock id of Prisma's command line, so that its migrations and the gateway's exclude each other. */
 const MIGRATION_LOCK = 72707369
 const LOCK_TIMEOUT_SECONDS = 60
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -63,7 +63,8 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
     max: 1,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 0,
-    // The lock belongs to the connection. Taken here, no reconnect can go on without it.
+    // The lock belongs to the connection. Since it is taken whenever the pool connects, a reconnection cannot continue without
+    // it.
     async onConnect(client) {
       await client.query(`${SESSION_SETTINGS}; SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s'`)
       await client.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`)
@@ -96,12 +97,12 @@ function openPool(config: pg.PoolConfig): pg.Pool {
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser: (oid, format) => ROW_PARSERS[oid] ?? pg.types.getTypeParser(oid, format) },
   })
-  // An idle connection that broke has left the pool already; unheard, the event would end the process.
+  // The pool has already removed an idle connection that was lost; without a listener the event would end the process.
   pool.on('error', () => {})
   return pool
 }
 
-/** Statements beyond these are not prepared: a server keeps the plan of each for every connection. */
+/** Further statements are not prepared, because the server keeps a plan of each statement for every connection. */
 const STATEMENTS_MAX = 256
 
 function poolSql(pool: pg.Pool): Sql {
@@ -117,41 +118,41 @@ function poolSql(pool: pg.Pool): Sql {
 /** Lets go of its connection after every error, and takes another with the next statement. */
 function keptSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
   const prepared = statements()
-  let kept: Promise<pg.PoolClient> | undefined
+  let current: Promise<pg.PoolClient> | undefined
 
-  function keep(): Promise<pg.PoolClient> {
-    const keeping = handled(pool.connect())
-    // Unheard, the end of an idle connection would end the process.
-    keeping.then((client) => client.on('error', () => letGo(keeping))).catch(() => undefined)
-    return keeping
+  function connect(): Promise<pg.PoolClient> {
+    const connecting = handled(pool.connect())
+    // Without a listener, the loss of an idle connection would end the process.
+    connecting.then((client) => client.on('error', () => discard(connecting))).catch(() => undefined)
+    return connecting
   }
 
-  function letGo(connection: Promise<pg.PoolClient> | undefined): void {
-    if (connection === undefined || connection !== kept) return
-    kept = undefined
+  function discard(connection: Promise<pg.PoolClient> | undefined): void {
+    if (connection === undefined || connection !== current) return
+    current = undefined
     connection.then((client) => client.release(true)).catch(() => undefined)
   }
 
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      kept ??= handled(keep())
-      const used = kept
+      current ??= handled(connect())
+      const used = current
       try {
         const { rows } = await (await used).query(prepared(text, values))
         return rows as Row[]
       } catch (error) {
-        letGo(used)
+        discard(used)
         throw error
       }
     },
     async close() {
-      letGo(kept)
+      discard(current)
       await pool.end()
     },
   }
 }
 
-/** Statements under names by which the server finds their plans again. */
+/** Returns a function that names statements, so that the server prepares each once per connection and reuses its plan. */
 function statements(): (text: string, values: readonly unknown[]) => pg.QueryConfig {
   const names = new Map<string, string>()
   return (text, values) => {

@@ -2,12 +2,15 @@ import type { Database } from './database.ts'
 import type { ServerOptions } from './open-server.ts'
 
 export type DatabaseOptions =
-  /** Only under {@link lockDataDir}. */
+  /** Requires the lock of {@link lockDataDir}. */
   { readonly kind: 'embedded'; readonly dataDir: string } | ({ readonly kind: 'server' } & ServerOptions)
 
-/** Opens a database as it is; {@link Database.migrate} brings it up to date. A server that is down fails the queries, not this. */
+/**
+ * Opens a database without migrating it, see {@link Database.migrate}. A server that is down fails the queries, not the
+ * opening.
+ */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  // Imported where it is used: neither kind pays for the other's driver.
+  // Imported dynamically, so that neither kind of database loads the other's driver.
   if (options.kind === 'server') {
     const { openServer } = await import('./open-server.ts')
     return openServer(options)

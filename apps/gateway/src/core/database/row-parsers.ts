@@ -5,13 +5,13 @@ type Parser = (text: string) => unknown
 const { BYTEA, DATE, INT8, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins
 const INT8_ARRAY = 1016
 
-/** How raw SQL reads the types on which pg and PGlite differ, by the type's OID; the others they read alike. */
+/** Parsers by type OID for the types that pg and PGlite read differently, so that raw SQL returns the same values. */
 export const ROW_PARSERS: Readonly<Record<number, Parser>> = {
   [BYTEA]: pg.types.getTypeParser(BYTEA),
-  // Without a zone they name no instant; a Date would read them in the zone of this machine.
+  // A time without a zone is not an instant, and Date would interpret it in the zone of this machine.
   [DATE]: asText,
   [TIMESTAMP]: asText,
-  // Counts stay below 2^53.
+  // All counts stay below 2^53.
   [INT8]: Number,
   [INT8_ARRAY]: (text) => JSON.parse(`[${text.slice(1, -1).replaceAll('NULL', 'null')}]`),
   [TIMESTAMPTZ]: pg.types.getTypeParser(TIMESTAMPTZ),

@@ -3,7 +3,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { readMigrations, readSchema } from './migration-files.ts'
 import { NO_FILTERS, openSchemaEngine, runScriptsWith } from './schema-engine.ts'
 
-/** The SQL that is missing between the migrations and `prisma/schema.prisma`; empty where they agree. */
+/** Returns the SQL that would turn the result of the migrations into `prisma/schema.prisma`; empty if they agree. */
 export async function schemaDrift(): Promise<string> {
   const pglite = await PGlite.create()
   const connect = async () =>

@@ -8,10 +8,13 @@ import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { handled } from '#core/handled.ts'
 import { readSchema } from './migration-files.ts'
 
-/** The engine leaves nothing out of account. */
+/** Excludes no tables and enums from the engine. */
 export const NO_FILTERS: bindings.SchemaFilter = { externalTables: [], externalEnums: [] }
 
-/** Prisma's own schema engine as WebAssembly; its binary would have to be downloaded. `connect` serves for the shadow database too. */
+/**
+ * Opens Prisma's schema engine. It uses the WebAssembly build, because the binary would have to be downloaded. `connect` also
+ * opens the shadow database.
+ */
 export async function openSchemaEngine(
   connect: () => Promise<SqlDriverAdapter>,
 ): Promise<bindings.SchemaEngine> {
@@ -30,7 +33,10 @@ export async function openSchemaEngine(
   )
 }
 
-/** Lets `run` execute scripts: pglite-prisma-adapter does not await them, and @prisma/adapter-pg cuts them at every semicolon. */
+/**
+ * Makes an adapter execute scripts with `run`: pglite-prisma-adapter does not await them, and @prisma/adapter-pg splits them
+ * at every semicolon.
+ */
 export function runScriptsWith(
   adapter: SqlDriverAdapter,
   run: (script: string) => Promise<unknown>,
@@ -48,7 +54,7 @@ export function runScriptsWith(
 
 let loaded: Promise<void> | undefined
 
-/** TypeScript declares it for browsers only. */
+/** TypeScript declares this only in its DOM library. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: WasmExports } }>
 }
@@ -58,7 +64,7 @@ interface WasmExports {
 }
 
 async function loadBindings(): Promise<void> {
-  // The package's own loader imports the .wasm file, for which Node wants a flag.
+  // The package's own loader imports the .wasm file as a module, for which Node requires a flag.
   const file = new URL(
     'schema_engine_bg.wasm',
     import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg'),
@@ -69,7 +75,7 @@ async function loadBindings(): Promise<void> {
   instance.exports.__wbindgen_start()
 }
 
-/** Of any other error the engine shows only a number. */
+/** Converts an error to the class that the engine can read; of any other error it reports only a number. */
 function readableByEngine(error: unknown): DriverAdapterError {
   const { code, severity, message, detail, column, hint } = error as Partial<Record<string, string>>
   return new DriverAdapterError({

@@ -42,7 +42,7 @@ export async function openEmptyDatabase(serverUrl?: string): Promise<Database> {
   return { ...database, close: () => database.close().finally(drop) }
 }
 
-/** Embedded databases of this worker that no test file uses at the moment. */
+/** Embedded databases of this worker that no test file uses at present. */
 const idle: Database[] = []
 
 async function truncateAll({ sql }: Database): Promise<string> {

@@ -12,7 +12,7 @@ test('a key is tl_, 43 digits of 256 random bits and 6 digits of CRC-32', () => 
   expect(decoded(most)).toBe(2n ** 256n - 1n)
 })
 
-test('every made key is well-formed, whatever the bytes', () => {
+test('every generated key is well-formed', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
       expect(isWellFormedKey(makeApiKey(() => Buffer.from(bytes)))).toBe(true)
@@ -20,7 +20,7 @@ test('every made key is well-formed, whatever the bytes', () => {
   )
 })
 
-test('no single wrong character passes', () => {
+test('a single wrong character is detected', () => {
   const key = makeApiKey(randomBytes)
   fc.assert(
     fc.property(
@@ -34,7 +34,7 @@ test('no single wrong character passes', () => {
   )
 })
 
-test.each(['', 'tl_', ZERO, `${ZERO}000000`, `${ZERO}zzzzzz`, 'x'.repeat(52)])('%j is no key', (text) => {
+test.each(['', 'tl_', ZERO, `${ZERO}000000`, `${ZERO}zzzzzz`, 'x'.repeat(52)])('%j is not a key', (text) => {
   expect(isWellFormedKey(text)).toBe(false)
 })
 

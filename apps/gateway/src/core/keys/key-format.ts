@@ -5,23 +5,26 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BASE = ALPHABET.length
 const SECRET_BYTES = 32
 const PREFIX = 'tl_'
-/** 62^43 is the first power above 2^256, 62^6 the first above 2^32. */
+/** 62^43 is the first power of 62 above 2^256, and 62^6 the first above 2^32. */
 const SECRET_DIGITS = 43
 const CHECK_DIGITS = 6
 const CHECKED_LENGTH = PREFIX.length + SECRET_DIGITS
 const KEY_LENGTH = CHECKED_LENGTH + CHECK_DIGITS
 
-/** How much of a key its record shows. */
+/** Number of characters of a key that its record shows. */
 export const KEY_PREFIX_LENGTH = 12
 
-/** `tl_`, 256 random bits and the CRC-32 of both, in base 62: secret scanners can match and check it. */
+/**
+ * Creates a key: `tl_`, 256 random bits and the CRC-32 of both, in base 62. With the prefix and the checksum, secret scanners
+ * can find keys without false positives.
+ */
 export function makeApiKey(randomBytes: (size: number) => Buffer): string {
   const secret = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`)
   const checked = PREFIX + base62(secret, SECRET_DIGITS)
   return checked + base62(BigInt(crc32(checked)), CHECK_DIGITS)
 }
 
-/** Refuses a mistyped or invented key before anything is looked up. On the path of every call. */
+/** Whether a text has the format and the checksum of a key, so that mistyped and invented keys cost no database query. */
 export function isWellFormedKey(text: string): boolean {
   if (text.length !== KEY_LENGTH || !text.startsWith(PREFIX)) return false
   let check = 0
@@ -33,7 +36,7 @@ export function isWellFormedKey(text: string): boolean {
   return check === crc32(text.slice(0, CHECKED_LENGTH))
 }
 
-/** All that is stored of a key, in hex. A fast hash will do: 256 random bits cannot be guessed. */
+/** Returns the hash under which a key is stored, in hex. A fast hash is enough, because 256 random bits cannot be guessed. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex')
 }
@@ -46,7 +49,10 @@ function base62(number: bigint, digits: number): string {
   return text
 }
 
-/** The digit of a character code, by the order of ASCII in which the alphabet stands; -1 for what is none. */
+/**
+ * Returns the value of a base-62 digit; -1 for any other character. Every call checks a key, and arithmetic on the code, which
+ * works because the alphabet is in ASCII order, avoids a map look-up for each character.
+ */
 function digitOf(code: number): number {
   if (code >= 48 && code <= 57) return code - 48
   if (code >= 65 && code <= 90) return code - 55

@@ -4,7 +4,7 @@ import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
 
-/** The part of a key that may be changed later. Null clears. */
+/** The fields of a key that can be changed later. Null resets a field to its default. */
 export interface KeyChange {
   readonly name?: string | undefined
   readonly description?: string | undefined
@@ -22,9 +22,9 @@ export interface NewKey extends KeyChange {
   readonly description: string
   /** ISO 8601 with a zone. */
   readonly expiresAt: string
-  /** A set of {@link Permission}s; texts, since not every face has a schema that holds them to it. */
+  /** {@link Permission}s, typed as strings because not every face has a schema that checks them. */
   readonly permissions: readonly string[]
-  /** Absent: the caller. */
+  /** The caller by default. */
   readonly ownerId?: string | undefined
 }
 
@@ -33,7 +33,7 @@ export interface KeyRules {
   readonly agentIds: ReadonlySet<string>
   readonly limits: Pick<LimitRules, 'chat' | 'upload'>
   readonly maxLifetimeDays: number
-  /** Active keys that a user may own. */
+  /** Maximum number of active keys that a user may own. */
   readonly activePerUserMax: number
 }
 
@@ -45,7 +45,11 @@ const APP_LENGTH_MAX = 256
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 const DAY_MS = 86_400_000
 
-/** Checks a change and says which columns it sets. */
+/**
+ * Validates a change and returns the columns that it sets.
+ *
+ * @throws Problem `invalid_request`
+ */
 export function changedColumns(change: KeyChange, rules: KeyRules) {
   const { name, description, allowedAgents, limits } = change
   return {
@@ -56,6 +60,11 @@ export function changedColumns(change: KeyChange, rules: KeyRules) {
   }
 }
 
+/**
+ * Validates the fields of a new key and returns its columns.
+ *
+ * @throws Problem `invalid_request`
+ */
 export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
   return {
     ...changedColumns(input, rules),
@@ -66,7 +75,7 @@ export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
   }
 }
 
-/** What is stored here, every list shows: a word that is no permission would break the records of all keys. */
+/** Rejects unknown permissions here, because the column would store any text and not every face has a schema. */
 function checkedPermissions(permissions: readonly string[]): Permission[] {
   const expected = `one of ${PERMISSIONS.join(', ')}`
   if (permissions.length === 0) refuseField(['permissions'], `expected at least ${expected}.`)
@@ -107,7 +116,7 @@ function checkedExpiry(text: string, daysMax: number, now: Date): Date {
 
 function checkedAgents(agents: readonly string[] | null, agentIds: ReadonlySet<string>): string[] {
   if (agents === null) return []
-  // Stored, an empty list means every agent: nobody may get there by naming none.
+  // In the database an empty list means all agents, so an empty list in a request would grant more than it says.
   if (agents.length === 0 || agents.length > ALLOWED_AGENTS_MAX) {
     refuseField(['allowedAgents'], `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries.`)
   }
@@ -145,7 +154,7 @@ function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
 }
 
 function checkedLimit(field: string, limit: number | null, rule: LimitRule): number | null {
-  // Above the rule's own pace it changes nothing; a rule whose window is longer than a minute may be named as it is configured.
+  // A higher limit would have no effect. If the window of the rule is longer than a minute, its full points are accepted too.
   const most = Math.max(rule.points, perMinute(rule))
   if (limit !== null && (!Number.isInteger(limit) || limit < 1 || limit > most)) {
     refuseField(['limits', field], `expected null or an integer of 1 to ${most}.`)

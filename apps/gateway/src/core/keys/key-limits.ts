@@ -9,22 +9,22 @@ export interface KeyLimits {
 }
 
 /**
- * What the rate limiter must know of a key before the key is judged: that it exists, and its own limits. Undefined for a
- * hash that no key has. No promise where it is remembered.
+ * Returns the limits of the key with this hash, which the rate limiter needs before admission checks the key; undefined if
+ * there is no such key. Cached limits are returned without a promise, which saves most calls a turn of the microtask queue.
  */
 export type KeyLimitsReader = (keyHash: string) => KeyLimits | Promise<KeyLimits | undefined>
 
-const REMEMBERED_MS = 1_000
-/** Before the admission's own deadline: a database that hangs is told in time. */
-const LOOK_UP_WITHIN_MS = 1_500
-const REMEMBERED_MAX = 10_000
+const CACHE_TTL_MS = 1_000
+/** Shorter than the deadline of admission, so that a call does not wait twice for a database that hangs. */
+const LOOK_UP_TIMEOUT_MS = 1_500
+const CACHED_KEYS_MAX = 10_000
 
 /**
- * Only limits are remembered, for a second; whether a key is good is asked at every call.
- * Unknown hashes are not remembered: nobody can fill the memory, or a limiter's, with keys that do not exist.
+ * Caches the limits of keys for a second; whether a key is valid is still checked at every call. Unknown hashes are not
+ * cached, so that invented keys cannot fill the cache or the memory of a limiter.
  */
 export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Runtime }): KeyLimitsReader {
-  const remembered = new Map<string, { limits: KeyLimits; untilMs: number }>()
+  const cache = new Map<string, { limits: KeyLimits; expiresAtMs: number }>()
 
   const lookUp = coalesce<string, KeyLimits | undefined>(
     async (hashes) => {
@@ -43,18 +43,18 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
   )
 
   async function read(hash: string, nowMs: number): Promise<KeyLimits | undefined> {
-    const limits = await withDeadline(LOOK_UP_WITHIN_MS, lookUp(hash))
-    if (limits === undefined) remembered.delete(hash)
+    const limits = await withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
+    if (limits === undefined) cache.delete(hash)
     else {
-      if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-      remembered.set(hash, { limits, untilMs: nowMs + REMEMBERED_MS })
+      if (cache.size >= CACHED_KEYS_MAX) cache.clear()
+      cache.set(hash, { limits, expiresAtMs: nowMs + CACHE_TTL_MS })
     }
     return limits
   }
 
   return (hash) => {
     const nowMs = runtime.elapsedMs()
-    const known = remembered.get(hash)
-    return known !== undefined && known.untilMs > nowMs ? known.limits : read(hash, nowMs)
+    const cached = cache.get(hash)
+    return cached !== undefined && cached.expiresAtMs > nowMs ? cached.limits : read(hash, nowMs)
   }
 }

@@ -3,11 +3,11 @@ import { periodStart } from '#core/users/quota-period.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
 
 /*
- * What callers see of an API key that is not a column: functions of the row, of which each names the columns that it reads.
- * REST's records, the command line and GraphQL's fields are all made of them.
+ * The derived fields of an API key, as functions of its row. Each declares the columns that it reads, so that a face can
+ * select only those. REST records, the output of the command line and GraphQL fields are all built from them.
  */
 
-/** The same condition as `activeWhere` in keys.ts, which puts it in SQL. */
+/** Whether the key can be used. `activeWhere` in keys.ts is the same condition for the database. */
 export function isActive(
   { revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>,
   now: Date,
@@ -23,11 +23,12 @@ function isPermission(word: string): word is Permission {
   return PERMISSIONS.some((permission) => permission === word)
 }
 
-/** Null means every agent, for which the column holds an empty list. */
+/** Returns the allowed agents; null means all agents, which the column stores as an empty list. */
 export function allowedAgentsOf({ allowedAgents }: Pick<ApiKey, 'allowedAgents'>): string[] | null {
   return allowedAgents.length > 0 ? allowedAgents : null
 }
 
+/** Calls since the last reset of the total. */
 export function totalCalls({
   totalCalls: counted,
   totalBaseline,
@@ -37,17 +38,20 @@ export function totalCalls({
 
 type DayColumns = Pick<ApiKey, 'dayCalls' | 'dayStart' | 'dayBaseline' | 'dayResetStart'>
 
-/** Calls since midnight UTC: an admission rolls the counter over, so until the next one it may still hold an earlier day. */
+/**
+ * Calls since midnight UTC. The counter is reset by the first admission of a day (core/usage/ledger-sql.ts), so it may still
+ * hold the count of an earlier day.
+ */
 export function callsToday(key: DayColumns, now: Date): number {
   const { dayCalls, dayStart, dayBaseline, dayResetStart } = key
   if (dayStart < periodStart('day', now)) return 0
-  // A baseline counts only within the period in which it was set.
+  // A baseline applies only to the period in which it was set.
   return Number(dayResetStart.getTime() === dayStart.getTime() ? dayCalls - dayBaseline : dayCalls)
 }
 
 type MonthColumns = Pick<ApiKey, 'monthCalls' | 'monthStart' | 'monthBaseline' | 'monthResetStart'>
 
-/** Calls since the first of the month, UTC. */
+/** Calls since the first of the month, UTC; see {@link callsToday}. */
 export function callsThisMonth(key: MonthColumns, now: Date): number {
   const { monthCalls, monthStart, monthBaseline, monthResetStart } = key
   if (monthStart < periodStart('month', now)) return 0

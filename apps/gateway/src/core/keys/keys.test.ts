@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Accounts, OPENING_MS, openAccounts } from '#core/auth/users.test-support.ts'
+import { OPENING_MS, openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import { readPage } from '#core/pagination.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { periodStart } from '#core/users/quota-period.ts'
@@ -10,21 +10,21 @@ import { hashKey, isWellFormedKey } from './key-format.ts'
 import type { NewKey } from './key-input.ts'
 import { createKeys, type Keys } from './keys.ts'
 
-let accounts: Accounts
+let services: UserServices
 let keys: Keys
 let admin: Principal
 let premium: Principal
 
 beforeAll(async () => {
-  accounts = await openAccounts()
-  keys = accounts.keys
+  services = await openUserServices()
+  keys = services.keys
 }, OPENING_MS)
 beforeEach(async () => {
-  await accounts.clear()
-  admin = await accounts.join('admin')
-  premium = await accounts.join('premium')
+  await services.clear()
+  admin = await services.join('admin')
+  premium = await services.join('premium')
 })
-afterAll(() => accounts.database.close())
+afterAll(() => services.database.close())
 
 const reasonOf = (work: Promise<unknown>) =>
   work.then(
@@ -32,7 +32,7 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: { reason: string }) => error.reason,
   )
 
-const inDays = (days: number) => new Date(accounts.runtime.now().getTime() + days * 86_400_000).toISOString()
+const inDays = (days: number) => new Date(services.runtime.now().getTime() + days * 86_400_000).toISOString()
 
 const input = (change: Partial<NewKey> = {}): NewKey => ({
   name: 'support bot',
@@ -59,15 +59,15 @@ test('a created key is shown once and stored as its hash', async () => {
     lastUsedAt: null,
   })
   expect([permissionsOf(key), allowedAgentsOf(key)]).toEqual([['chat'], null])
-  expect(isActive(key, accounts.runtime.now())).toBe(true)
-  const row = await accounts.database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
+  expect(isActive(key, services.runtime.now())).toBe(true)
+  const row = await services.database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
   expect(Buffer.from(row.hash).toString('hex')).toBe(hashKey(fullKey))
   expect(Object.values(row).map(String)).not.toContain(fullKey)
 })
 
 test('only admin and premium users create keys, by token, and only admins grant admin or name another owner', async () => {
-  const user = await accounts.join('user')
-  const key = await accounts.keyOf(admin, { permissions: ['admin'] })
+  const user = await services.join('user')
+  const key = await services.keyOf(admin, { permissions: ['admin'] })
   const create = (caller: Principal, change?: Partial<NewKey>) => reasonOf(keys.create(caller, input(change)))
   expect(await create(user)).toBe('role_denied')
   expect(await create(key.caller)).toBe('access_token_required')
@@ -78,8 +78,8 @@ test('only admin and premium users create keys, by token, and only admins grant 
 })
 
 test('an owner must exist and be active', async () => {
-  const gone = await accounts.join('user')
-  await accounts.users.update(admin, gone.userId, { status: 'suspended' })
+  const gone = await services.join('user')
+  await services.users.update(admin, gone.userId, { status: 'suspended' })
   for (const ownerId of [gone.userId, v7(), 'nobody']) {
     await expect(keys.create(admin, input({ ownerId }))).rejects.toMatchObject({
       reason: 'invalid_request',
@@ -110,7 +110,7 @@ test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
   ['limits.chatPerMinute', { limits: { chatPerMinute: 61 } }],
   ['limits.chatPerMinute', { limits: { chatPerMinute: 0 } }],
   ['limits.uploadPerMinute', { limits: { uploadPerMinute: 11 } }],
-])('%s is named where it is wrong (case %#)', async (field, change) => {
+])('an invalid %s is rejected by its name (case %#)', async (field, change) => {
   const wrong = typeof change === 'function' ? change() : change
   await expect(keys.create(admin, input(wrong))).rejects.toMatchObject({
     reason: 'invalid_request',
@@ -118,8 +118,8 @@ test.each<[string, Partial<NewKey> | (() => Partial<NewKey>)]>([
   })
 })
 
-test('no other counter than those that exist is reset', async () => {
-  const key = await accounts.keyOf(premium)
+test('an unknown period cannot be reset', async () => {
+  const key = await services.keyOf(premium)
   for (const period of ['year', 'constructor', '']) {
     const untyped = JSON.parse(JSON.stringify(period))
     await expect(keys.resetUsage(premium, key.id, untyped)).rejects.toMatchObject({
@@ -129,7 +129,7 @@ test('no other counter than those that exist is reset', async () => {
   }
 })
 
-describe('who may do what with a key that somebody created for somebody else', () => {
+describe('permissions on a key that one user created for another', () => {
   const operations = {
     find: (caller: Principal, id: string) => keys.find(caller, id),
     update: (caller: Principal, id: string) => keys.update(caller, id, { name: 'renamed' }),
@@ -143,11 +143,11 @@ describe('who may do what with a key that somebody created for somebody else', (
   }
 
   test.each(Object.keys(expected) as (keyof typeof expected)[])('%s', async (who) => {
-    const owner = await accounts.join('user')
-    const creator = await accounts.join('admin')
-    const { id } = await accounts.keyOf(creator, { ownerId: owner.userId })
-    // No longer an admin: from here on the creation alone counts.
-    await accounts.users.update(admin, creator.userId, { role: 'premium' })
+    const owner = await services.join('user')
+    const creator = await services.join('admin')
+    const { id } = await services.keyOf(creator, { ownerId: owner.userId })
+    // The creator is no longer an admin and has only the rights of the key's creator.
+    await services.users.update(admin, creator.userId, { role: 'premium' })
     const callers = { admin, creator: { ...creator, role: 'premium' as const }, owner, stranger: premium }
     const caller = callers[who]
 
@@ -161,8 +161,8 @@ describe('who may do what with a key that somebody created for somebody else', (
   })
 })
 
-test("a neighbour's key, an unknown id and no id at all fail alike", async () => {
-  const { id } = await accounts.keyOf(admin)
+test("another user's key, an unknown id and an invalid id give the same error", async () => {
+  const { id } = await services.keyOf(admin)
   for (const unknown of [id, v7(), 'nonsense', '\0']) {
     for (const work of [
       keys.find(premium, unknown),
@@ -177,16 +177,16 @@ test("a neighbour's key, an unknown id and no id at all fail alike", async () =>
   }
 })
 
-test('an API key with admin manages for its owner, as that owner', async () => {
-  const plain = await accounts.join('user')
-  const acting = await accounts.keyOf(admin, { ownerId: plain.userId, permissions: ['admin'] })
-  const foreign = await accounts.keyOf(premium)
+test('an API key with the permission admin manages keys with the rights of its owner', async () => {
+  const plain = await services.join('user')
+  const acting = await services.keyOf(admin, { ownerId: plain.userId, permissions: ['admin'] })
+  const foreign = await services.keyOf(premium)
   expect(await reasonOf(keys.find(acting.caller, acting.id))).toBe('done')
   expect(await reasonOf(keys.find(acting.caller, foreign.id))).toBe('key_not_found')
 })
 
-test('a change sets what is named, null clears, and nothing else moves', async () => {
-  const { id } = await accounts.keyOf(premium)
+test('a change sets the named fields, null resets them, and other fields stay', async () => {
+  const { id } = await services.keyOf(premium)
   const before = await keys.find(premium, id)
   const limited = await keys.update(premium, id, {
     name: 'renamed',
@@ -207,27 +207,27 @@ test('a change sets what is named, null clears, and nothing else moves', async (
   expect(cleared).toEqual(before)
 })
 
-test('a revocation holds at once, and repeated keeps its first time', async () => {
-  const { id, fullKey } = await accounts.keyOf(premium)
+test('a revocation takes effect at once, and a repetition keeps the first time', async () => {
+  const { id, fullKey } = await services.keyOf(premium)
   const first = await keys.revoke(premium, id)
-  expect(isActive(first, accounts.runtime.now())).toBe(false)
-  accounts.clock.passSeconds(60)
+  expect(isActive(first, services.runtime.now())).toBe(false)
+  services.clock.passSeconds(60)
   expect(await keys.revoke(admin, id)).toEqual(first)
-  expect(await reasonOf(accounts.authentication.authenticate(fullKey, '10.0.0.1'))).toBe('key_revoked')
+  expect(await reasonOf(services.authentication.authenticate(fullKey, '10.0.0.1'))).toBe('key_revoked')
 })
 
 test('a key is no longer active once it has expired', async () => {
   const { key } = await keys.create(premium, input({ expiresAt: inDays(1) }))
-  expect(isActive(key, accounts.runtime.now())).toBe(true)
-  accounts.clock.passSeconds(86_400)
-  expect(isActive(key, accounts.runtime.now())).toBe(false)
+  expect(isActive(key, services.runtime.now())).toBe(true)
+  services.clock.passSeconds(86_400)
+  expect(isActive(key, services.runtime.now())).toBe(false)
 })
 
-test('pages run from the newest to the oldest over the own keys alone', async () => {
+test('pages go from the newest to the oldest key and contain only own keys', async () => {
   const ids: string[] = []
   for (let count = 0; count < 5; count += 1) {
-    ids.unshift((await accounts.keyOf(premium)).id)
-    await accounts.keyOf(admin)
+    ids.unshift((await services.keyOf(premium)).id)
+    await services.keyOf(admin)
   }
   const page = (cursor?: string) =>
     readPage({ limit: 3, cursor }, (query) => keys.list(premium, query, { ownerId: premium.userId }))
@@ -237,13 +237,13 @@ test('pages run from the newest to the oldest over the own keys alone', async ()
   expect(second.nextCursor).toBeNull()
 })
 
-test('counters of a day and a month that are over read as zero', async () => {
-  const { id } = await accounts.keyOf(premium)
-  const now = accounts.runtime.now()
+test('counters of a past day or month are shown as zero', async () => {
+  const { id } = await services.keyOf(premium)
+  const now = services.runtime.now()
   const counted = { totalCalls: 9, dayCalls: 2, monthCalls: 5, lastUsedAt: now }
   const starts = { dayStart: periodStart('day', now), monthStart: periodStart('month', now) }
   const usageWith = async (data: object) => {
-    await accounts.database.prisma.apiKey.update({ where: { id }, data: { ...counted, ...data } })
+    await services.database.prisma.apiKey.update({ where: { id }, data: { ...counted, ...data } })
     const key = await keys.find(premium, id)
     return {
       totalCalls: totalCalls(key),
@@ -262,18 +262,18 @@ test('counters of a day and a month that are over read as zero', async () => {
   })
 })
 
-test('a key reads itself, with the limits in force and what its owner has left', async () => {
-  const key = await accounts.keyOf(premium)
+test('a key can read itself with its effective limits and the quota of its owner', async () => {
+  const key = await services.keyOf(premium)
   await keys.update(premium, key.id, { limits: { chatPerMinute: 5 } })
-  await accounts.users.update(admin, premium.userId, { quotaPeriod: 'day', maxApiCalls: 10 })
-  const counted = { apiCallsCount: 4, quotaStart: periodStart('day', accounts.runtime.now()) }
-  await accounts.database.prisma.user.update({ where: { id: premium.userId }, data: counted })
+  await services.users.update(admin, premium.userId, { quotaPeriod: 'day', maxApiCalls: 10 })
+  const counted = { apiCallsCount: 4, quotaStart: periodStart('day', services.runtime.now()) }
+  await services.database.prisma.user.update({ where: { id: premium.userId }, data: counted })
   const current = await keys.current(key.caller)
   expect(current).toMatchObject({
     key: { id: key.id, chatPerMinute: 5, uploadPerMinute: null },
     rateLimits: { chatPerMinute: 5, uploadPerMinute: 10 },
   })
-  const now = accounts.runtime.now()
+  const now = services.runtime.now()
   expect(quotaOf(current.owner, now)).toEqual({
     maxApiCalls: 10,
     apiCallsCount: 4,
@@ -281,17 +281,17 @@ test('a key reads itself, with the limits in force and what its owner has left',
     quotaPeriod: 'day',
     resetsAt: expect.any(Date),
   })
-  await accounts.users.update(admin, premium.userId, { maxApiCalls: 3 })
+  await services.users.update(admin, premium.userId, { maxApiCalls: 3 })
   expect(quotaOf((await keys.current(key.caller)).owner, now).remaining).toBe(0)
   expect(await reasonOf(keys.current(premium))).toBe('api_key_required')
 })
 
-test('limits by the minute are checked and told by the minute, whatever the windows', async () => {
+test('limits per minute are checked and shown per minute, whatever the windows of the rules', async () => {
   const limits = { chat: { points: 10, windowSeconds: 10 }, upload: { points: 600, windowSeconds: 3_600 } }
-  const { database, runtime } = accounts
+  const { database, runtime } = services
   const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, activePerUserMax: 1_000, limits }
   const windowed = createKeys({ prisma: database.prisma, runtime, rules })
-  const key = await accounts.keyOf(premium)
+  const key = await services.keyOf(premium)
   const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
     windowed.update(premium, key.id, { limits: own })
   expect((await windowed.current(key.caller)).rateLimits).toEqual({ chatPerMinute: 60, uploadPerMinute: 10 })
@@ -304,27 +304,27 @@ test('limits by the minute are checked and told by the minute, whatever the wind
   }
 })
 
-test('permissions are a set', async () => {
+test('duplicate permissions are removed', async () => {
   const permissions: Permission[] = ['chat', 'upload', 'chat']
   expect((await keys.create(premium, input({ permissions }))).key.permissions).toEqual(['chat', 'upload'])
 })
 
-test('a list may hold only keys that are active, or only those that are not', async () => {
+test('a list can be filtered by whether keys are active', async () => {
   const ids = async (active?: boolean) =>
     (await keys.list(premium, { take: 100 }, { active })).map(({ id }) => id)
   const [live, revoked] = [await keys.create(premium, input()), await keys.create(premium, input())]
   const expired = await keys.create(premium, input({ expiresAt: inDays(1) }))
   await keys.revoke(premium, revoked.key.id)
-  accounts.clock.passSeconds(2 * 86_400)
+  services.clock.passSeconds(2 * 86_400)
   const [liveId, revokedId, expiredId] = [live.key.id, revoked.key.id, expired.key.id]
   expect(await ids()).toEqual([expiredId, revokedId, liveId])
   expect(await ids(true)).toEqual([liveId])
   expect(await ids(false)).toEqual([expiredId, revokedId])
 })
 
-test('a query says what comes with a key, and nothing of it reaches the filter', async () => {
-  const own = await accounts.keyOf(premium)
-  await accounts.keyOf(admin)
+test('a query selects columns and relations, and cannot change the filter', async () => {
+  const own = await services.keyOf(premium)
+  await services.keyOf(admin)
   const query = { include: { owner: { select: { username: true } } }, where: {}, skip: 1, take: 10 }
   expect(await keys.list(premium, query)).toMatchObject([
     { id: own.id, owner: { username: expect.any(String) } },
@@ -333,10 +333,10 @@ test('a query says what comes with a key, and nothing of it reaches the filter',
   expect(await keys.find(premium, own.id, { select: { name: true } })).toEqual({ name: 'a key' })
 })
 
-test('the keys of one owner are those that the caller may see', async () => {
-  const owner = await accounts.join('user')
-  const { id } = await accounts.keyOf(admin, { ownerId: owner.userId })
-  await accounts.keyOf(premium)
+test('a list of one owner contains only keys that the caller may see', async () => {
+  const owner = await services.join('user')
+  const { id } = await services.keyOf(admin, { ownerId: owner.userId })
+  await services.keyOf(premium)
   const seen = async (caller: Principal, ownerId: string) => [
     (await keys.list(caller, { take: 10 }, { ownerId })).map((key) => key.id),
     await keys.count(caller, { ownerId }),
@@ -347,12 +347,12 @@ test('the keys of one owner are those that the caller may see', async () => {
   expect(await seen(admin, 'no id')).toEqual([[], 0])
 })
 
-test('a relation leads a caller to the users and keys that it may see', async () => {
-  const { id, caller } = await accounts.keyOf(admin, { ownerId: premium.userId })
-  const visible = await accounts.database.prisma.apiKey.findMany({ where: keys.visibleTo(premium) })
+test('relations lead only to users and keys that the caller may see', async () => {
+  const { id, caller } = await services.keyOf(admin, { ownerId: premium.userId })
+  const visible = await services.database.prisma.apiKey.findMany({ where: keys.visibleTo(premium) })
   expect(visible.map((key) => key.id)).toEqual([id])
-  const { users } = accounts
+  const { users } = services
   const seesPremium = (by: Principal) => users.isVisibleTo(by, { id: premium.userId })
-  expect([admin, premium, await accounts.join('premium')].map(seesPremium)).toEqual([true, true, false])
+  expect([admin, premium, await services.join('premium')].map(seesPremium)).toEqual([true, true, false])
   expect(caller.userId).toBe(premium.userId)
 })

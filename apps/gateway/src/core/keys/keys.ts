@@ -21,50 +21,56 @@ export interface KeysDeps {
 }
 
 export interface KeyFilter {
-  /** Only keys that are, or are not, usable now; left out: both. */
+  /** Selects keys that are usable now (true) or not (false); both by default. */
   readonly active?: boolean | undefined
-  /** Only keys of this user; an id that is none matches nothing. */
+  /** Selects the keys of this user; an invalid id matches nothing. */
   readonly ownerId?: string | undefined
 }
 
-/** Without it, whole rows come. */
+/** The columns and relations to read; whole rows by default. */
 export type KeyQuery = Columns<Prisma.ApiKeySelect, Prisma.ApiKeyInclude>
 
-/** The limits that hold for a key: its own and the gateway's, whichever is lower. */
+/** The effective limits of a key: the lower of its own and the gateway's. */
 export interface KeyRateLimits {
   readonly chatPerMinute: number
   readonly uploadPerMinute: number
 }
 
 /**
- * Users manage the keys they created and see those they own as well; administrators manage all. Rows come as Prisma gives
- * them, and key.ts has what else can be said of a row.
+ * The management of API keys. Users manage the keys that they created and can see the keys that they own; administrators
+ * manage all. Methods return Prisma's rows; key.ts has the derived fields.
  */
 export interface Keys {
-  /** The only time that the whole key is seen. Takes an access token of an admin or premium user. */
+  /**
+   * Creates a key and returns it in full, which is not possible later. Requires an access token of an admin or premium user.
+   *
+   * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `too_many_keys`
+   */
   create(caller: Principal, input: NewKey): Promise<{ key: ApiKey; fullKey: string }>
-  /** @throws Problem `key_not_found`: for a key that the caller may not see as for one that does not exist */
+  /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
   find(caller: Principal, id: string, query?: KeyQuery): Promise<ApiKey>
   /** Newest first. */
   list(caller: Principal, query: ListQuery & KeyQuery, filter?: KeyFilter): Promise<ApiKey[]>
   count(caller: Principal, filter?: KeyFilter): Promise<number>
   /**
-   * The condition by which `find`, `list` and `count` see keys, for statements that reach keys by a relation. To be joined
-   * to them by `AND`, so that it replaces nothing.
+   * Returns the condition that limits `find`, `list` and `count`, for queries that reach keys through a relation. Combine it
+   * by `AND`: spread into a `where`, it could replace another condition on the same column.
    */
   visibleTo(caller: Principal): Prisma.ApiKeyWhereInput
-  /** The key that the caller presented. */
+  /** Returns the key that the caller presented, with its owner and effective limits. */
   current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
+  /** @throws Problem `key_not_found`, `invalid_request`; `role_denied` for an owner who did not create the key */
   update(caller: Principal, id: string, change: KeyChange): Promise<ApiKey>
-  /** Counts from zero again for what is left of the period; the history stays. */
+  /** Sets the counter of the current period to zero. Reports and the ledger are not changed. */
   resetUsage(caller: Principal, id: string, period: ResetPeriod): Promise<ApiKey>
-  /** Idempotent: the first time stands, and the record is kept. */
+  /** Revokes a key and keeps its record. Idempotent: a repetition keeps the time of the first revocation. */
   revoke(caller: Principal, id: string): Promise<ApiKey>
 }
 
 export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
-  // Creations for one user wait for each other at its row: here they wait without holding a connection.
-  const inTurn = pLimit(2)
+  // Creations for the same user wait for a lock on the user's row. Queued here, they do not hold database connections while
+  // they wait.
+  const runQueued = pLimit(2)
 
   async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
     if (ownerId === caller.userId) return ownerId
@@ -77,7 +83,7 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
 
   async function find(caller: Principal, id: string, query: KeyQuery = {}): Promise<ApiKey> {
     requireManager(caller)
-    // 404 rather than 403 for a neighbour's key: a 403 would confirm that it exists.
+    // 404 rather than 403 for another user's key: 403 would confirm that it exists.
     if (!validate(id)) fail('key_not_found')
     const key = await prisma.apiKey.findFirst({
       ...columnsOf(query),
@@ -116,7 +122,9 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
         createdById: caller.userId,
         createdAt: now,
       }
-      const key = await inTurn(() => prisma.$transaction((tx) => insertKey(tx, data, rules.activePerUserMax)))
+      const key = await runQueued(() =>
+        prisma.$transaction((tx) => insertKey(tx, data, rules.activePerUserMax)),
+      )
       return { key, fullKey }
     },
     find,
@@ -181,9 +189,9 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
 }
 
 /**
- * The owner's row is locked before its keys are counted, so that of several creations at once none passes the bound. Like
- * an admission it takes the weaker lock, which foreign keys to the row do not wait for. Nothing but statements may be
- * awaited in here: an embedded database has one connection for everybody.
+ * Locks the owner's row before it counts the owner's keys, so that concurrent creations cannot exceed the maximum. Like an
+ * admission it uses `FOR NO KEY UPDATE`, because inserts with a foreign key to the row do not wait for that lock. Only
+ * statements may be awaited in here: an embedded database has a single connection.
  */
 async function insertKey(
   tx: Prisma.TransactionClient,
@@ -200,7 +208,7 @@ async function insertKey(
   return tx.apiKey.create({ data })
 }
 
-/** A baseline moves up to the counter, in one statement: calls that are counted meanwhile are not lost. */
+/** A reset sets the baseline to the counter in one statement, so that calls counted at the same time are not lost. */
 const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
   total: (id) => Prisma.sql`UPDATE api_keys SET total_baseline = total_calls WHERE id = ${id}::uuid`,
   day: (id) => Prisma.sql`
@@ -210,7 +218,7 @@ const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
 }
 
 function requireKeyCreator(caller: Principal, { permissions }: NewKey): void {
-  requireToken(caller, 'No API key creates keys.')
+  requireToken(caller, 'API keys cannot create API keys.')
   if (caller.role === 'user') fail('role_denied', 'This needs the role admin or premium.')
   if (permissions.includes('admin') && !isAdmin(caller)) {
     fail('role_denied', 'Only an admin may grant the permission admin.')
@@ -225,7 +233,7 @@ function visibleTo(caller: Principal): Prisma.ApiKeyWhereInput {
   return isAdmin(caller) ? {} : { OR: [{ createdById: caller.userId }, { ownerId: caller.userId }] }
 }
 
-/** The same condition as `isActive` in key.ts. */
+/** The condition of `isActive` in key.ts for the database. */
 function activeWhere(active: boolean | undefined, now: Date): Prisma.ApiKeyWhereInput {
   if (active === undefined) return {}
   return active

@@ -7,7 +7,7 @@ const rule = { points: 2, windowSeconds: 60 }
 const logins = { login: rule, loginAddress: rule, refusedKeys: rule }
 const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, ...logins }
 
-test('an address that presents too many refused keys is told to wait, and only that address', async () => {
+test('an address with too many rejected keys is limited, and other addresses are not', async () => {
   const limits = createLimits(rules)
   const refuse = (address: string) => refuseKey(limits, address, new Problem('key_unknown'))
   await expect(refuse('10.0.0.1')).rejects.toMatchObject({ reason: 'key_unknown' })

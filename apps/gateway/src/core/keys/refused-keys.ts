@@ -2,7 +2,12 @@ import { fail, type Problem } from '#core/errors.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 
-/** Throws the problem of a refused key, or `rate_limited` once an address has had too many refused: valid keys never come here. */
+/**
+ * Counts a rejected key against the network of its address, and throws its problem. Only rejected keys are counted, so that a
+ * shared address with many valid callers is never limited.
+ *
+ * @throws Problem the given one, or `rate_limited` if the network has sent too many rejected keys
+ */
 export async function refuseKey(
   limits: Pick<Limits, 'refusedKeys'>,
   address: string,

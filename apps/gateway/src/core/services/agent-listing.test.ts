@@ -14,7 +14,7 @@ const caller: Principal = { userId: 'u', role: 'user', via }
 const upstream = createUpstream({ replyBytesMax: 1_000, unsentBytesMax: 1_000 })
 const directory = createAgentDirectory({ agents: new Map(), upstream, runtime: systemRuntime })
 
-test('a listing that is not public needs a caller, and is refused before it is limited', async () => {
+test('a listing that is not public requires a caller, which is checked before the rate limit', async () => {
   const agents = createAgentListing({ directory, limits: ampleLimits(), isPublic: false })
   const verdicts: LimitVerdict[] = []
   const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
@@ -26,7 +26,7 @@ test('a listing that is not public needs a caller, and is refused before it is l
   expect(verdicts).toMatchObject([{ allowed: true }])
 })
 
-test('callers are limited by their credential, others by their network, and hear where they stand', async () => {
+test('the rate limit counts by credential or by network, and its state is reported', async () => {
   const limits = limitsOf({ points: 1, windowSeconds: 60 })
   const agents = createAgentListing({ directory, limits, isPublic: true })
   const verdicts: LimitVerdict[] = []

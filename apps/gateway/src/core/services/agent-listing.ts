@@ -4,23 +4,23 @@ import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import { credentialId, type Principal } from '#core/principal.ts'
 
-/** The agents as callers may list them: who may, and how often. */
+/** The list of agents, with the checks of who may read it and how often. */
 export interface AgentListing {
   /**
-   * All agents; for an API key with an allow-list, those that it names. A listing counts for the credential, and without
-   * one for the network of the address.
+   * Returns all agents, or for an API key with an allow-list those that it names. The rate limit counts by credential, and
+   * without one by the network of the address.
    *
-   * @throws Problem `credential_missing` where the listing is not public, `rate_limited`
+   * @throws Problem `credential_missing` if the listing is not public, `rate_limited`
    */
   list(caller: Principal | undefined, address: string, onLimit?: OnLimit): Promise<AgentRecord[]>
-  /** What can be called on the OpenAI-compatible face, by name. */
+  /** Returns the models that the caller can use on the OpenAI-compatible face. */
   models(caller: Principal): readonly ModelRecord[]
 }
 
 export interface AgentListingDeps {
   readonly directory: AgentDirectory
   readonly limits: Pick<Limits, 'agents'>
-  /** Whether callers without a credential may list. */
+  /** Whether callers without a credential may read the list. */
   readonly isPublic: boolean
 }
 
@@ -28,8 +28,8 @@ export function createAgentListing({ directory, limits, isPublic }: AgentListing
   return {
     async list(caller, address, onLimit) {
       if (caller === undefined && !isPublic) fail('credential_missing')
-      const limited = caller === undefined ? `address:${networkOf(address)}` : credentialId(caller)
-      await requirePoint(limits.agents, limited, onLimit)
+      const limitKey = caller === undefined ? `address:${networkOf(address)}` : credentialId(caller)
+      await requirePoint(limits.agents, limitKey, onLimit)
       return directory.list(caller)
     },
     models: (caller) => directory.models(caller),

@@ -23,7 +23,7 @@ export interface ServicesDeps extends ChatParts {
   readonly config: ServicesConfig
   readonly database: Database
   readonly agents: ReadonlyMap<string, Agent>
-  /** The agents that keys and reports may name, where they are more than {@link ServicesDeps.agents}. */
+  /** The ids of agents that keys and reports may name; a superset of {@link ServicesDeps.agents}. */
   readonly agentIds: ReadonlySet<string>
   readonly limits: Limits
   readonly tokens: Tokens
@@ -36,12 +36,12 @@ export interface ServicesConfig {
   readonly conversations: { readonly maxCharacters: number }
   readonly users: UsersDeps['config']
   readonly usage: UsageDeps['config']
-  /** Whether the agents are listed for callers without a credential. */
+  /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
   readonly apiKeys: Omit<KeyRules, 'agentIds' | 'limits'>
 }
 
-/** Puts the services together, and keeps apart what callers can reach from what only the process does. */
+/** Creates the services, and separates what callers can reach from what only the process may do. */
 export function createServices(deps: ServicesDeps): { services: Services; operations: Operations } {
   const { config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream } = deps
   const { sql, prisma } = database
@@ -54,7 +54,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     keptCharactersMax: config.conversations.maxCharacters,
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
-  const { exist, firstAdmin, ...users } = createUsers({
+  const { usersExist, createFirstAdmin, ...users } = createUsers({
     ...{ prisma, runtime, limits, passwords },
     config: config.users,
   })
@@ -79,7 +79,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
       usage,
     },
     operations: {
-      firstStart: { exist, firstAdmin },
+      firstStart: { usersExist, createFirstAdmin },
       chat,
       usage: { verify, prune, pruneNames },
     },

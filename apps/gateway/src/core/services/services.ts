@@ -8,9 +8,9 @@ import type { FirstStart, Users } from '#core/users/users.ts'
 import type { AgentListing } from './agent-listing.ts'
 
 /**
- * All that the faces may call. A method that acts for a caller takes the `Principal` first and decides by itself what that
- * caller may do; the others take a credential, or give what is public. Nothing else may stand here: a test calls every
- * method as every kind of caller.
+ * Everything that faces may call. A method that acts for a caller takes its `Principal` as the first parameter and checks
+ * itself what that caller may do; other methods take a credential or return public data. Nothing else belongs here, because
+ * a test calls every method as every kind of caller.
  */
 export interface Services {
   readonly login: Login
@@ -24,7 +24,7 @@ export interface Services {
   readonly usage: Usage
 }
 
-/** What the process does of its own accord, for no caller: it asks for no principal, so no face gets it. */
+/** What the process does without a caller. These methods check no principal, so faces must not have access to them. */
 export interface Operations {
   readonly firstStart: FirstStart
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>

@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import { type Accounts, openAccounts } from '#core/auth/users.test-support.ts'
+import { openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
@@ -13,8 +13,8 @@ export interface TestKey {
   readonly caller: Principal
 }
 
-/** Accounts and their usage on an embedded database. */
-export interface UsageStage extends Accounts {
+/** Users, keys and their usage on an embedded database. */
+export interface UsageStage extends UserServices {
   /** A process of its own on the same database. */
   processOf(instanceId?: string): Ledger
   ownKey(owner: Principal): Promise<TestKey>
@@ -23,10 +23,10 @@ export interface UsageStage extends Accounts {
 }
 
 export async function openUsage(): Promise<UsageStage> {
-  const accounts = await openAccounts()
-  const { sql } = accounts.database
+  const services = await openUserServices()
+  const { sql } = services.database
   return {
-    ...accounts,
+    ...services,
     processOf: (instanceId = v7()) =>
       createLedger({
         sql,
@@ -35,7 +35,7 @@ export async function openUsage(): Promise<UsageStage> {
         observer: { batch: () => undefined, settleFailed: () => undefined },
       }),
     async ownKey(owner) {
-      const { id, fullKey, caller } = await accounts.keyOf(owner, { permissions: ['chat', 'upload'] })
+      const { id, fullKey, caller } = await services.keyOf(owner, { permissions: ['chat', 'upload'] })
       return { id, ownerId: owner.userId, hash: hashKey(fullKey), caller }
     },
     async admitAt(key, instanceId, at, more = {}) {

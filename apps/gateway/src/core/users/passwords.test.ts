@@ -4,7 +4,7 @@ import { createPasswords } from './passwords.ts'
 
 const passwords = createPasswords()
 
-test('passwords are hashed by argon2id with the first parameters that OWASP recommends', async () => {
+test('passwords are hashed by argon2id with the first set of parameters that OWASP recommends', async () => {
   const hash = await passwords.hash('correct horse battery staple')
   expect(hash).toMatch(/^\$argon2id\$/)
   expect(parseOptions(hash)).toMatchObject({ memoryCost: 19_456, timeCost: 2, parallelism: 1 })
@@ -12,11 +12,11 @@ test('passwords are hashed by argon2id with the first parameters that OWASP reco
   expect(await passwords.verify(hash, 'correct horse battery stapler')).toBe(false)
 })
 
-test('without a hash every password is wrong, even the one behind the dummy', async () => {
+test('without a hash every password is wrong, even that of the dummy hash', async () => {
   expect(await passwords.verify(undefined, 'no password matches this hash')).toBe(false)
 })
 
-test('a password that is checked against nobody costs what a wrong one does', async () => {
+test('a password of an unknown user takes as long to check as a wrong one', async () => {
   const hash = await passwords.hash('correct horse battery staple')
   await passwords.verify(undefined, 'warm')
   const known = await fastest(() => passwords.verify(hash, 'wrong'))
@@ -25,7 +25,7 @@ test('a password that is checked against nobody costs what a wrong one does', as
   expect(unknown / known).toBeLessThan(2)
 })
 
-/** The fastest of a few: the slow ones measure what else the machine does. */
+/** Returns the fastest of a few runs in ms, because slower ones also measure the load of the machine. */
 async function fastest(task: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let round = 0; round < 5; round += 1) {

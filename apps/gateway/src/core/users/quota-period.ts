@@ -1,6 +1,9 @@
 import type { QuotaPeriod } from '#generated/prisma/client.ts'
 
-/** When the UTC day or month of a moment began; without a period, everything counts. */
+/**
+ * Returns the start of the UTC day or month; 1970 without a period, where all calls count. In SQL, `date_trunc` with the zone
+ * UTC is the same.
+ */
 export function periodStart(period: QuotaPeriod, at: Date): Date {
   switch (period) {
     case 'none':
@@ -12,7 +15,7 @@ export function periodStart(period: QuotaPeriod, at: Date): Date {
   }
 }
 
-/** When counting starts anew; null where it never does. */
+/** Returns when the next period starts and the count with it; null without a period. */
 export function periodEnd(period: QuotaPeriod, at: Date): Date | null {
   switch (period) {
     case 'none':

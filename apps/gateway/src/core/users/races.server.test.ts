@@ -2,11 +2,11 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTokens } from '#core/auth/tokens.ts'
 import {
-  type Accounts,
   OPENING_MS,
-  openAccounts,
+  openUserServices,
   PASSWORD,
   TOKEN_CONFIG,
+  type UserServices,
 } from '#core/auth/users.test-support.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import { createKeys } from '#core/keys/keys.ts'
@@ -17,33 +17,33 @@ import { createUsers } from './users.ts'
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'
 
-/** An embedded database runs one statement after another: only a server shows what locks are for. */
+/** An embedded database runs one statement after another, so only a server can show that the locks work. */
 describe(kind, () => {
-  let accounts: Accounts
+  let services: UserServices
   let admin: Principal
 
   beforeAll(async () => {
-    accounts = await openAccounts(serverUrl)
+    services = await openUserServices(serverUrl)
   }, OPENING_MS)
   beforeEach(async () => {
-    await accounts.clear()
-    admin = await accounts.join('admin')
+    await services.clear()
+    admin = await services.join('admin')
   })
-  afterAll(() => accounts?.database.close())
+  afterAll(() => services?.database.close())
 
-  test('of users who ask for one name at once, one gets it', async () => {
+  test('of concurrent requests for the same username, one succeeds', async () => {
     const names = ['alice', 'ALICE', 'Alice']
     const answers = names.map((username) =>
-      reasonOf(accounts.users.create(admin, { username, password: PASSWORD })),
+      reasonOf(services.users.create(admin, { username, password: PASSWORD })),
     )
     expect((await Promise.all(answers)).sort()).toEqual(['done', 'username_taken', 'username_taken'])
   })
 
-  test('admins who demote each other at once leave one', async () => {
-    const { users } = accounts
+  test('admins who demote each other at the same time leave one admin', async () => {
+    const { users } = services
     for (let round = 0; round < 10; round += 1) {
-      const [one, two] = [await accounts.join('admin'), await accounts.join('admin')]
-      await accounts.database.prisma.user.updateMany({
+      const [one, two] = [await services.join('admin'), await services.join('admin')]
+      await services.database.prisma.user.updateMany({
         where: { id: { notIn: [one.userId, two.userId] } },
         data: { role: 'user' },
       })
@@ -55,13 +55,13 @@ describe(kind, () => {
     }
   })
 
-  test('keys that are created at once are no more than a user may have', async () => {
-    const { prisma } = accounts.database
+  test('concurrently created keys do not exceed the maximum of a user', async () => {
+    const { prisma } = services.database
     const limits = { chat: { points: 60, windowSeconds: 60 }, upload: { points: 10, windowSeconds: 60 } }
     const rules = { agentIds: new Set<string>(), limits, maxLifetimeDays: 3_650, activePerUserMax: 5 }
-    // Two processes: what one of them does in turn, the other does beside it.
-    const processes = [1, 2].map(() => createKeys({ prisma, runtime: accounts.runtime, rules }))
-    const [owner, other] = [await accounts.join('premium'), await accounts.join('premium')]
+    // Two processes, because one of them queues its creations.
+    const processes = [1, 2].map(() => createKeys({ prisma, runtime: services.runtime, rules }))
+    const [owner, other] = [await services.join('premium'), await services.join('premium')]
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     const input = { name: 'a key', description: '', permissions: ['chat' as const], expiresAt }
     const create = (caller: Principal, ownerId: string, index: number) =>
@@ -76,36 +76,36 @@ describe(kind, () => {
     expect(await reasonOf(Promise.resolve(create(other, other.userId, 0)))).toBe('done')
 
     const [key] = await prisma.apiKey.findMany({ where: { ownerId: owner.userId } })
-    await accounts.keys.revoke(owner, key?.id ?? '')
+    await services.keys.revoke(owner, key?.id ?? '')
     expect(await reasonOf(Promise.resolve(create(owner, owner.userId, 0)))).toBe('done')
     await prisma.apiKey.updateMany({ where: { ownerId: owner.userId }, data: { expiresAt: new Date() } })
     expect(await reasonOf(Promise.resolve(create(owner, owner.userId, 0)))).toBe('done')
   })
 
-  test('of two changes of one password at once, one is over an old password', async () => {
-    const user = await accounts.join('user')
+  test('of two concurrent changes of a password, the second fails for its old password', async () => {
+    const user = await services.join('user')
     const answers = ['new password 1', 'new password 2'].map((newPassword) =>
-      reasonOf(accounts.users.changeOwnPassword(user, { currentPassword: PASSWORD, newPassword })),
+      reasonOf(services.users.changeOwnPassword(user, { currentPassword: PASSWORD, newPassword })),
     )
     expect((await Promise.all(answers)).sort()).toEqual(['done', 'invalid_request'])
   })
 
-  test('processes that start at once make one first admin', async () => {
-    const { prisma } = accounts.database
-    const passwords = { ...accounts.passwords, hash: async () => 'a hash' }
-    const users = createUsers({ ...accounts, prisma, passwords, config: { maxApiCalls: 1 } })
+  test('processes that start at the same time create one first admin', async () => {
+    const { prisma } = services.database
+    const passwords = { ...services.passwords, hash: async () => 'a hash' }
+    const users = createUsers({ ...services, prisma, passwords, config: { maxApiCalls: 1 } })
     for (let round = 0; round < 10; round += 1) {
-      await accounts.clear()
-      const start = (username: string) => users.firstAdmin({ username, password: PASSWORD })
+      await services.clear()
+      const start = (username: string) => users.createFirstAdmin({ username, password: PASSWORD })
       const made = await Promise.all(['root', 'other', 'root'].map(start))
       expect(made.filter((user) => user?.role === 'admin')).toHaveLength(1)
       expect(await prisma.user.count()).toBe(1)
     }
   })
 
-  test('processes that start at once agree on one key to sign with, and accept all', async () => {
-    const { runtime } = accounts
-    const { prisma } = accounts.database
+  test('processes that start at the same time sign with the same key and accept all keys', async () => {
+    const { runtime } = services
+    const { prisma } = services.database
     const processes = [1, 2, 3].map(() => createTokens({ prisma, runtime, config: TOKEN_CONFIG }))
     await Promise.all(processes.map((tokens) => tokens.prepare()))
     const user = await prisma.user.findUniqueOrThrow({ where: { id: admin.userId } })
@@ -115,9 +115,9 @@ describe(kind, () => {
     for (const tokens of processes) for (const { accessToken } of issued) await tokens.verify(accessToken)
   })
 
-  test('a quota period that changes under load misses no call', async () => {
-    const { users, runtime, database } = accounts
-    const { fullKey } = await accounts.keyOf(admin)
+  test('no call is lost when a quota period changes under load', async () => {
+    const { users, runtime, database } = services
+    const { fullKey } = await services.keyOf(admin)
     const ledger = createLedger({
       sql: database.sql,
       runtime,

@@ -2,12 +2,15 @@ import type { QuotaPeriod, User } from '#generated/prisma/client.ts'
 import { periodEnd, periodStart } from './quota-period.ts'
 
 /*
- * What callers see of a user that is not a column: functions of the row, of which each names the columns that it reads.
+ * The derived fields of a user, as functions of its row. Each declares the columns that it reads.
  */
 
 type QuotaColumns = Pick<User, 'apiCallsCount' | 'maxApiCalls' | 'quotaPeriod' | 'quotaStart'>
 
-/** Calls in the current quota period: an admission rolls the counter over, so until then it may hold an earlier period. */
+/**
+ * Calls in the current quota period. The counter is reset by the first admission of a period
+ * (core/usage/ledger-sql.ts), so it may still hold the count of an earlier one.
+ */
 export function apiCallsCount(
   user: Pick<User, 'apiCallsCount' | 'quotaPeriod' | 'quotaStart'>,
   now: Date,
@@ -24,11 +27,11 @@ export interface Quota {
   readonly apiCallsCount: number
   readonly remaining: number
   readonly quotaPeriod: QuotaPeriod
-  /** Null where the count never starts again. */
+  /** Null if the quota has no period. */
   readonly resetsAt: Date | null
 }
 
-/** What a user may still call, which all its keys share. */
+/** Returns the quota of a user and what is left of it. All keys of the user share it. */
 export function quotaOf(user: QuotaColumns, now: Date): Quota {
   const [most, counted] = [maxApiCalls(user), apiCallsCount(user, now)]
   return {

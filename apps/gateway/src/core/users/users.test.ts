@@ -1,25 +1,25 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Accounts, OPENING_MS, openAccounts, PASSWORD } from '#core/auth/users.test-support.ts'
+import { OPENING_MS, openUserServices, PASSWORD, type UserServices } from '#core/auth/users.test-support.ts'
 import { readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from './quota-period.ts'
 import { apiCallsCount } from './user.ts'
 import type { FirstStart, Users } from './users.ts'
 
-let accounts: Accounts
+let services: UserServices
 let users: Users & FirstStart
 let admin: Principal
 
 beforeAll(async () => {
-  accounts = await openAccounts()
-  users = accounts.users
+  services = await openUserServices()
+  users = services.users
 }, OPENING_MS)
 beforeEach(async () => {
-  await accounts.clear()
-  admin = await accounts.join('admin', 'admin')
+  await services.clear()
+  admin = await services.join('admin', 'admin')
 })
-afterAll(() => accounts.database.close())
+afterAll(() => services.database.close())
 
 const reasonOf = (work: Promise<unknown>) =>
   work.then(
@@ -28,9 +28,9 @@ const reasonOf = (work: Promise<unknown>) =>
   )
 
 const rowOf = ({ userId: id }: Principal) =>
-  accounts.database.prisma.user.findUniqueOrThrow({ where: { id } })
+  services.database.prisma.user.findUniqueOrThrow({ where: { id } })
 
-test('a created user has the defaults of the installation and its password', async () => {
+test('a created user has its password and the defaults of the installation', async () => {
   const user = await users.create(admin, { username: 'Ａlice', password: PASSWORD })
   expect(user).toMatchObject({
     id: expect.any(String),
@@ -44,10 +44,10 @@ test('a created user has the defaults of the installation and its password', asy
     maxApiCalls: 1_000_000n,
     quotaPeriod: 'none',
   })
-  await accounts.login.login({ username: 'alice', password: PASSWORD }, '10.0.0.1')
+  await services.login.login({ username: 'alice', password: PASSWORD }, '10.0.0.1')
 })
 
-test('a username is taken whatever its case', async () => {
+test('a username is unique regardless of case', async () => {
   expect(await reasonOf(users.create(admin, { username: 'ADMIN', password: PASSWORD }))).toBe(
     'username_taken',
   )
@@ -65,15 +65,15 @@ test.each([
   await expect(users.create(admin, input)).rejects.toMatchObject({ detail: expect.stringContaining(detail) })
 })
 
-test('what no role, status, period or quota is, is refused whatever face it came through', async () => {
-  const { userId } = await accounts.join('user')
+test('an invalid role, status, period or quota is rejected for every face', async () => {
+  const { userId } = await services.join('user')
   for (const [field, change] of [
     ['role', { role: 'root' }],
     ['status', { status: 'ACTIVE' }],
     ['quotaPeriod', { quotaPeriod: 'week' }],
     ['maxApiCalls', { maxApiCalls: Number.NaN }],
   ] as const) {
-    // As it would come from a face without a schema.
+    // As a face without a schema would pass it.
     const untyped = JSON.parse(JSON.stringify(change))
     await expect(users.update(admin, userId, untyped)).rejects.toMatchObject({
       reason: 'invalid_request',
@@ -82,9 +82,9 @@ test('what no role, status, period or quota is, is refused whatever face it came
   }
 })
 
-test('only admins manage users; everybody reads the own account', async () => {
+test('only admins manage users, and every user can read its own account', async () => {
   for (const role of ['premium', 'user'] as const) {
-    const caller = await accounts.join(role)
+    const caller = await services.join(role)
     const id = caller.userId
     const tries = [
       users.create(caller, { username: 'mallory', password: PASSWORD }),
@@ -99,15 +99,15 @@ test('only admins manage users; everybody reads the own account', async () => {
   }
 })
 
-test.each(['not-an-id', v7(), '\0'])('the id %j names nobody', async (id) => {
+test.each(['not-an-id', v7(), '\0'])('the id %j does not match a user', async (id) => {
   expect(await reasonOf(users.find(admin, id))).toBe('user_not_found')
   expect(await reasonOf(users.update(admin, id, { role: 'user' }))).toBe('user_not_found')
   expect(await reasonOf(users.setPassword(admin, id, PASSWORD))).toBe('user_not_found')
 })
 
-test('pages run from the newest to the oldest, each user once', async () => {
+test('pages go from the newest to the oldest user and contain each user once', async () => {
   const ids = [admin.userId]
-  for (let count = 0; count < 4; count += 1) ids.unshift((await accounts.join('user')).userId)
+  for (let count = 0; count < 4; count += 1) ids.unshift((await services.join('user')).userId)
   const seen: string[] = []
   let cursor: string | undefined
   do {
@@ -129,10 +129,10 @@ test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'
   },
 )
 
-test('a change moves updated_at and leaves the rest', async () => {
-  const user = await accounts.join('user')
+test('a change sets updated_at and leaves other fields', async () => {
+  const user = await services.join('user')
   const before = await users.find(admin, user.userId)
-  accounts.clock.passSeconds(5)
+  services.clock.passSeconds(5)
   const after = await users.update(admin, user.userId, {
     role: 'premium',
     maxApiCalls: Number.MAX_SAFE_INTEGER,
@@ -146,8 +146,8 @@ test('a change moves updated_at and leaves the rest', async () => {
   expect(after.updatedAt.getTime()).toBeGreaterThan(before.updatedAt.getTime())
 })
 
-test('a suspension and a new password end the tokens, other changes do not', async () => {
-  const user = await accounts.join('user')
+test('a suspension and a new password revoke the tokens, other changes do not', async () => {
+  const user = await services.join('user')
   await users.update(admin, user.userId, { role: 'premium', status: 'active', maxApiCalls: 1 })
   expect((await rowOf(user)).tokenEpoch).toBe(0)
   await users.update(admin, user.userId, { status: 'suspended' })
@@ -158,7 +158,7 @@ test('a suspension and a new password end the tokens, other changes do not', asy
 })
 
 test('the last active admin can be neither demoted nor suspended', async () => {
-  const suspended = await accounts.join('admin')
+  const suspended = await services.join('admin')
   await users.update(admin, suspended.userId, { status: 'suspended' })
   expect(await reasonOf(users.update(admin, admin.userId, { role: 'premium' }))).toBe('last_admin')
   expect(await reasonOf(users.update(admin, admin.userId, { status: 'suspended' }))).toBe('last_admin')
@@ -166,19 +166,19 @@ test('the last active admin can be neither demoted nor suspended', async () => {
   expect(await reasonOf(users.update(admin, suspended.userId, { role: 'user' }))).toBe('done')
 })
 
-test('the own password changes only with the current one', async () => {
-  const user = await accounts.join('user', 'alice')
+test('changing the own password requires the current one', async () => {
+  const user = await services.join('user', 'alice')
   const change = (currentPassword: string, newPassword: string) =>
     reasonOf(users.changeOwnPassword(user, { currentPassword, newPassword }))
   expect(await change('wrong', 'the new password')).toBe('invalid_request')
   expect(await change(PASSWORD, 'short')).toBe('invalid_request')
   expect(await change(PASSWORD, 'the new password')).toBe('done')
   expect((await rowOf(user)).tokenEpoch).toBe(1)
-  await accounts.login.login({ username: 'alice', password: 'the new password' }, '10.0.0.1')
+  await services.login.login({ username: 'alice', password: 'the new password' }, '10.0.0.1')
 })
 
-test('nothing longer than a password can be is ever hashed, or counted as a try', async () => {
-  const user = await accounts.join('user')
+test('an overlong password is neither hashed nor counted as an attempt', async () => {
+  const user = await services.join('user')
   for (const currentPassword of ['', 'x'.repeat(257), 'x'.repeat(1_000_000)]) {
     const change = users.changeOwnPassword(user, { currentPassword, newPassword: 'the new password' })
     await expect(change).rejects.toMatchObject({
@@ -190,16 +190,16 @@ test('nothing longer than a password can be is ever hashed, or counted as a try'
   expect(await reasonOf(users.changeOwnPassword(user, changed))).toBe('done')
 })
 
-test('a stolen token cannot try passwords without end', async () => {
-  const user = await accounts.join('user')
+test('attempts to guess the password with a stolen token are limited', async () => {
+  const user = await services.join('user')
   const change = (currentPassword: string) =>
     reasonOf(users.changeOwnPassword(user, { currentPassword, newPassword: 'the new password' }))
   for (let failure = 0; failure < 10; failure += 1) expect(await change('wrong')).toBe('invalid_request')
   expect(await change(PASSWORD)).toBe('rate_limited')
 })
 
-test('guesses of the own password in parallel are no more than guesses in turn', async () => {
-  const user = await accounts.join('user')
+test('parallel attempts at the current password are limited like sequential ones', async () => {
+  const user = await services.join('user')
   const guesses = Array.from({ length: 81 }, (_, guess) =>
     reasonOf(
       users.changeOwnPassword(user, {
@@ -214,8 +214,8 @@ test('guesses of the own password in parallel are no more than guesses in turn',
   expect((await rowOf(user)).tokenEpoch).toBe(0)
 })
 
-test('the right password costs none of the guesses', async () => {
-  const user = await accounts.join('user')
+test('the right password does not count against the limit', async () => {
+  const user = await services.join('user')
   for (let change = 0; change < 12; change += 1) {
     expect(
       await reasonOf(users.changeOwnPassword(user, { currentPassword: PASSWORD, newPassword: PASSWORD })),
@@ -223,26 +223,26 @@ test('the right password costs none of the guesses', async () => {
   }
 })
 
-test('the first admin is made where nobody is', async () => {
+test('the first admin is created only if there are no users', async () => {
   const credentials = { username: 'root', password: PASSWORD }
-  expect(await users.firstAdmin(credentials)).toBeUndefined()
-  await accounts.clear()
-  expect(await users.firstAdmin(credentials)).toMatchObject({
+  expect(await users.createFirstAdmin(credentials)).toBeUndefined()
+  await services.clear()
+  expect(await users.createFirstAdmin(credentials)).toMatchObject({
     username: 'root',
     role: 'admin',
     status: 'active',
   })
 })
 
-test('the count that is shown is that of the current period', async () => {
-  const user = await accounts.join('user')
-  const { prisma } = accounts.database
+test('the shown count is that of the current period', async () => {
+  const user = await services.join('user')
+  const { prisma } = services.database
   const shownFor = async (quotaPeriod: 'none' | 'day' | 'month', quotaStart: Date) => {
     const data = { quotaPeriod, quotaStart, apiCallsCount: 7 }
     await prisma.user.update({ where: { id: user.userId }, data })
-    return apiCallsCount(await users.me(user), accounts.runtime.now())
+    return apiCallsCount(await users.me(user), services.runtime.now())
   }
-  const now = accounts.runtime.now()
+  const now = services.runtime.now()
   for (const period of ['day', 'month'] as const) {
     expect(await shownFor(period, periodStart(period, now))).toBe(7)
     expect(await shownFor(period, new Date(periodStart(period, now).getTime() - 1))).toBe(0)
@@ -250,9 +250,9 @@ test('the count that is shown is that of the current period', async () => {
   expect(await shownFor('none', new Date(0))).toBe(7)
 })
 
-test('another quota period starts with the calls it has seen already', async () => {
-  const user = await accounts.join('user')
-  const now = accounts.runtime.now()
+test('a new quota period starts with the calls that it already contains', async () => {
+  const user = await services.join('user')
+  const now = services.runtime.now()
   await admit(user, 'chat', now, 3)
   await admit(user, 'upload', now, 2)
   await admit(user, 'chat', new Date(periodStart('month', now).getTime() - 1), 4)
@@ -261,14 +261,14 @@ test('another quota period starts with the calls it has seen already', async () 
   expect(await change('month')).toMatchObject({ quotaPeriod: 'month', apiCallsCount: 3n })
   expect((await rowOf(user)).quotaStart).toEqual(periodStart('month', now))
   expect(await change('none')).toMatchObject({ quotaPeriod: 'none', apiCallsCount: 7n })
-  await accounts.database.prisma.user.update({ where: { id: user.userId }, data: { apiCallsCount: 9 } })
+  await services.database.prisma.user.update({ where: { id: user.userId }, data: { apiCallsCount: 9 } })
   expect(await change('none')).toMatchObject({ apiCallsCount: 9n })
 })
 
-test('the calls that a period has seen are those of the rollups, which outlive the ledger', async () => {
-  const user = await accounts.join('user')
-  const { sql } = accounts.database
-  const now = accounts.runtime.now()
+test('the calls of a new period are counted from the rollups, which outlive the ledger', async () => {
+  const user = await services.join('user')
+  const { sql } = services.database
+  const now = services.runtime.now()
   const [day, month, longAgo] = [periodStart('day', now), periodStart('month', now), new Date('2020-01-01')]
   const rollup = (span: string, bucket: Date, calls: number, kind = 'chat') =>
     sql.query(
@@ -288,12 +288,12 @@ test('the calls that a period has seen are those of the rollups, which outlive t
   expect(await change('none')).toMatchObject({ apiCallsCount: 722n })
 })
 
-test('the period of a quota begins by the clock of the database', async () => {
-  const user = await accounts.join('user')
-  accounts.clock.passSeconds(2 * 86_400)
+test('the quota period begins by the clock of the database', async () => {
+  const user = await services.join('user')
+  services.clock.passSeconds(2 * 86_400)
   await users.update(admin, user.userId, { quotaPeriod: 'day' })
-  accounts.clock.passSeconds(-2 * 86_400)
-  const [clock] = await accounts.database.sql.query<{ day: Date }>(
+  services.clock.passSeconds(-2 * 86_400)
+  const [clock] = await services.database.sql.query<{ day: Date }>(
     "SELECT date_trunc('day', clock_timestamp(), 'UTC') AS day",
   )
   expect((await rowOf(user)).quotaStart).toEqual(clock?.day)
@@ -313,7 +313,7 @@ async function admit(
     face: 'rest',
     agent: 'dify',
   } as const
-  await accounts.database.prisma.call.createMany({
+  await services.database.prisma.call.createMany({
     data: Array.from({ length: count }, () => ({ ...call, id: v7(), instance: v7(), admittedAt })),
   })
 }

@@ -24,7 +24,7 @@ import {
   QUOTA_PERIODS,
   USER_STATUSES,
   usernameKey,
-} from './rules.ts'
+} from './user-rules.ts'
 
 export interface NewUser {
   readonly username: string
@@ -54,46 +54,62 @@ export interface UsersDeps {
   readonly config: { readonly maxApiCalls: number }
 }
 
-/** Without it, whole rows come. */
+/** The columns and relations to read; whole rows by default. */
 export type UserQuery = Columns<Prisma.UserSelect, Prisma.UserInclude>
 
 /**
- * Administrators manage users; everybody may read and secure the own account. Rows come as Prisma gives them, so that a
- * face names what it shows: they hold the password's hash. user.ts has what else can be said of a row.
+ * The management of users, by administrators, and of the caller's own account. Methods return Prisma's rows, which contain
+ * the password hash: a face must pick the fields that it shows. user.ts has the derived fields.
  */
 export interface Users {
+  /** @throws Problem `role_denied`, `invalid_request`, `username_taken` */
   create(caller: Principal, input: NewUser): Promise<User>
-  /** @throws Problem `user_not_found` */
+  /** @throws Problem `role_denied`, `user_not_found` */
   find(caller: Principal, id: string, query?: UserQuery): Promise<User>
-  /** Without regard to case. */
+  /**
+   * Finds a user by name, regardless of case.
+   *
+   * @throws Problem `role_denied`, `user_not_found`
+   */
   findByName(caller: Principal, username: string): Promise<User>
   /** Newest first. */
   list(caller: Principal, query: ListQuery & UserQuery): Promise<User[]>
   count(caller: Principal): Promise<number>
+  /** Returns the caller's own user. */
   me(caller: Principal, query?: UserQuery): Promise<User>
   /**
-   * Which users a relation may lead the caller to: administrators see all, others themselves. To be joined to a statement
-   * by `AND`: spread into one that names an id, it would replace that id.
+   * Returns the condition for the users that the caller may see, for queries that reach users through a relation:
+   * administrators see all, others only themselves. Combine it by `AND`: spread into a `where` with an id, it would replace
+   * that id.
    */
   visibleTo(caller: Principal): Prisma.UserWhereInput
   /**
-   * The same condition of a row that has been read, for relations to one row, which Prisma cannot filter. False for an API
-   * key without `admin`.
+   * Checks the condition of {@link visibleTo} on a row that has been read, for to-one relations, which Prisma cannot filter.
+   * It returns false for an API key without `admin`, where `visibleTo` throws.
    */
   isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
-  /** A suspension ends the user's tokens. The last active administrator stays one. */
+  /**
+   * Changes a user. A suspension revokes the user's tokens.
+   *
+   * @throws Problem `last_admin` for a change that would leave no active administrator
+   */
   update(caller: Principal, id: string, change: UserChange): Promise<User>
-  /** Ends the user's tokens, as every change of a password does. */
+  /** Sets a password and revokes the user's tokens. */
   setPassword(caller: Principal, id: string, password: string): Promise<User>
+  /**
+   * Changes the caller's password and revokes its tokens.
+   *
+   * @throws Problem `invalid_request` if the current password is wrong, `rate_limited` after too many attempts
+   */
   changeOwnPassword(caller: Principal, passwords: OwnPasswords): Promise<User>
 }
 
-/** The start of an installation, when nobody is there yet who could ask for anything. */
+/** The first start of an installation, before any user exists who could call {@link Users}. */
 export interface FirstStart {
-  /** Whether there is any user. */
-  exist(): Promise<boolean>
-  /** Makes the administrator of a first start; undefined where there is any user already. */
-  firstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
+  /** Whether any user exists. */
+  usersExist(): Promise<boolean>
+  /** Creates the first administrator; returns undefined without creating anything if any user exists. */
+  createFirstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
 }
 
 export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users & FirstStart {
@@ -140,17 +156,18 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
   }
 
   /**
-   * A stolen token must not serve to try passwords. Each try is counted before it is judged, so that a burst of them gets no
-   * further than the limit; the right password costs nothing in the end.
+   * Limits how often the current password can be tried, so that a stolen token cannot be used to guess it. Each attempt is
+   * counted before the password is checked, so that parallel attempts cannot exceed the limit; the count is reverted if the
+   * password is right.
    */
   async function requireCurrentPassword(id: string, passwordHash: string, current: string): Promise<void> {
-    const guesses = `password ${id}`
-    const verdict = await limits.login.take(guesses)
+    const limitKey = `password ${id}`
+    const verdict = await limits.login.take(limitKey)
     if (!verdict.allowed) {
       fail('rate_limited', { detail: 'Too many wrong passwords.', retryAfterSeconds: verdict.resetSeconds })
     }
     if (!(await passwords.verify(passwordHash, current))) refuseCurrentPassword()
-    await limits.login.giveBack(guesses)
+    await limits.login.giveBack(limitKey)
   }
 
   return {
@@ -202,22 +219,22 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
     async changeOwnPassword(caller, { currentPassword, newPassword }) {
       requireManager(caller)
       const id = caller.userId
-      // Hashing takes longer the longer the text is.
+      // The cost of hashing grows with the length of the text, so the length is checked first.
       requireText(['currentPassword'], currentPassword, PASSWORD_CHARACTERS_MAX)
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
       await requireCurrentPassword(id, passwordHash, currentPassword)
-      // Only over the password that was checked: of two changes at once, the second one's is no longer current.
+      // The hash in the condition makes the second of two concurrent changes fail: its current password has been replaced.
       const user = await replacePassword({ id, passwordHash }, await hashNew(newPassword, 'newPassword'))
       return user ?? refuseCurrentPassword()
     },
-    async exist() {
+    async usersExist() {
       return (await prisma.user.findFirst({ select: { id: true } })) !== null
     },
-    async firstAdmin(credentials) {
+    async createFirstAdmin(credentials) {
       if ((await prisma.user.count()) > 0) return undefined
       const data = await newRow({ ...credentials, role: 'admin' })
       return prisma.$transaction(async (tx) => {
-        // No row exists yet that two processes could meet at.
+        // There is no row yet on which concurrent processes could wait for each other, so they lock the table.
         await tx.$executeRaw`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`
         return (await tx.user.count()) > 0 ? undefined : tx.user.create({ data })
       })
@@ -229,7 +246,7 @@ function refuseCurrentPassword(): never {
   refuseField(['currentPassword'], 'is not the current password.')
 }
 
-/** The rules of a user's properties, for every face: not each of them has a schema that checks them first. */
+/** Validates the properties of a user here, because not every face has a schema that checks them. */
 function checkChange({ role, status, maxApiCalls, quotaPeriod }: UserChange): void {
   requireOneOf(['role'], ROLES, role)
   requireOneOf(['status'], USER_STATUSES, status)
@@ -238,15 +255,15 @@ function checkChange({ role, status, maxApiCalls, quotaPeriod }: UserChange): vo
   if (problem !== undefined) refuseField(['maxApiCalls'], `${problem}.`)
 }
 
-/** Nothing but statements may be awaited in here: an embedded database has one connection for everybody. */
+/** Only statements may be awaited in here: an embedded database has a single connection. */
 async function changeUser(
   tx: Prisma.TransactionClient,
   id: string,
   { role, status, maxApiCalls, quotaPeriod }: UserChange,
   now: Date,
 ): Promise<User> {
-  // The administrators are locked with the user, by id as every writer does: two of them cannot demote each other at once,
-  // and no call is admitted while its user's calls are counted.
+  // Locks the active administrators together with the user, so that two administrators cannot demote each other at the same
+  // time, and no call of the user is admitted while its calls are counted. Every writer locks by id, to avoid deadlocks.
   await tx.$queryRaw`
     SELECT id FROM users WHERE id = ${id}::uuid OR (role = 'admin' AND status = 'active')
     ORDER BY id FOR NO KEY UPDATE`
@@ -278,9 +295,10 @@ async function requireAnotherAdmin(tx: Prisma.TransactionClient, id: string): Pr
 }
 
 /**
- * How many calls the new period has seen already: from zero, a change would grant the quota twice. The same sums as in
- * `usage verify`: the calls that have ended, by the rollups of the owner, which outlive the ledger, and those under way. The
- * period begins by the database's clock, as for every admission.
+ * Counts the calls that the new period already contains, because a count from zero would grant the quota twice. It adds the
+ * calls that have ended, from the owner's rollups, which are kept longer than the ledger, and those still running, as
+ * `usage verify` does (core/usage/verify.ts). The period begins by the database's clock, as in `ADMIT` of
+ * core/usage/ledger-sql.ts, and like `periodStart` in quota-period.ts.
  */
 async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: QuotaPeriod) {
   const [row] = await tx.$queryRaw<{ start: Date; calls: bigint }[]>`
@@ -288,7 +306,8 @@ async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: Qu
       SELECT CASE ${quotaPeriod}::text WHEN 'none' THEN '1970-01-01 00:00:00+00'::timestamptz
         ELSE date_trunc(${quotaPeriod}::text, clock_timestamp(), 'UTC') END AS start
     ), unsettled AS MATERIALIZED (
-      -- By the index of the open calls alone: by the owner's it would be that owner's whole ledger.
+      -- Materialized so that PostgreSQL uses the index of open calls. With the index of owners, it would read the owner's
+      -- whole ledger.
       SELECT owner_id, kind, admitted_at FROM calls WHERE outcome IS NULL
     )
     SELECT start,

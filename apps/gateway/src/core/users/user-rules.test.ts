@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { normalizeUsername, passwordProblem, usernameKey } from './rules.ts'
+import { normalizeUsername, passwordProblem, usernameKey } from './user-rules.ts'
 
 test.each(['ada', 'ada.lovelace@example.com', 'A-1_b', '小明同学', 'हिन्दी', 'x'.repeat(64)])(
-  'the username %s is taken as it is',
+  'the username %s is accepted unchanged',
   (name) => expect(normalizeUsername(name)).toBe(name),
 )
 
@@ -18,9 +18,9 @@ test.each([
   'ada\u200b',
   '\u0301ada',
   '',
-])('the username %j is refused', (name) => expect(normalizeUsername(name)).toBeUndefined())
+])('the username %j is rejected', (name) => expect(normalizeUsername(name)).toBeUndefined())
 
-test('a username is counted and stored after NFKC, so emulators of width and composition are one name', () => {
+test('a username is measured and stored in NFKC, so that variants of width and composition are the same name', () => {
   expect(normalizeUsername('ａｄａ１')).toBe('ada1')
   expect(normalizeUsername('zoe\u0308')).toBe('zo\u00eb')
   expect(normalizeUsername('a\u0308b')).toBeUndefined()
