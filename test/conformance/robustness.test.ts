@@ -25,8 +25,8 @@ import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
 import { chatReply } from '@trunkline/gateway/src/rest/chat/reply.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CONTRACT } from '../contract/contract.ts'
-import { replyCheck } from '../contract/schema-check.ts'
+import { CONTRACT } from '../support/contract/contract.ts'
+import { replyCheck } from '../support/contract/schema-check.ts'
 import { mutated } from './mutations.ts'
 
 const SOAK_TIMEOUT_MS = 30 * 60_000

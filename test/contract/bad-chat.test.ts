@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
-import type { Answer } from './ask.ts'
-import { operationOf } from './contract.ts'
-import { expectDocumented, reasonOf } from './expect-documented.ts'
-import { exchange } from './raw.ts'
-import { inventedKey, type OperationRequest, openStage, type Stage } from './stage.ts'
+import { operationOf } from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  inventedKey,
+  type OperationRequest,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { expectDocumented, reasonOf } from '../support/contract/expect-documented.ts'
+import { exchange } from '../support/contract/raw.ts'
+import type { Answer } from '../support/contract/send.ts'
 
-let at: Stage
+let gateway: ContractGateway
 beforeAll(async () => {
-  at = await openStage({ refusedKeys: { points: 10_000 } })
+  gateway = await startContractGateway({ refusedKeys: { points: 10_000 } })
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 async function chat(change: Record<string, unknown> = {}, more: OperationRequest = {}): Promise<Answer> {
-  const answer = await at.ask('chat', {
-    as: at.key.full_key,
+  const answer = await gateway.send('chat', {
+    as: gateway.key.full_key,
     headers: { agent: 'fastgpt' },
     body: chatBody(change),
     ...more,
@@ -179,12 +184,12 @@ describe('the agent', () => {
       'POST /api/v1/chat HTTP/1.1',
       'Host: localhost',
       'Connection: close',
-      `Authorization: Bearer ${at.key.full_key}`,
+      `Authorization: Bearer ${gateway.key.full_key}`,
       'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
     for (const agents of [[], ['Agent: fastgpt', 'Agent: fastgpt']]) {
-      const answer = await exchange(at.url, `${[...head, ...agents].join('\r\n')}\r\n\r\n${body}`)
+      const answer = await exchange(gateway.url, `${[...head, ...agents].join('\r\n')}\r\n\r\n${body}`)
       expect(answer.body).toMatchObject({ code: 400, reason: 'unknown_agent' })
     }
   })
@@ -208,14 +213,17 @@ describe('the order of the checks', () => {
   })
 
   test('the limit is not taken from by what is refused before it', async () => {
-    const key = await at.api.createKey(at.token, { limits: { chat_per_minute: 1 } })
+    const key = await gateway.api.createKey(gateway.token, { limits: { chat_per_minute: 1 } })
     const as = key.full_key
     expect(await refused({ files: ['none'] }, { as })).toBe('invalid_request')
     expect((await chat({}, { as })).status).toBe(200)
   })
 
   test('the rate limit stands before the admission', async () => {
-    const key = await at.api.createKey(at.token, { permissions: ['upload'], limits: { chat_per_minute: 1 } })
+    const key = await gateway.api.createKey(gateway.token, {
+      permissions: ['upload'],
+      limits: { chat_per_minute: 1 },
+    })
     const as = key.full_key
     expect(await refused({}, { as })).toBe('permission_denied')
     expect(await refused({}, { as })).toBe('rate_limited')
@@ -224,7 +232,7 @@ describe('the order of the checks', () => {
 })
 
 test('a 400 of ours takes nothing from the limit and is not counted', async () => {
-  const key = await at.api.createKey(at.token, { limits: { chat_per_minute: 2 } })
+  const key = await gateway.api.createKey(gateway.token, { limits: { chat_per_minute: 2 } })
   const as = key.full_key
   const left = async () => (await chat({}, { as, headers: { agent: 'fastgpt' } })).headers.ratelimit
   expect(await left()).toMatch(/;r=1;/)
@@ -237,7 +245,7 @@ test('a 400 of ours takes nothing from the limit and is not counted', async () =
     expect((await chat(change, { as, headers })).status).toBe(400)
   }
   expect(await left()).toMatch(/;r=0;/)
-  const { body } = await at.ask('getCurrentApiKey', { as })
+  const { body } = await gateway.send('getCurrentApiKey', { as })
   expect(body.data.usage.total_calls).toBe(2)
 })
 
@@ -282,11 +290,11 @@ describe('with a key that is not valid nothing is learned', () => {
 
   let keys: Record<string, string>
   beforeAll(async () => {
-    const revoked = await at.api.createKey(at.token)
-    await at.ask('revokeApiKey', { as: at.token, id: revoked.id })
-    const owner = await at.api.createUser(at.token, at.fresh())
-    const suspended = await at.api.createKey(at.token, { owner_id: owner.id })
-    await at.ask('updateUser', { as: at.token, id: owner.id, body: { status: 'suspended' } })
+    const revoked = await gateway.api.createKey(gateway.token)
+    await gateway.send('revokeApiKey', { as: gateway.token, id: revoked.id })
+    const owner = await gateway.api.createUser(gateway.token, gateway.fresh())
+    const suspended = await gateway.api.createKey(gateway.token, { owner_id: owner.id })
+    await gateway.send('updateUser', { as: gateway.token, id: owner.id, body: { status: 'suspended' } })
     keys = {
       key_unknown: inventedKey(),
       key_revoked: revoked.full_key,
@@ -295,21 +303,21 @@ describe('with a key that is not valid nothing is learned', () => {
   })
 
   test.each(WRONG)('%s (%s)', async (_what, operation, request) => {
-    const ask = (as: string) => at.ask(operation, { headers: { agent: 'fastgpt' }, ...request, as })
-    const good = await ask(at.key.full_key)
+    const send = (as: string) => gateway.send(operation, { headers: { agent: 'fastgpt' }, ...request, as })
+    const good = await send(gateway.key.full_key)
     expect([400, 404, 413, 415]).toContain(good.status)
     for (const [reason, as] of Object.entries(keys)) {
-      const answer = await ask(as)
+      const answer = await send(as)
       expectDocumented(operationOf(operation), answer)
       expect([answer.status, reasonOf(answer.body)]).toEqual([401, reason])
     }
   })
 
   test('each counts as a refused key', async () => {
-    const strict = await openStage({ refusedKeys: { points: 2 } })
+    const strict = await startContractGateway({ refusedKeys: { points: 2 } })
     try {
-      const ask = () => strict.ask('chat', { as: inventedKey(), headers: { agent: 'nobody' }, body: '{' })
-      const reasons = [await ask(), await ask(), await ask()].map(({ body }) => body.reason)
+      const send = () => strict.send('chat', { as: inventedKey(), headers: { agent: 'nobody' }, body: '{' })
+      const reasons = [await send(), await send(), await send()].map(({ body }) => body.reason)
       expect(reasons).toEqual(['key_unknown', 'key_unknown', 'rate_limited'])
     } finally {
       await strict.remove()
@@ -318,13 +326,13 @@ describe('with a key that is not valid nothing is learned', () => {
 
   test('a valid key is told of what it may use, and of nothing else', async () => {
     const allowed_agents = ['dify', 'apps/two']
-    const { full_key: as } = await at.api.createKey(at.token, { allowed_agents })
+    const { full_key: as } = await gateway.api.createKey(gateway.token, { allowed_agents })
     const detail = async (agent: string, app_id: string) =>
       (await chat({ app_id }, { as, headers: { agent } })).body.detail
     expect(await detail('nobody', '')).toBe('headers.agent: expected one of dify, apps.')
     expect(await detail('apps', '')).toBe('body.app_id: expected one of two.')
     expect(await detail('apps', 'three')).toBe('body.app_id: agent apps has two.')
-    const { body } = await at.ask('createCompletion', { as, body: { ...completion, model: 'nobody' } })
+    const { body } = await gateway.send('createCompletion', { as, body: { ...completion, model: 'nobody' } })
     expect(body.error.message).toBe('body.model: expected one of dify, apps/two.')
   })
 })

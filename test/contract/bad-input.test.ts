@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, send } from './ask.ts'
 import {
   BAD_BODIES,
   BAD_CREDENTIALS,
@@ -10,18 +9,30 @@ import {
   NO_OBJECTS,
   UNKNOWN_IDS,
   VALUES,
-} from './bad-input.ts'
-import { needsCredential, OPERATIONS, type Operation, operationOf, readsBody } from './contract.ts'
-import { expectDocumented, reasonOf } from './expect-documented.ts'
-import { GOOD } from './provocations.ts'
-import { exchange } from './raw.ts'
-import { askOf, type OperationRequest, openStage, type Stage } from './stage.ts'
+} from '../support/contract/bad-input.ts'
+import {
+  needsCredential,
+  OPERATIONS,
+  type Operation,
+  operationOf,
+  readsBody,
+} from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  type OperationRequest,
+  requestOf,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { expectDocumented, reasonOf } from '../support/contract/expect-documented.ts'
+import { GOOD } from '../support/contract/provocations.ts'
+import { exchange } from '../support/contract/raw.ts'
+import { type Answer, send } from '../support/contract/send.ts'
 
-let at: Stage
+let gateway: ContractGateway
 beforeAll(async () => {
-  at = await openStage({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })
+  gateway = await startContractGateway({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 const operations = OPERATIONS.map((operation) => [operation.id, operation] as const)
 const having = (condition: (operation: Operation) => boolean) =>
@@ -33,7 +44,7 @@ describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, o
   beforeAll(async () => {
     good = await goodRequest(id)
   })
-  const withBody = async (sent: unknown) => at.ask(id, { ...good, body: sent })
+  const withBody = async (sent: unknown) => gateway.send(id, { ...good, body: sent })
   const withField = (field: string, value: unknown) => withBody({ ...(good.body as object), [field]: value })
 
   test.each([...(body?.fields ?? [])])(
@@ -72,7 +83,7 @@ test.each(having(readsBody))(
   async (id, operation) => {
     const good = await goodRequest(id)
     for (const [what, body, headers, status, reason, detail] of BAD_BODIES) {
-      const answer = await at.ask(id, { ...good, body, headers: { ...good.headers, ...headers } })
+      const answer = await gateway.send(id, { ...good, body, headers: { ...good.headers, ...headers } })
       expectRefusal(operation, answer, status, reason, detail, what)
     }
   },
@@ -87,21 +98,21 @@ test.each(having(needsCredential))('%s takes one well-formed credential', async 
       'Connection: close',
       ...lines,
     ]
-    const answer = await exchange(at.url, `${head.join('\r\n')}\r\n\r\n`)
+    const answer = await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n`)
     expectRefusal(operation, answer, 401, reason, '', what)
   }
 })
 
 test.each(having(({ query }) => query.includes('limit')))('the query of %s', async (id, operation) => {
-  const { method, path, as } = askOf(id, await goodRequest(id))
+  const { method, path, as } = requestOf(id, await goodRequest(id))
   for (const [query, field] of BAD_QUERIES) {
-    const answer = await send(at.url, { method, path: `${path}?${query}`, as })
+    const answer = await send(gateway.url, { method, path: `${path}?${query}`, as })
     expectRefusal(operation, answer, 400, 'invalid_request', field, query)
   }
 })
 
 test.each(BAD_REPORTS)('a report of %s', async (query, field) => {
-  const answer = await at.ask('readUsage', { as: at.token, query })
+  const answer = await gateway.send('readUsage', { as: gateway.token, query })
   expectRefusal(operationOf('readUsage'), answer, 400, 'invalid_request', field, query)
 })
 
@@ -109,10 +120,10 @@ describe.each(having(({ path }) => path.includes('{id}')))('the id of %s', (id, 
   test('that is none is as unknown as any other', async () => {
     const good = await goodRequest(id)
     const { request_id: _, ...unknown } = (
-      await at.ask(id, { ...good, id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10' })
+      await gateway.send(id, { ...good, id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10' })
     ).body
     for (const none of UNKNOWN_IDS) {
-      const answer = await at.ask(id, { ...good, id: none })
+      const answer = await gateway.send(id, { ...good, id: none })
       expect(answer.status, none).toBe(404)
       expectDocumented(operation, answer)
       expect(answer.body, none).toMatchObject(unknown)
@@ -122,25 +133,25 @@ describe.each(having(({ path }) => path.includes('{id}')))('the id of %s', (id, 
   test('that is no valid text is 400, one too long leads nowhere', async () => {
     const good = await goodRequest(id)
     for (const broken of BROKEN_IDS) {
-      const answer = await at.ask(id, { ...good, id: broken })
+      const answer = await gateway.send(id, { ...good, id: broken })
       expect(answer.body, broken).toMatchObject({
         code: 400,
         reason: 'invalid_request',
         detail: expect.stringMatching(/^path: /),
       })
     }
-    expect((await at.ask(id, { ...good, id: 'x'.repeat(257) })).status).toBe(404)
+    expect((await gateway.send(id, { ...good, id: 'x'.repeat(257) })).status).toBe(404)
   })
 })
 
 test.each(operations)('%s answers with a slash at the end of its path as without', async (id) => {
-  const ask = askOf(id, await goodRequest(id))
-  const answer = await send(at.url, { ...ask, path: `${ask.path}/` })
+  const request = requestOf(id, await goodRequest(id))
+  const answer = await send(gateway.url, { ...request, path: `${request.path}/` })
   expect(answer.status, answer.text).toBe(200)
 })
 
 function goodRequest(id: string): Promise<OperationRequest> {
-  return Promise.resolve(GOOD[id]?.(at) ?? {})
+  return Promise.resolve(GOOD[id]?.(gateway) ?? {})
 }
 
 function expectRefusal(

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CONTRACT } from '../support/contract/contract.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { CONTRACT } from './contract.ts'
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -46,7 +46,7 @@ test.skipIf(!existsSync(BROWSER))(
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.goto(`${gateway.url}/docs/`, { waitUntil: 'networkidle' })
-      await page.getByText('Ask an agent', { exact: true }).first().waitFor()
+      await page.getByText('HttpRequest an agent', { exact: true }).first().waitFor()
       expect(asked.filter((url) => /^(?:http|ws)/.test(url) && !url.startsWith(gateway.url))).toEqual([])
       expect(asked).toContain(`${gateway.url}/openapi.json`)
     } finally {

@@ -1,12 +1,22 @@
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, type Ask, send } from './ask.ts'
-import { CONTRACT, OPERATIONS, type Operation, operationOf, type ParameterObject } from './contract.ts'
-import { fieldValues, headerValues, pathValues, queryValues } from './hostile-values.ts'
-import { GOOD } from './provocations.ts'
-import { exchange } from './raw.ts'
-import { type OperationRequest, openStage, type Stage } from './stage.ts'
+import {
+  CONTRACT,
+  OPERATIONS,
+  type Operation,
+  operationOf,
+  type ParameterObject,
+} from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  type OperationRequest,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { fieldValues, headerValues, pathValues, queryValues } from '../support/contract/hostile-values.ts'
+import { GOOD } from '../support/contract/provocations.ts'
+import { exchange } from '../support/contract/raw.ts'
+import { type Answer, type HttpRequest, send } from '../support/contract/send.ts'
 
 /** The short run is the same every time; the long one is new every time, and fast-check tells the seed of what it finds. */
 const SOAK = process.env.SOAK !== undefined
@@ -16,11 +26,11 @@ const TIMEOUT_MS = SOAK ? 30 * 60_000 : 120_000
 
 const MANY = { points: 1_000_000_000 }
 
-let at: Stage
+let gateway: ContractGateway
 /** Whom requests may spoil: an administrator's credentials stay good. */
 let victims: { readonly userId: string; readonly keyId: string; readonly adminKey: string }
 beforeAll(async () => {
-  at = await openStage({
+  gateway = await startContractGateway({
     refusedKeys: MANY,
     agents: MANY,
     reports: MANY,
@@ -28,12 +38,12 @@ beforeAll(async () => {
     login: MANY,
     loginAddress: MANY,
   })
-  const user = await at.api.createUser(at.token, 'victim')
-  const key = await at.api.createKey(at.token)
-  const adminKey = await at.api.createKey(at.token, { permissions: ['admin'] })
+  const user = await gateway.api.createUser(gateway.token, 'victim')
+  const key = await gateway.api.createKey(gateway.token)
+  const adminKey = await gateway.api.createKey(gateway.token, { permissions: ['admin'] })
   victims = { userId: user.id, keyId: key.id, adminKey: adminKey.full_key }
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 test.each(OPERATIONS.map(({ id }) => id))(
   'nothing that a client can put into %s is our fault',
@@ -41,8 +51,8 @@ test.each(OPERATIONS.map(({ id }) => id))(
     const operation = operationOf(id)
     const good = await goodRequest(id)
     await fc.assert(
-      fc.asyncProperty(requestOf(operation, good), async (ask) => {
-        expectNoFault(await send(at.url, ask))
+      fc.asyncProperty(requestOf(operation, good), async (request) => {
+        expectNoFault(await send(gateway.url, request))
       }),
       optionsOf(operation),
     )
@@ -65,7 +75,7 @@ test.each(METHODS_TO_SEND)('the method %s is our fault on no path', async (metho
         'Connection: close',
         ...lines,
       ]
-      expectNoFault(await exchange(at.url, `${head.join('\r\n')}\r\n\r\n{}`))
+      expectNoFault(await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n{}`))
     }
   }
 })
@@ -78,10 +88,13 @@ function expectNoFault({ status, text, body }: Pick<Answer, 'status' | 'text' | 
 }
 
 /** A good request, of which each part may be replaced. */
-function requestOf({ method, path, parameters, body }: Operation, good: OperationRequest): fc.Arbitrary<Ask> {
+function requestOf(
+  { method, path, parameters, body }: Operation,
+  good: OperationRequest,
+): fc.Arbitrary<HttpRequest> {
   const credential = fc.constantFrom(
     ...(isLogout(path) ? [] : [good.as, good.as, victims.adminKey]),
-    at.key.full_key,
+    gateway.key.full_key,
     undefined,
   )
   return fc.record({
@@ -157,7 +170,7 @@ function pick(fields: Readonly<Record<string, unknown>>): object {
 }
 
 async function goodRequest(id: string): Promise<OperationRequest> {
-  const good = (await GOOD[id]?.(at)) ?? {}
+  const good = (await GOOD[id]?.(gateway)) ?? {}
   const { path } = operationOf(id)
   if (path.startsWith('/api/v1/users/{id}')) return { ...good, id: victims.userId }
   if (path.startsWith('/api/v1/api-keys/{id}')) return { ...good, id: victims.keyId }

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { printContract } from '../../scripts/print-contract.ts'
-import { CONTRACT, CONTRACT_TEXT, type OperationObject } from './contract.ts'
-import { schemaCheck } from './schema-check.ts'
+import { CONTRACT, CONTRACT_TEXT, type OperationObject } from '../support/contract/contract.ts'
+import { schemaCheck } from '../support/contract/schema-check.ts'
 
 const operations: readonly OperationObject[] = Object.values(CONTRACT.paths).flatMap((methods) =>
   Object.values(methods),

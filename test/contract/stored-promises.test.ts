@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { findUnhandledPromises } from './stored-promises.ts'
+import { findUnhandledPromises } from '../support/contract/stored-promises.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf } from '../support/stream.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -14,13 +14,13 @@ const CHROMIUM = '/usr/bin/chromium'
 describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in a browser', () => {
   let allowed: Server
   let stranger: Server
-  let scene: Scene
+  let system: GatewayWithSandbox
   let browser: Browser
 
   beforeAll(async () => {
     allowed = await pageServer()
     stranger = await pageServer()
-    scene = await startScene({ settings: { cors: { origins: [originOf(allowed)] } } })
+    system = await startGatewayWithSandbox({ settings: { cors: { origins: [originOf(allowed)] } } })
     browser = await chromium.launch({
       executablePath: CHROMIUM,
       args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
@@ -28,7 +28,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
   })
   afterAll(async () => {
     await browser.close()
-    await scene.remove()
+    await system.remove()
     for (const server of [allowed, stranger]) {
       server.closeAllConnections()
       server.close()
@@ -55,7 +55,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
         for (let read = await reader.read(); !read.done; read = await reader.read()) pieces.push(read.value)
         return { status: response.status, headers: Object.fromEntries(response.headers), pieces }
       },
-      { url: scene.gateway.url, key: scene.key, body },
+      { url: system.gateway.url, key: system.key, body },
     )
 
   test('of an allowed origin reads the stream as it comes, and the headers that are for it', async () => {

@@ -1,6 +1,6 @@
 import { ERROR_KINDS, type ErrorKind } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf, payloadsOf } from '../support/stream.ts'
 
 const HOLD_MS = 2_000
@@ -34,12 +34,12 @@ const OTHERWISE: Readonly<Record<string, Partial<Refusals>>> = {
   },
 }
 
-let scene: Scene
+let system: GatewayWithSandbox
 /** What the ledger has to say in the end, by call. */
 const expected = new Map<string, string>()
 
 beforeAll(async () => {
-  scene = await startScene({
+  system = await startGatewayWithSandbox({
     entry: { timeouts: { firstByteMs: 600, idleMs: 600 } },
     agents: ({ openai }) => ({
       patient: { ...openai, timeouts: {} },
@@ -48,7 +48,7 @@ beforeAll(async () => {
     settings: { chat: { headerHoldMs: HOLD_MS, keepAliveMs: 30, replyBytesMax: 1 << 16 } },
   })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 let asked = 0
 
@@ -56,7 +56,7 @@ async function ask(agent: string, stream: boolean, query: string) {
   asked += 1
   const id = `conversation-${asked}`
   const more = { stream, query, chat_id: id, conversation_id: id, app_id: agent === 'fastgpt' ? 'app-1' : '' }
-  const response = await scene.api.chat(scene.key, agent, more)
+  const response = await system.api.chat(system.key, agent, more)
   const text = await response.text()
   return { status: response.status, headers: response.headers, text }
 }
@@ -178,8 +178,8 @@ test('a platform that takes longer is waited for with comments, which no reader 
 })
 
 test('the ledger says how each call ended', async () => {
-  await scene.gateway.stop()
-  const rows = await scene.gateway.query<{ id: string; end: string }>(
+  await system.gateway.stop()
+  const rows = await system.gateway.query<{ id: string; end: string }>(
     "SELECT id, concat_ws(' ', outcome, reason) AS end FROM calls",
   )
   expect(new Map(rows.map(({ id, end }) => [id, end]))).toEqual(expected)

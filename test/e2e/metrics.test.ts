@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 let ops: string
 
 beforeAll(async () => {
   const port = await freePort()
   ops = `http://127.0.0.1:${port}`
-  scene = await startScene({ env: { OPS_PORT: String(port) } })
+  system = await startGatewayWithSandbox({ env: { OPS_PORT: String(port) } })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 /** All samples, by name and labels as they are written. */
 async function samples(): Promise<Record<string, number>> {
@@ -32,14 +32,14 @@ test('health and metrics are on OPS_PORT and not on PORT', async () => {
     dependencies: { database: { ok: true } },
   })
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    expect((await fetch(scene.gateway.url + path)).status).toBe(404)
+    expect((await fetch(system.gateway.url + path)).status).toBe(404)
   }
   expect((await fetch(`${ops}/api/v1/agents`)).status).toBe(404)
 })
 
 test('calls, requests, refusals, the ledger and the process are measured', async () => {
-  await (await scene.api.chat(scene.key, 'openai', { stream: true })).text()
-  await (await scene.api.chat(scene.key, 'openai', { query: 'sandbox:error=server Hello' })).text()
+  await (await system.api.chat(system.key, 'openai', { stream: true })).text()
+  await (await system.api.chat(system.key, 'openai', { query: 'sandbox:error=server Hello' })).text()
   // Ends are written and counted after the answer.
   await vi.waitFor(async () => {
     expect(await samples()).toMatchObject({
@@ -66,11 +66,11 @@ test('calls, requests, refusals, the ledger and the process are measured', async
 test('what callers write makes no labels', async () => {
   const marks = Array.from({ length: 20 }, (_, index) => `mark-${index}`)
   for (const mark of marks) {
-    await (await scene.api.chat(scene.key, mark)).text()
-    await (await scene.api.chat(scene.key, 'fastgpt', { app_id: mark, chat_id: mark, user: mark })).text()
-    await fetch(`${scene.gateway.url}/api/v1/${mark}`)
-    await fetch(`${scene.gateway.url}/api/v1/api-keys/${mark}`, { method: 'DELETE' })
-    await fetch(`${scene.gateway.url}/api/v1/agents`, { method: 'PROPFIND' })
+    await (await system.api.chat(system.key, mark)).text()
+    await (await system.api.chat(system.key, 'fastgpt', { app_id: mark, chat_id: mark, user: mark })).text()
+    await fetch(`${system.gateway.url}/api/v1/${mark}`)
+    await fetch(`${system.gateway.url}/api/v1/api-keys/${mark}`, { method: 'DELETE' })
+    await fetch(`${system.gateway.url}/api/v1/agents`, { method: 'PROPFIND' })
   }
   const names = Object.keys(await samples())
   expect(names.filter((name) => name.includes('mark-'))).toEqual([])
@@ -82,12 +82,12 @@ test('what callers write makes no labels', async () => {
 })
 
 test('the ops port tells of the drain while the calls still end', async () => {
-  const slow = await scene.api.chat(scene.key, 'openai', {
+  const slow = await system.api.chat(system.key, 'openai', {
     stream: true,
     query: 'sandbox:slow=5 sandbox:long=100 Hello',
   })
-  const stopped = scene.gateway.stop()
-  await scene.gateway.prints(/"msg":"draining"/)
+  const stopped = system.gateway.stop()
+  await system.gateway.prints(/"msg":"draining"/)
   const ready = await fetch(`${ops}/readyz`)
   expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'draining' }])
   expect((await fetch(`${ops}/healthz`)).status).toBe(200)

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { APIError } from 'openai'
 import { Stream } from 'openai/streaming'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startScene()
+  system = await startGatewayWithSandbox()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 interface Chunk {
   choices: { delta: { content: string | null }; finish_reason: string | null }[]
@@ -46,7 +46,7 @@ test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
       const ask = (stream: boolean) => {
         const id = `${agent}-${index}-${stream}`
         const more = { stream, query, chat_id: id, conversation_id: id }
-        return scene.api.chat(scene.key, agent, agent === 'coze' ? { ...more, app_id: '' } : more)
+        return system.api.chat(system.key, agent, agent === 'coze' ? { ...more, app_id: '' } : more)
       }
       const reply = (await (await ask(false)).json()) as Reply
       const expected = reply.choices[0]?.message.content
@@ -58,7 +58,7 @@ test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
 
 test('a failure in the middle makes it throw, after the text before it', async () => {
   for (const agent of ['fastgpt', 'openai']) {
-    const response = await scene.api.chat(scene.key, agent, {
+    const response = await system.api.chat(system.key, agent, {
       stream: true,
       query: 'sandbox:error-midstream Hello',
     })

@@ -2,21 +2,21 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/collect.ts'
-import type { Scene } from '../support/scene.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from './models.ts'
+import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startModels()
+  system = await startModels()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 function modelOf(name: string, conversation?: string) {
   const provider = createOpenAICompatible({
     name: 'trunkline',
-    baseURL: `${scene.gateway.url}/api/v1`,
-    apiKey: scene.key,
+    baseURL: `${system.gateway.url}/api/v1`,
+    apiKey: system.key,
     includeUsage: true,
     ...(conversation !== undefined && { headers: { 'x-conversation-id': conversation } }),
   })

@@ -1,23 +1,23 @@
 import { ChatOpenAI } from '@langchain/openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/collect.ts'
-import type { Scene } from '../support/scene.ts'
-import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from './models.ts'
+import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../support/models.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startModels()
+  system = await startModels()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 function modelOf(name: string, conversation?: string): ChatOpenAI {
   return new ChatOpenAI({
     model: name,
-    apiKey: scene.key,
+    apiKey: system.key,
     maxRetries: 0,
     configuration: {
-      baseURL: `${scene.gateway.url}/api/v1`,
+      baseURL: `${system.gateway.url}/api/v1`,
       ...(conversation !== undefined && { defaultHeaders: { 'x-conversation-id': conversation } }),
     },
   })

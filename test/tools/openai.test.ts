@@ -3,17 +3,17 @@ import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction'
 import type { ChatCompletionMessageParam } from 'openai/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/collect.ts'
-import type { Scene } from '../support/scene.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from './models.ts'
+import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 let client: OpenAI
 
 beforeAll(async () => {
-  scene = await startModels()
-  client = new OpenAI({ baseURL: `${scene.gateway.url}/api/v1`, apiKey: scene.key, maxRetries: 0 })
+  system = await startModels()
+  client = new OpenAI({ baseURL: `${system.gateway.url}/api/v1`, apiKey: system.key, maxRetries: 0 })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 function inConversation(id: string) {
   return { headers: { 'x-conversation-id': id } }
@@ -69,7 +69,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   test('an abort ends the run at the platform', async () => {
     const messages = [{ role: 'user', content: 'sandbox:slow=10 sandbox:long=100000' } as const]
     const stream = await client.chat.completions.create({ model, messages, stream: true })
-    const { seen } = scene.sandbox.agents[platform]
+    const { seen } = system.sandbox.agents[platform]
     for await (const _ of stream) break
     const run = seen.runs.at(-1)
     await seen.waitFor(() => run?.state === 'stopped' || run?.state === 'aborted')
@@ -204,8 +204,8 @@ test('a refusal names what this API calls it', async () => {
 })
 
 test('a used-up quota is told as what it is', async () => {
-  const owner = await scene.api.createUser(scene.token, 'poor', { max_api_calls: 0 })
-  const { full_key: apiKey } = await scene.api.createKey(scene.token, { owner_id: owner.id })
+  const owner = await system.api.createUser(system.token, 'poor', { max_api_calls: 0 })
+  const { full_key: apiKey } = await system.api.createKey(system.token, { owner_id: owner.id })
   const poor = new OpenAI({ baseURL: client.baseURL, apiKey, maxRetries: 0 })
   const asked = poor.chat.completions.create({
     model: 'dify',
@@ -225,7 +225,7 @@ test('what is not served says what to use instead', async () => {
     client.responses.create({ model: 'dify', input: 'Hello' }),
     client.completions.create({ model: 'dify', prompt: 'Hello' }),
     client.images.generate({ prompt: 'a gateway' }),
-    new OpenAI({ baseURL: `${scene.gateway.url}/v1`, apiKey: scene.key, maxRetries: 0 }).models.list(),
+    new OpenAI({ baseURL: `${system.gateway.url}/v1`, apiKey: system.key, maxRetries: 0 }).models.list(),
   ]
   const failures = await Promise.all(
     asked.map((each) =>
@@ -245,7 +245,7 @@ test('what is not served says what to use instead', async () => {
 })
 
 test('parts of known types reach an openai agent, and no private URL does', async () => {
-  const { seen } = scene.sandbox.agents.openai
+  const { seen } = system.sandbox.agents.openai
   const send = (...content: object[]) =>
     client.chat.completions
       .create({ model: 'openai', messages: [{ role: 'user', content } as ChatCompletionMessageParam] })
@@ -303,8 +303,8 @@ test('errors are of the class that their status has', async () => {
 })
 
 test('it repeats what may be repeated, and nothing else', async () => {
-  const { seen } = scene.sandbox.agents.hiagent
-  const eager = new OpenAI({ baseURL: client.baseURL, apiKey: scene.key, maxRetries: 1 })
+  const { seen } = system.sandbox.agents.hiagent
+  const eager = new OpenAI({ baseURL: client.baseURL, apiKey: system.key, maxRetries: 1 })
   for (const [kind, times] of [
     ['busy', 2],
     ['quota', 1],
@@ -322,7 +322,7 @@ test('it repeats what may be repeated, and nothing else', async () => {
 
 test('an abort before the reply is an abort to the caller', async () => {
   const leaving = new AbortController()
-  const { seen } = scene.sandbox.agents.openai
+  const { seen } = system.sandbox.agents.openai
   const content = 'sandbox:hang and goodbye'
   const asked = client.chat.completions.create(
     { model: 'openai', messages: [{ role: 'user', content }] },

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 
 test('the script of two turns finds that every platform remembers, whatever the way', async () => {
-  const script = new URL('../two-turns.ts', import.meta.url).pathname
+  const script = new URL('../support/two-turns.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   expect(output).toContain('All remember the first turn.')

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { CONTRACT } from '../../contract/contract.ts'
-import { replyCheck } from '../../contract/schema-check.ts'
+import { CONTRACT } from '../../support/contract/contract.ts'
+import { replyCheck } from '../../support/contract/schema-check.ts'
 import { fresh } from '../gateway-with-emulators.ts'
 import type { Reply } from '../reply.ts'
 import type { Check } from '../trial.ts'

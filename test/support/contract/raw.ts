@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { Answer } from './ask.ts'
+import type { Answer } from './send.ts'
 
 /** Sends bytes as they are, and reads what comes until the other side closes. */
 export async function exchange(origin: string, bytes: string | Buffer): Promise<Answer> {

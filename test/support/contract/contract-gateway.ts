@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
-import type { Api } from '../support/api.ts'
-import { startScene } from '../support/scene.ts'
-import { type Answer, type Ask, send } from './ask.ts'
+import type { Api } from '../api.ts'
+import { startGatewayWithSandbox } from '../gateway-with-sandbox.ts'
 import { operationOf } from './contract.ts'
+import { type Answer, type HttpRequest, send } from './send.ts'
 
 /** What an operation is asked with; method and path come from the contract, `{id}` from here. */
-export type OperationRequest = Omit<Ask, 'method' | 'path'> & {
+export type OperationRequest = Omit<HttpRequest, 'method' | 'path'> & {
   readonly id?: string
   /** Without its question mark. */
   readonly query?: string
 }
 
 /** A gateway with agents that fail on demand, and everybody who calls it. */
-export interface Stage {
+export interface ContractGateway {
   readonly url: string
   readonly api: Api
   readonly admin: { readonly username: string; readonly password: string; readonly id: string }
@@ -28,7 +28,7 @@ export interface Stage {
   readonly failedLoginsMax: number
   /** A text that nobody has used. */
   fresh(): string
-  ask(operationId: string, request: OperationRequest): Promise<Answer>
+  send(operationId: string, request: OperationRequest): Promise<Answer>
   remove(): Promise<void>
 }
 
@@ -43,8 +43,10 @@ const LIMITS = {
   refusedKeys: { points: 1 },
 }
 
-export async function openStage(limits: Record<string, { points: number }> = {}): Promise<Stage> {
-  const { gateway, api, token, remove } = await startScene({
+export async function startContractGateway(
+  limits: Record<string, { points: number }> = {},
+): Promise<ContractGateway> {
+  const { gateway, api, token, remove } = await startGatewayWithSandbox({
     settings: { limits: { ...LIMITS, ...limits }, apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX } },
     agents: ({ fastgpt }) => ({
       apps: { ...fastgpt, apps: { one: {}, two: {} } },
@@ -66,16 +68,19 @@ export async function openStage(limits: Record<string, { points: number }> = {})
     activeKeysMax: ACTIVE_KEYS_MAX,
     failedLoginsMax: FAILED_LOGINS_MAX,
     fresh: () => randomBytes(6).toString('hex'),
-    ask: (operationId, request) => askOperation(gateway.url, operationId, request),
+    send: (operationId, request) => sendOperation(gateway.url, operationId, request),
     remove,
   }
 }
 
-export function askOperation(url: string, operationId: string, request: OperationRequest): Promise<Answer> {
-  return send(url, askOf(operationId, request))
+export function sendOperation(url: string, operationId: string, request: OperationRequest): Promise<Answer> {
+  return send(url, requestOf(operationId, request))
 }
 
-export function askOf(operationId: string, { id = '', query, ...request }: OperationRequest): Ask {
+export function requestOf(
+  operationId: string,
+  { id = '', query, ...request }: OperationRequest,
+): HttpRequest {
   const { method, path } = operationOf(operationId)
   const search = query === undefined ? '' : `?${query}`
   return { method, path: path.replace('{id}', id) + search, ...request }

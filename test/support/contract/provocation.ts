@@ -1,5 +1,5 @@
 import type { Operation } from './contract.ts'
-import type { OperationRequest, Stage } from './stage.ts'
+import type { ContractGateway, OperationRequest } from './contract-gateway.ts'
 
 /** How a documented status is got from the running gateway. */
 export interface Provocation {
@@ -9,7 +9,7 @@ export interface Provocation {
   /** The operations that it is for. */
   of(operation: Operation): boolean
   /** Given a request that succeeds. */
-  request(good: OperationRequest, at: Stage): OperationRequest | Promise<OperationRequest>
+  request(good: OperationRequest, gateway: ContractGateway): OperationRequest | Promise<OperationRequest>
 }
 
 /** One of a single operation. */

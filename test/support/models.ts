@@ -1,5 +1,5 @@
 import type { SandboxPlatform } from '@trunkline/sandbox'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
 
 /** What each platform is called by programs that know models only. */
 export const MODELS: Readonly<Record<SandboxPlatform, string>> = {
@@ -13,8 +13,8 @@ export const MODELS: Readonly<Record<SandboxPlatform, string>> = {
 export const PLATFORM_NAMES = Object.keys(MODELS) as SandboxPlatform[]
 
 /** All platforms, and an agent that tells its reasoning. */
-export function startModels(): Promise<Scene> {
-  return startScene({
+export function startModels(): Promise<GatewayWithSandbox> {
+  return startGatewayWithSandbox({
     agents: ({ hiagent = {} }) => ({ thinker: { ...hiagent, reasoning: true } }),
   })
 }

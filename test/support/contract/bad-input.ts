@@ -1,4 +1,4 @@
-import { inOneYear } from '../support/api.ts'
+import { inOneYear } from '../api.ts'
 
 /** What every route that reads a body makes of one: name, bytes, headers, status, reason, beginning of the detail. */
 export const BAD_BODIES: readonly BadBody[] = [

@@ -1,6 +1,6 @@
 import { request } from 'undici'
 
-export interface Ask {
+export interface HttpRequest {
   readonly method: string
   readonly path: string
   /** Sent as the bearer credential. */
@@ -19,7 +19,10 @@ export interface Answer {
 }
 
 /** One request as it is asked for: unlike `fetch`, it lets every header through. */
-export async function send(origin: string, { method, path, as, headers, body }: Ask): Promise<Answer> {
+export async function send(
+  origin: string,
+  { method, path, as, headers, body }: HttpRequest,
+): Promise<Answer> {
   const response = await request(new URL(origin).origin + path, {
     method: method as 'GET',
     headers: {

@@ -3,7 +3,7 @@ import { type Api, apiOf } from './api.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from './gateway.ts'
 
 /** Emulators in this process, a gateway before them, and an administrator with a key. */
-export interface Scene {
+export interface GatewayWithSandbox {
   readonly sandbox: Sandbox
   readonly gateway: TestGateway
   readonly api: Api
@@ -12,7 +12,7 @@ export interface Scene {
   remove(): Promise<void>
 }
 
-interface SceneOptions {
+interface GatewayWithSandboxOptions {
   /** The configuration file, beside the emulators' entries. */
   readonly settings?: Readonly<Record<string, unknown>>
   /** What all of their entries have. */
@@ -22,7 +22,12 @@ interface SceneOptions {
   readonly env?: GatewayOptions['env']
 }
 
-export async function startScene({ settings, entry, agents, env = {} }: SceneOptions = {}): Promise<Scene> {
+export async function startGatewayWithSandbox({
+  settings,
+  entry,
+  agents,
+  env = {},
+}: GatewayWithSandboxOptions = {}): Promise<GatewayWithSandbox> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const entries = agentsOf(sandbox, entry)
   const config = {

@@ -32,7 +32,7 @@ export interface DocumentedResponse {
   readonly reasons: readonly string[]
 }
 
-export const CONTRACT_TEXT = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
+export const CONTRACT_TEXT = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')
 export const CONTRACT = JSON.parse(CONTRACT_TEXT) as ContractDocument
 
 export const OPERATIONS: readonly Operation[] = Object.entries(CONTRACT.paths).flatMap(([path, methods]) =>

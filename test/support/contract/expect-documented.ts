@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { Answer } from './ask.ts'
 import type { DocumentedResponse, Operation } from './contract.ts'
+import type { Answer } from './send.ts'
 
 /** An answer is one that `openapi.json` promises: status, media type, body, headers, reason. */
 export function expectDocumented(operation: Operation, answer: Answer): void {
