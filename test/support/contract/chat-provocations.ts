@@ -53,7 +53,9 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
     ] as const
   ).flatMap(([id, requestTo]) => [
     ...FAULTS.map(([status, reason, model, query]) =>
-      only(id, status, reason, `"${query}" to ${model}`, (_good, gateway) => requestTo(gateway, model, query)),
+      only(id, status, reason, `"${query}" to ${model}`, (_good, gateway) =>
+        requestTo(gateway, model, query),
+      ),
     ),
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
     only(id, 403, 'permission_denied', 'a key for uploads', async (good, gateway) => ({
