@@ -13,11 +13,14 @@ const health = (...lines: string[]) =>
   `${['GET /healthz HTTP/1.1', 'Connection: close', ...lines].join('\r\n')}\r\n\r\n`
 
 describe('Host', () => {
-  test.each(['localhost', 'EXAMPLE.com:8080', '127.0.0.1:1', '[::1]:8080'])('%s is one', async (host) => {
-    expect((await exchange(gateway.url, health(`Host: ${host}`))).status).toBe(200)
-  })
+  test.each(['localhost', 'EXAMPLE.com:8080', '127.0.0.1:1', '[::1]:8080'])(
+    '%s is accepted',
+    async (host) => {
+      expect((await exchange(gateway.url, health(`Host: ${host}`))).status).toBe(200)
+    },
+  )
 
-  test('is not needed in HTTP/1.0', async () => {
+  test('is optional in HTTP/1.0', async () => {
     expect((await exchange(gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
   })
 
@@ -43,7 +46,7 @@ describe('Host', () => {
   })
 })
 
-describe('what is no HTTP', () => {
+describe('malformed HTTP', () => {
   test.each([
     ['a greeting', 'hello\r\n\r\n'],
     ['a TLS handshake', Buffer.from('16030100c8010000c40303', 'hex')],
@@ -76,7 +79,7 @@ describe('what is no HTTP', () => {
 })
 
 test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat', '/api/v1/chat/x'])(
-  'there is nothing at %s',
+  '%s is not found',
   async (path) => {
     const { body } = await send(gateway.url, { method: 'POST', path, as: gateway.key.full_key, body: {} })
     expect(body).toMatchObject({
@@ -87,7 +90,7 @@ test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat
   },
 )
 
-test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is no path', async (path) => {
+test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is rejected as a malformed path', async (path) => {
   const { body } = await send(gateway.url, { method: 'GET', path })
   expect(body).toMatchObject({
     code: 400,
@@ -96,7 +99,7 @@ test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is no path', async (path) => {
   })
 })
 
-test('a body far over the limit gets its answer, not a reset', async () => {
+test('a body far over the limit gets a response instead of a reset', async () => {
   const answer = await send(gateway.url, {
     method: 'POST',
     path: '/api/v1/login',
@@ -106,7 +109,7 @@ test('a body far over the limit gets its answer, not a reset', async () => {
   expect(answer.headers.connection).not.toBe('close')
 })
 
-test('HEAD is answered like GET without a body, OPTIONS names the methods', async () => {
+test('HEAD returns the headers of GET without a body, and OPTIONS names the methods', async () => {
   const head = await send(gateway.url, { method: 'HEAD', path: '/healthz' })
   expect(head).toMatchObject({ status: 200, text: '' })
   const nothing = await send(gateway.url, { method: 'HEAD', path: '/nothing' })
@@ -116,7 +119,7 @@ test('HEAD is answered like GET without a body, OPTIONS names the methods', asyn
   expect(options.headers['access-control-allow-methods']).toContain('POST')
 })
 
-test('an expectation that nobody knows is no reason to refuse', async () => {
+test('an unknown Expect header is ignored', async () => {
   const { status, headers } = await exchange(gateway.url, health('Host: a', 'Expect: a-miracle'))
   expect(status).toBe(200)
   expect(headers['x-request-id']).toBeDefined()
@@ -136,7 +139,7 @@ describe('X-Request-Id', () => {
     expect(await idOf(id)).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('sent twice is replaced', async () => {
+  test('is replaced if it was sent twice', async () => {
     const { headers } = await exchange(gateway.url, health('Host: a', 'X-Request-Id: a', 'X-Request-Id: a'))
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway?.remove())
 
-test('/openapi.json is the committed contract, at the address of this gateway', async () => {
+test('/openapi.json serves the committed contract with the address of this gateway', async () => {
   const response = await fetch(`${gateway.url}/openapi.json`)
   expect(response.headers.get('content-type')).toMatch(/^application\/json/)
   const { servers, ...served } = (await response.json()) as typeof CONTRACT
@@ -19,7 +19,7 @@ test('/openapi.json is the committed contract, at the address of this gateway', 
   expect(servers).toHaveLength(1)
 })
 
-test('/docs names no address but its own, and what it names is there', async () => {
+test('/docs refers only to its own origin, and every reference resolves', async () => {
   const page = await fetch(`${gateway.url}/docs`)
   expect(page.headers.get('content-type')).toMatch(/^text\/html/)
   const html = await page.text()
@@ -34,11 +34,11 @@ test('/docs names no address but its own, and what it names is there', async () 
   }
 })
 
-/** Debian's; a machine without it leaves this out. */
+/** Debian's path of Chromium. Without it the browser test is skipped. */
 const BROWSER = '/usr/bin/chromium'
 
 test.skipIf(!existsSync(BROWSER))(
-  'in a browser /docs shows the operations and asks nobody else',
+  'in a browser /docs shows the operations and requests no other origin',
   async () => {
     const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] })
     try {

@@ -18,7 +18,7 @@ import { GOOD } from '../support/contract/provocations.ts'
 import { exchange } from '../support/contract/raw.ts'
 import { type Answer, type HttpRequest, send } from '../support/contract/send.ts'
 
-/** The short run is the same every time; the long one is new every time, and fast-check tells the seed of what it finds. */
+/** The short run uses a fixed seed; the long run is random, and fast-check reports the seed of every failure. */
 const SOAK = process.env.SOAK !== undefined
 const optionsOf = ({ query }: Operation) =>
   SOAK ? { numRuns: 5_000 } : { numRuns: query.length > 0 ? 200 : 60, seed: 20_261_122 }
@@ -27,7 +27,7 @@ const TIMEOUT_MS = SOAK ? 30 * 60_000 : 120_000
 const MANY = { points: 1_000_000_000 }
 
 let gateway: ContractGateway
-/** Whom requests may spoil: an administrator's credentials stay good. */
+/** A user and keys that requests may change, so that the administrator's credentials stay valid. */
 let victims: { readonly userId: string; readonly keyId: string; readonly adminKey: string }
 beforeAll(async () => {
   gateway = await startContractGateway({
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.remove())
 
 test.each(OPERATIONS.map(({ id }) => id))(
-  'nothing that a client can put into %s is our fault',
+  'no request to %s causes an internal error',
   async (id) => {
     const operation = operationOf(id)
     const good = await goodRequest(id)
@@ -62,7 +62,7 @@ test.each(OPERATIONS.map(({ id }) => id))(
 
 const METHODS_TO_SEND = METHODS.filter((method) => method !== 'CONNECT')
 
-test.each(METHODS_TO_SEND)('the method %s is our fault on no path', async (method) => {
+test.each(METHODS_TO_SEND)('the method %s causes no internal error on any path', async (method) => {
   for (const path of [...Object.keys(CONTRACT.paths), '/', '/nothing', '/openapi.json', '/docs']) {
     for (const lines of [
       [],
@@ -80,14 +80,14 @@ test.each(METHODS_TO_SEND)('the method %s is our fault on no path', async (metho
   }
 })
 
-/** What agents answer is theirs; the rest of 5xx would be ours. */
+/** Failures of agents may be 5xx; any other 5xx is a fault of the gateway. */
 function expectNoFault({ status, text, body }: Pick<Answer, 'status' | 'text' | 'body'>): void {
   const reason: string = body?.reason ?? body?.error?.code ?? ''
   if (status >= 500 && !reason.startsWith('agent_')) throw new Error(`answered ${status}: ${text}`)
   expect(status).toBeGreaterThanOrEqual(200)
 }
 
-/** A good request, of which each part may be replaced. */
+/** A valid request of which any part may be replaced. */
 function requestOf(
   { method, path, parameters, body }: Operation,
   good: OperationRequest,
@@ -119,7 +119,7 @@ function queryOf(parameters: readonly ParameterObject[]): fc.Arbitrary<string> {
   const values = parameters
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, schema }) => [name, queryValues(name, schema)] as const)
-  // Few at a time: of many, one is wrong sooner than the others are looked at.
+  // Replaces few parts at a time: with many, the first invalid one would hide the others.
   return fc
     .subarray(values, { maxLength: Math.min(3, values.length) })
     .chain((chosen) =>
@@ -164,7 +164,7 @@ function bodyOf(fields: readonly string[], good: unknown): fc.Arbitrary<unknown>
   )
 }
 
-/** Most requests are wrong in one place: the others stop at the first. */
+/** Most requests are invalid in one place only, because validation stops at the first problem. */
 function pick(fields: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(fields).slice(0, 2))
 }

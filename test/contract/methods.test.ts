@@ -10,13 +10,13 @@ beforeAll(async () => {
 })
 afterAll(() => gateway?.remove())
 
-/** Those that clients know, one that few know, and one for which servers want a body of a known type. */
+/** Common methods, an uncommon one, and one for which servers require a body of a known media type. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']
 
 test.each([...new Set(OPERATIONS.map(({ path }) => path))])(
-  '%s takes its own methods, and names them to all others',
+  '%s serves its documented methods, and lists them in the response to any other',
   async (path) => {
-    // `me` is an id to the routes beside it.
+    // `me` also matches the `{id}` of the neighbouring routes.
     const routes = OPERATIONS.filter((each) =>
       new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(path),
     )
@@ -29,7 +29,7 @@ test.each([...new Set(OPERATIONS.map(({ path }) => path))])(
   },
 )
 
-test('HEAD is answered wherever GET is, with the same head and no body', async () => {
+test('HEAD is served wherever GET is, with the same headers and no body', async () => {
   for (const { id, method, path } of OPERATIONS.filter((each) => each.method === 'GET')) {
     const { as, id: parameter = '' } = (await GOOD[id]?.(gateway)) ?? {}
     const request = { path: path.replace('{id}', parameter), as }
@@ -47,7 +47,7 @@ test('HEAD is answered wherever GET is, with the same head and no body', async (
   }
 })
 
-test('the root leads browsers to the reference, and programs by links to what is there', async () => {
+test('the root redirects browsers to the reference, and returns links to programs', async () => {
   const browser = await send(gateway.url, {
     method: 'GET',
     path: '/',
@@ -58,7 +58,7 @@ test('the root leads browsers to the reference, and programs by links to what is
   expect([status, body.name, headers.vary]).toEqual([200, 'Trunkline', expect.stringContaining('Accept')])
   for (const [name, path] of Object.entries<string>(body.links)) {
     const found = await send(gateway.url, { method: 'GET', path })
-    // Where chats are sent, GET is the wrong method; the base URL of OpenAI's clients is no route of its own.
+    // The chat endpoint does not accept GET, and the base URL of OpenAI clients is not a route itself.
     const expected = name === 'chat' ? [405] : name === 'openai' ? [404] : [200, 301, 302]
     expect(expected, name).toContain(found.status)
   }

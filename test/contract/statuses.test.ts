@@ -18,11 +18,11 @@ import { GOOD, PROVOCATIONS } from '../support/contract/provocations.ts'
 import type { Answer } from '../support/contract/send.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-/** Provoked for every operation that documents them, in servers of this process. */
+/** Statuses that are provoked in servers within this process, for every operation that documents them. */
 const OWN_FAULT = 500
 const UNAVAILABLE = 503
 
-test('every documented status is provoked', () => {
+test('every documented status has a provocation', () => {
   const missing = OPERATIONS.flatMap((operation) =>
     [...operation.responses.keys()]
       .filter((status) => status !== OWN_FAULT && status !== UNAVAILABLE)
@@ -65,7 +65,7 @@ describe('a database without its tables', () => {
   })
   afterAll(() => server?.close())
 
-  test.each(documenting(OWN_FAULT))('%s: 500, and nothing of the cause', async (_id, operation) => {
+  test.each(documenting(OWN_FAULT))('%s returns 500 without naming the cause', async (_id, operation) => {
     const answer = await askAnything(server, operation)
     expect(answer.status, answer.text).toBe(OWN_FAULT)
     expectDocumented(operation, answer)
@@ -74,7 +74,7 @@ describe('a database without its tables', () => {
   })
 })
 
-describe('a start that is not complete', () => {
+describe('a start that has not completed', () => {
   let server: InProcess
   beforeAll(async () => {
     server = await serveOn(await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1:9/none' }))
@@ -88,13 +88,13 @@ describe('a start that is not complete', () => {
     expectDocumented(operation, answer)
   })
 
-  test('what needs no database is served', async () => {
+  test('routes that need no database are served', async () => {
     for (const path of ['/healthz', '/metrics', '/openapi.json', '/docs/', '/api/v1/agents']) {
       expect((await fetch(`${server.url}${path}`)).status, path).toBe(200)
     }
   })
 
-  test('draining, everything under /api/ is 503 before a credential is looked at', async () => {
+  test('while draining, every path under /api/ returns 503 before credentials are checked', async () => {
     await server.drain()
     for (const operation of OPERATIONS.filter(({ path }) => path.startsWith('/api/'))) {
       const answer = await sendOperation(server.url, operation.id, {})
@@ -138,7 +138,7 @@ function documenting(status: number): (readonly [string, Operation])[] {
   ])
 }
 
-/** By the contract alone: its own example, from whoever holds a well-formed key. */
+/** A request built from the contract alone: the documented example with a well-formed key. */
 function askAnything({ url }: InProcess, { id, body }: Operation): Promise<Answer> {
   return sendOperation(url, id, {
     as: inventedKey(),

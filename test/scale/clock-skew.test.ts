@@ -3,7 +3,7 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf, tally } from '../support/load.ts'
+import { configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 
@@ -71,7 +71,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
   test('keys are made, shown and judged by the time of the database', async () => {
     const expiresAt = inHours(1)
     const key = await wrong.api.createKey(wrong.token, { expires_at: expiresAt })
-    expect((await ask(wrong.gateway.url, key.full_key)).status).toBe(200)
+    expect((await sendChat(wrong.gateway.url, key.full_key)).status).toBe(200)
     const { body } = await wrong.api.call('GET', `/api/v1/api-keys/${key.id}`, { token: wrong.token })
     expect(body.data).toMatchObject({ is_active: true, usage: { total_calls: 1, calls_today: 1 } })
     expect(isNow(body.data.created_at)).toBe(true)
@@ -95,13 +95,13 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
         right.api.createKey(right.token, { owner_id: user?.id, expires_at: inHours(12) }),
       ),
     )
-    const askAll = (times: number) =>
+    const sendToAll = (times: number) =>
       Promise.all(
         gateways.flatMap(({ url }) =>
-          keys.flatMap(({ full_key }) => Array.from({ length: times }, () => ask(url, full_key))),
+          keys.flatMap(({ full_key }) => Array.from({ length: times }, () => sendChat(url, full_key))),
         ),
       )
-    expect(tally(await askAll(2))).toEqual({ 200: 8 })
+    expect(countByReason(await sendToAll(2))).toEqual({ 200: 8 })
     for (const quota_period of ['month', 'day']) {
       const path = `/api/v1/users/${changed?.id}`
       const { body } = await wrong.api.call('PATCH', path, { token: wrong.token, body: { quota_period } })
@@ -109,7 +109,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
       expect(isNow(body.data.updated_at)).toBe(true)
     }
     // Two each are left.
-    expect(tally(await askAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
+    expect(countByReason(await sendToAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
 
     const rows = await query<{ at: Date; start: Date; today: Date }>(
       database.url,
@@ -125,7 +125,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
 
   test('what it tells of the present is of the present: quotas and reports', async () => {
     const { full_key } = await right.api.createKey(right.token)
-    await ask(wrong.gateway.url, full_key)
+    await sendChat(wrong.gateway.url, full_key)
     const shown = await Promise.all(
       [right, wrong].map(async ({ api, token }) => {
         const { body: key } = await api.call('GET', '/api/v1/key', { token: full_key })

@@ -2,7 +2,7 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf } from '../support/load.ts'
+import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
@@ -48,11 +48,11 @@ test(`${ROUNDS} times kill -9 under load: no call is lost, none is counted twice
     // In odd rounds replies are held: the process dies with every call in flight. In even ones it dies amid everything.
     if (round % 2 === 1) platform.hold()
     const reached = platform.received.length
-    const asked = Promise.all(Array.from({ length: CALLS }, () => ask(victim.url, key.full_key)))
+    const sent = Promise.all(Array.from({ length: CALLS }, () => sendChat(victim.url, key.full_key)))
     await platform.receives(reached + 1 + ((round * 7) % CALLS))
     await victim.kill()
     platform.release()
-    await asked
+    await sent
     const killedMs = performance.now()
     await victim.start()
     slowestMs = Math.max(slowestMs, performance.now() - killedMs)

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { inventedKey } from '../support/contract/contract-gateway.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf } from '../support/load.ts'
+import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -62,7 +62,7 @@ describe.skipIf(server === '')('a database server', () => {
     gateway = await startGateway(options)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
     expect(await readiness()).toBe(503)
-    expect(await ask(gateway.url, inventedKey())).toMatchObject({ status: 503, reason: 'unavailable' })
+    expect(await sendChat(gateway.url, inventedKey())).toMatchObject({ status: 503, reason: 'unavailable' })
     // It says what it waits for once, and again when that changes.
     const waiting = () =>
       gateway.output
@@ -92,11 +92,11 @@ describe.skipIf(server === '')('a database server', () => {
     platform.hold()
     const live = randomUUID()
     const reached = platform.received.length
-    const answer = ask(gateway.url, key.full_key, live)
+    const answer = sendChat(gateway.url, key.full_key, live)
     await platform.receives(reached + 1)
     await proxy.cut()
 
-    const refused = await ask(gateway.url, key.full_key)
+    const refused = await sendChat(gateway.url, key.full_key)
     expect(refused).toMatchObject({ status: 503, reason: 'unavailable', retryAfter: '1' })
     expect(refused.ms).toBeLessThan(TOLD_WITHIN_MS)
     expect(await readiness()).toBe(503)
@@ -117,7 +117,7 @@ describe.skipIf(server === '')('a database server', () => {
       'both are ready',
       async () => (await readiness()) === 200 && (await readiness(reaper)) === 200,
     )
-    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
     // A rollup stays even where the late word of the owner has emptied it.
     expect(await query(database.url, "SELECT FROM rollups WHERE outcome = 'interrupted'")).toEqual([])
   })
@@ -127,8 +127,8 @@ describe.skipIf(server === '')('a database server', () => {
   }, async () => {
     proxy.stall()
     const ids = Array.from({ length: 30 }, () => randomUUID())
-    const told = await Promise.all(ids.map((id) => ask(gateway.url, key.full_key, id)))
-    for (const { status, ms } of told) {
+    const results = await Promise.all(ids.map((id) => sendChat(gateway.url, key.full_key, id)))
+    for (const { status, ms } of results) {
       expect(status).toBe(503)
       expect(ms).toBeLessThan(TOLD_WITHIN_MS)
     }
@@ -136,7 +136,7 @@ describe.skipIf(server === '')('a database server', () => {
 
     await proxy.restore()
     await until('it is ready again', async () => (await readiness()) === 200)
-    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
     await until('no call is left open', async () => {
       const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
       return open.length === 0
@@ -159,8 +159,8 @@ describe.skipIf(server === '')('a database server', () => {
       const reading = Promise.all(
         Array.from({ length: 25 }, () => api.call('GET', '/api/v1/users/me', { token })),
       )
-      const told = await Promise.all(Array.from({ length: 10 }, () => ask(gateway.url, key.full_key)))
-      for (const { status, ms, retryAfter } of told) {
+      const results = await Promise.all(Array.from({ length: 10 }, () => sendChat(gateway.url, key.full_key)))
+      for (const { status, ms, retryAfter } of results) {
         expect([status, retryAfter]).toEqual([503, '1'])
         expect(ms).toBeLessThan(TOLD_WITHIN_MS)
       }
@@ -172,7 +172,7 @@ describe.skipIf(server === '')('a database server', () => {
     } finally {
       await locker.end()
     }
-    await until('it serves again', async () => (await ask(gateway.url, key.full_key)).status === 200)
+    await until('it serves again', async () => (await sendChat(gateway.url, key.full_key)).status === 200)
     await until('no call is left open', async () => {
       const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
       return open.length === 0
@@ -183,8 +183,8 @@ describe.skipIf(server === '')('a database server', () => {
     const before = await api.call('GET', '/api/v1/users/me', { token: await api.login() })
     const id = randomUUID()
     const lost = proxy.loseNextAnswer(id)
-    const [told] = await Promise.all([ask(gateway.url, key.full_key, id), lost])
-    expect(told.status).toBe(200)
+    const [result] = await Promise.all([sendChat(gateway.url, key.full_key, id), lost])
+    expect(result.status).toBe(200)
     expect(platform.received.filter((each) => each === id)).toHaveLength(1)
     await until('it is settled', async () => (await callOf(id))[0]?.outcome === 'done')
     expect(await callOf(id)).toHaveLength(1)

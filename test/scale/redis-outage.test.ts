@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf, type Told, tally } from '../support/load.ts'
+import { type ChatResult, configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -52,24 +52,27 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     await database?.drop()
   })
 
-  const askWith = (key: string, count: number): Promise<Told[]> =>
+  const sendWith = (key: string, count: number): Promise<ChatResult[]> =>
     Promise.all(
-      Array.from({ length: count }, (_, index) => ask((replicas[index % 2] as TestGateway).url, key)),
+      Array.from({ length: count }, (_, index) => sendChat((replicas[index % 2] as TestGateway).url, key)),
     )
 
-  const askBoth = async (count: number, limits?: Record<string, unknown>): Promise<Told[]> =>
-    askWith((await api.createKey(token, limits && { limits })).full_key, count)
+  const sendToBoth = async (count: number, limits?: Record<string, unknown>): Promise<ChatResult[]> =>
+    sendWith((await api.createKey(token, limits && { limits })).full_key, count)
 
   const storeIsUp = (isUp: boolean) =>
     until(`both replicas say that Redis is ${isUp ? 'up' : 'down'}`, async () => {
       // Only what is asked finds out.
-      await askBoth(2)
+      await sendToBoth(2)
       const texts = await Promise.all(replicas.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))
       return texts.every((text) => text.includes(`\ntrunkline_limit_store_up ${isUp ? 1 : 0}\n`))
     })
 
   test('is up: the limit holds over both', async () => {
-    expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+    expect(countByReason(await sendToBoth(80, { chat_per_minute: 20 }))).toEqual({
+      200: 20,
+      rate_limited: 60,
+    })
   })
 
   describe('is down:', () => {
@@ -80,7 +83,10 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     afterAll(() => redis.restore())
 
     test('each enforces its part of the limit', async () => {
-      expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+      expect(countByReason(await sendToBoth(80, { chat_per_minute: 20 }))).toEqual({
+        200: 20,
+        rate_limited: 60,
+      })
     })
 
     test('both are ready all the same, and say what is missing', async () => {
@@ -92,16 +98,19 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     test('a revocation holds at once, 50 times of 50', { timeout: 60_000 }, async () => {
       for (let trial = 0; trial < 50; trial += 1) {
         const key = await api.createKey(token)
-        expect((await ask(replicas[1].url, key.full_key)).status).toBe(200)
+        expect((await sendChat(replicas[1].url, key.full_key)).status).toBe(200)
         await api.call('POST', `/api/v1/api-keys/${key.id}/revoke`, { token })
-        expect((await ask(replicas[1].url, key.full_key)).reason).toBe('key_revoked')
+        expect((await sendChat(replicas[1].url, key.full_key)).reason).toBe('key_revoked')
       }
     })
   })
 
   test('is back: the limit holds over both again, unaided', async () => {
     await storeIsUp(true)
-    expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+    expect(countByReason(await sendToBoth(80, { chat_per_minute: 20 }))).toEqual({
+      200: 20,
+      rate_limited: 60,
+    })
   })
 
   test('goes and comes back empty in the middle of a window: what has passed still counts', async () => {
@@ -109,28 +118,28 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
       [1, 2].map(() => api.createKey(token, { limits: { chat_per_minute: 20 } })),
     )
     const keys = [full?.full_key ?? '', half?.full_key ?? ''] as const
-    expect(tally(await askWith(keys[0], 40))).toEqual({ 200: 20, rate_limited: 20 })
-    for (let call = 0; call < 10; call += 1) await askWith(keys[1], 1)
+    expect(countByReason(await sendWith(keys[0], 40))).toEqual({ 200: 20, rate_limited: 20 })
+    for (let call = 0; call < 10; call += 1) await sendWith(keys[1], 1)
     await redis.cut()
-    expect(tally(await askWith(keys[0], 40))).toEqual({ rate_limited: 40 })
+    expect(countByReason(await sendWith(keys[0], 40))).toEqual({ rate_limited: 40 })
     // The second replica has not seen this key: the first has its half of the ten that are left, the second of all.
-    expect(tally(await askWith(keys[1], 60))).toEqual({ 200: 15, rate_limited: 45 })
+    expect(countByReason(await sendWith(keys[1], 60))).toEqual({ 200: 15, rate_limited: 45 })
 
     const emptying = new Redis(`${redisUrl}/9`)
     await emptying.del(keys.map((key) => `trunkline:limit:chat:${hashKey(key)}`))
     emptying.disconnect()
     await redis.restore()
     await storeIsUp(true)
-    for (const key of keys) expect(tally(await askWith(key, 10))).toEqual({ rate_limited: 10 })
+    for (const key of keys) expect(countByReason(await sendWith(key, 10))).toEqual({ rate_limited: 10 })
   })
 
   test('hangs: it is cut off, not waited for, and recovers unaided', async () => {
     redis.stall()
     try {
-      const told = [...(await askBoth(2)), ...(await askBoth(40))]
-      expect(tally(told)).toEqual({ 200: 42 })
+      const results = [...(await sendToBoth(2)), ...(await sendToBoth(40))]
+      expect(countByReason(results)).toEqual({ 200: 42 })
       // The cut-off is at 200 ms; a busy machine adds its own, Redis' client would add seconds.
-      for (const { ms } of told) expect(ms).toBeLessThan(1_500)
+      for (const { ms } of results) expect(ms).toBeLessThan(1_500)
       await storeIsUp(false)
     } finally {
       await redis.restore()

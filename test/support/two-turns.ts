@@ -4,8 +4,8 @@ import type { ChatCompletionMessageParam } from 'openai/resources'
 import { startGatewayWithSandbox } from './gateway-with-sandbox.ts'
 
 /*
- * Starts the five emulators and a gateway, and holds a conversation of two turns with each platform: through the REST
- * interface and through the `openai` package, without files and with. Exits with 1 where one forgot the first turn.
+ * Starts the five emulators and a gateway, and has a conversation of two turns with each platform, through the REST
+ * interface and through the `openai` package, with and without files. Exits with 1 if a platform lost the first turn.
  */
 
 const FILES = ['https://files.example.com/report.pdf', 'https://files.example.com/photo.png']
@@ -42,7 +42,7 @@ interface Conversation {
   readonly files: readonly string[]
 }
 
-/** The answer to the second turn. */
+/** Returns the answer to the second turn. */
 async function overRest({ platform, id, files }: Conversation): Promise<string> {
   const { appId = '' } = system.sandbox.agents[platform]
   const ask = async (query: string, files: readonly string[]) => {

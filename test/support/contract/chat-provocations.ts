@@ -2,7 +2,7 @@ import { chatBody } from '../api.ts'
 import type { ContractGateway, OperationRequest } from './contract-gateway.ts'
 import { only, type Provocation } from './provocation.ts'
 
-/** By the model to ask, which is `<agent>` or `<agent>/<app>`, and the query; words with a colon are the sandbox's. */
+/** Status, reason, model (`<agent>` or `<agent>/<app>`) and query. Words with a colon are commands of the sandbox. */
 const FAULTS = [
   [400, 'agent_rejected_input', 'fastgpt/app', 'sandbox:error=rejected'],
   [400, 'content_filtered', 'openai', 'sandbox:error=filtered'],
@@ -44,7 +44,7 @@ export function completionRequest(
   return { as: gateway.key.full_key, body: { model, messages: [{ role: 'user', content }] } }
 }
 
-/** What the chat of both faces can end with, from whichever key. */
+/** Statuses that the chat operations of both interfaces document. */
 export const CHAT_PROVOCATIONS: readonly Provocation[] = [
   ...(
     [
@@ -58,7 +58,7 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
       ),
     ),
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
-    only(id, 403, 'permission_denied', 'a key for uploads', async (good, gateway) => ({
+    only(id, 403, 'permission_denied', 'a key with the permission upload alone', async (good, gateway) => ({
       ...good,
       as: (await gateway.api.createKey(gateway.token, { permissions: ['upload'] })).full_key,
     })),
@@ -72,7 +72,7 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
       await gateway.send(id, again)
       return again
     }),
-    only(id, 429, 'quota_exceeded', 'a user who may call nothing', async (good, gateway) => {
+    only(id, 429, 'quota_exceeded', 'a user whose quota is 0', async (good, gateway) => {
       const user = await gateway.api.createUser(gateway.token, gateway.fresh(), { max_api_calls: 0 })
       return { ...good, as: (await gateway.api.createKey(gateway.token, { owner_id: user.id })).full_key }
     }),
@@ -81,20 +81,18 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
     ...good,
     body: chatBody({ stream: true, detail: true }),
   })),
-  only('chat', 400, 'unknown_agent', 'an agent that is none', (_good, gateway) =>
-    chatRequest(gateway, 'nobody'),
-  ),
-  only('chat', 400, 'app_id_required', 'no app for fastgpt', (_good, gateway) =>
+  only('chat', 400, 'unknown_agent', 'an unknown agent', (_good, gateway) => chatRequest(gateway, 'nobody')),
+  only('chat', 400, 'app_id_required', 'fastgpt without an app', (_good, gateway) =>
     chatRequest(gateway, 'fastgpt'),
   ),
-  only('chat', 400, 'conversation_id_required', 'no conversation for hiagent', (_good, gateway) =>
+  only('chat', 400, 'conversation_id_required', 'hiagent without a conversation', (_good, gateway) =>
     chatRequest(gateway, 'hiagent'),
   ),
   only('createCompletion', 200, undefined, 'a stream with its usage', (good) => ({
     ...good,
     body: { ...(good.body as object), stream: true, stream_options: { include_usage: true } },
   })),
-  only('createCompletion', 404, 'model_not_found', 'a model that is none', (_good, gateway) =>
+  only('createCompletion', 404, 'model_not_found', 'an unknown model', (_good, gateway) =>
     completionRequest(gateway, 'nobody'),
   ),
 ]

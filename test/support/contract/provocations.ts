@@ -5,7 +5,7 @@ import { needsCredential, type Operation, readsBody } from './contract.ts'
 import { type ContractGateway, inventedKey, type OperationRequest } from './contract-gateway.ts'
 import { only, type Provocation } from './provocation.ts'
 
-/** A request for each operation that succeeds; what provokes a refusal varies it. */
+/** For each operation a request that succeeds. Provocations of refusals vary it. */
 export const GOOD: Readonly<
   Record<string, (gateway: ContractGateway) => OperationRequest | Promise<OperationRequest>>
 > = {
@@ -65,7 +65,7 @@ export const GOOD: Readonly<
   metrics: () => ({}),
 }
 
-/** What many operations answer alike. */
+/** Provocations that apply to many operations. */
 const SHARED: readonly Provocation[] = [
   {
     what: 'a good request',
@@ -74,7 +74,7 @@ const SHARED: readonly Provocation[] = [
     request: (good) => good,
   },
   {
-    what: 'a Host that is none',
+    what: 'an invalid Host',
     status: 400,
     reason: 'invalid_host',
     of: () => true,
@@ -95,7 +95,7 @@ const SHARED: readonly Provocation[] = [
     request: ({ as: _, ...good }) => good,
   },
   {
-    what: 'a token that nobody signed',
+    what: 'a token with an invalid signature',
     status: 401,
     reason: 'token_invalid',
     of: takesToken,
@@ -109,12 +109,12 @@ const SHARED: readonly Provocation[] = [
       needsCredential(operation) &&
       takesToken(operation) &&
       takesKey(operation) &&
-      // What a key may always read is its own usage.
+      // Every key may read its own usage.
       operation.responses.has(403),
     request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
   },
   {
-    what: 'an id that nobody has',
+    what: 'an unknown id',
     status: 404,
     of: ({ path }) => path.includes('{id}'),
     request: (good) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
@@ -127,7 +127,7 @@ const SHARED: readonly Provocation[] = [
     request: (good) => ({ ...good, body: JSON.stringify('x'.repeat(1024 * 1024 - 1)) }),
   },
   {
-    what: 'a body of another type',
+    what: 'a body of an unsupported media type',
     status: 415,
     reason: 'unsupported_media_type',
     of: readsBody,
@@ -151,12 +151,12 @@ const SHARED: readonly Provocation[] = [
 
 const OWN: readonly Provocation[] = [
   ...['readUsage', 'listCalls'].map((id) =>
-    only(id, 404, 'key_not_found', 'a key that nobody has', (_good, gateway) => ({
+    only(id, 404, 'key_not_found', 'an unknown key', (_good, gateway) => ({
       as: gateway.token,
       query: 'key_id=00000000-0000-7000-8000-000000000000',
     })),
   ),
-  only('listAgents', 200, undefined, 'nobody in particular', () => ({})),
+  only('listAgents', 200, undefined, 'an anonymous caller', () => ({})),
   only('listAgents', 429, 'rate_limited', 'one listing more than the limit', async (_good, gateway) => {
     const { full_key: as } = await gateway.api.createKey(gateway.token)
     for (let listings = 0; listings < gateway.listingsMax; listings += 1)
@@ -196,7 +196,7 @@ const OWN: readonly Provocation[] = [
     expect((await Promise.all(keys)).every(({ status }) => status === 200)).toBe(true)
     return { ...good, body }
   }),
-  only('createUser', 409, 'username_taken', 'a taken name in other letters', (good, gateway) => ({
+  only('createUser', 409, 'username_taken', 'a taken name in different case', (good, gateway) => ({
     ...good,
     body: { username: gateway.admin.username.toUpperCase(), password: gateway.fresh() },
   })),

@@ -3,10 +3,10 @@ import { request } from 'undici'
 export interface HttpRequest {
   readonly method: string
   readonly path: string
-  /** Sent as the bearer credential. */
+  /** The bearer credential. */
   readonly as?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Bytes and texts go as they are, everything else as JSON. */
+  /** Bytes and strings are sent unchanged, everything else as JSON. */
   readonly body?: unknown
 }
 
@@ -14,11 +14,11 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read replies of every shape
   readonly body: any
 }
 
-/** One request as it is asked for: unlike `fetch`, it lets every header through. */
+/** Sends one request. Unlike `fetch`, it does not remove or change any header. */
 export async function send(
   origin: string,
   { method, path, as, headers, body }: HttpRequest,
