@@ -10,7 +10,7 @@ import { contentOf } from '../support/stream.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 
-// A machine without a browser leaves this out, unless it promised to leave nothing out.
+// Skipped on a machine without a browser, unless REQUIRE_SERVICES is set.
 describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in a browser', () => {
   let allowed: Server
   let stranger: Server
@@ -41,7 +41,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     return page
   }
 
-  /** Fetches as a script of the page, and reads the stream piece by piece. */
+  /** Runs in the page: sends a request and reads the stream chunk by chunk. */
   const chatIn = (page: Page, body: Record<string, unknown>) =>
     page.evaluate(
       async ({ url, key, body }) => {
@@ -58,7 +58,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
       { url: system.gateway.url, key: system.key, body },
     )
 
-  test('of an allowed origin reads the stream as it comes, and the headers that are for it', async () => {
+  test('of an allowed origin reads the stream while it arrives, and the exposed headers', async () => {
     const page = await pageOf(allowed)
     const query = 'sandbox:slow=20 sandbox:long=20 Hello'
     const { status, headers, pieces } = await chatIn(page, chatBody({ stream: true, query }))
@@ -76,7 +76,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     })
   })
 
-  test('of an allowed origin reads a refusal as well', async () => {
+  test('of an allowed origin can also read an error response', async () => {
     const { status, headers, pieces } = await chatIn(
       await pageOf(allowed),
       chatBody({ query: 'sandbox:error=rate-limit Hello' }),
@@ -86,7 +86,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     expect(JSON.parse(pieces.join(''))).toMatchObject({ reason: 'agent_rate_limited' })
   })
 
-  test('of another origin gets nothing', async () => {
+  test('of another origin cannot read any response', async () => {
     await expect(chatIn(await pageOf(stranger), chatBody())).rejects.toThrow('Failed to fetch')
   })
 })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.remove())
 
-/** And whether it has a stop call of its own. */
+/** Each platform, and whether it has a call that stops a run. */
 const PLATFORMS = [
   ['fastgpt', true],
   ['openai', false],
@@ -35,7 +35,7 @@ function start(agent: Platform, stream: boolean) {
 const newestRun = ({ runs }: Seen): SeenRun | undefined => runs.at(-1)
 
 test.each(PLATFORMS)(
-  '%s: a client that leaves its stream has the run stopped at once',
+  '%s: when a client closes its stream, the run is stopped immediately',
   async (agent, hasStopCall) => {
     const { seen } = system.sandbox.agents[agent]
     const { leave, response } = start(agent, true)
@@ -50,7 +50,7 @@ test.each(PLATFORMS)(
 )
 
 test.each(PLATFORMS)(
-  '%s: a client that leaves before its JSON reply has it stopped as well',
+  '%s: when a client disconnects before its JSON reply, the run is stopped as well',
   async (agent) => {
     const { seen } = system.sandbox.agents[agent]
     const before = seen.runs.length
@@ -64,7 +64,7 @@ test.each(PLATFORMS)(
   },
 )
 
-test('a client that leaves before anything came is no exception', async () => {
+test('when a client disconnects before the first byte of the reply, the run is stopped as well', async () => {
   const { seen } = system.sandbox.agents.openai
   const leave = new AbortController()
   const more = { stream: true, query: 'sandbox:hang Hello' }
@@ -77,7 +77,7 @@ test('a client that leaves before anything came is no exception', async () => {
   calls += 1
 })
 
-test('every one of them was counted once and settled as client_gone, with nothing left over', async () => {
+test('each of these calls was counted once and settled as client_gone, and nothing remains in flight', async () => {
   const metrics = await system.api.call('GET', '/metrics')
   expect(metrics.body).toMatch(/^trunkline_calls_in_flight 0$/m)
   expect(metrics.body).toContain(

@@ -5,7 +5,7 @@ import { chatBody } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let system: GatewayWithSandbox
@@ -19,7 +19,7 @@ afterAll(() => system.remove())
 
 const LONG = 'sandbox:slow=5 sandbox:long=100 Hello'
 
-/** The head of a request whose body is not sent yet. */
+/** Sends the head of a request without its body. */
 async function halfRequest(): Promise<{ socket: Socket; finish(): Promise<string> }> {
   const { hostname, port } = new URL(system.gateway.url)
   const socket = connect(Number(port), hostname).setEncoding('utf8')
@@ -38,7 +38,7 @@ async function halfRequest(): Promise<{ socket: Socket; finish(): Promise<string
   }
 }
 
-/** How the last calls ended. */
+/** Returns how the last calls ended. */
 async function lastEnds(count: number): Promise<string[]> {
   const rows = await system.gateway.query<{ end: string }>(
     "SELECT concat_ws(' ', outcome, reason) AS end FROM calls ORDER BY id",
@@ -46,7 +46,7 @@ async function lastEnds(count: number): Promise<string[]> {
   return rows.slice(-count).map(({ end }) => end)
 }
 
-test('SIGTERM lets what runs end well, takes nothing new, and the process ends with 0', async () => {
+test('after SIGTERM running calls complete, new ones are rejected, and the process exits with 0', async () => {
   const streamed = await system.api.chat(system.key, 'openai', { stream: true, query: LONG })
   const json = system.api.chat(system.key, 'fastgpt', { query: LONG })
   await system.sandbox.agents.fastgpt.seen.waitFor(({ runs }) => runs.length === 1)
@@ -72,7 +72,7 @@ test('SIGTERM lets what runs end well, takes nothing new, and the process ends w
   expect(await lastEnds(2)).toEqual(['done', 'done'])
 })
 
-test('what does not end in time is told so, stopped at the platform and settled, and the process ends with 0', async () => {
+test('calls that outlast the drain get an error, are stopped at the platform and settled, and the process exits with 0', async () => {
   await system.gateway.start()
   const { openai, dify } = system.sandbox.agents
   const query = 'sandbox:silence Hello'
@@ -92,7 +92,7 @@ test('what does not end in time is told so, stopped at the platform and settled,
   expect(await lastEnds(2)).toEqual(['drained draining', 'drained draining'])
 })
 
-test('a second signal insists', async () => {
+test('a second signal ends the process immediately', async () => {
   await system.gateway.start()
   const reader = readerOf(
     await system.api.chat(system.key, 'openai', { stream: true, query: 'sandbox:silence Hello' }),

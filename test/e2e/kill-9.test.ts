@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ROUNDS = process.env.SOAK ? 20 : 2
 const CLIENTS = 24
-/** Answers after which the process is killed. */
+/** Number of answers after which the process is killed. */
 const ANSWERS = 150
 
 let system: GatewayWithSandbox
 let keys: string[]
 
 beforeAll(async () => {
-  // On a database server the next process waits until the dead one's lease is over.
+  // On a database server the next process waits until the lease of the dead one has expired.
   system = await startGatewayWithSandbox({ settings: { instance: { leaseMs: 600 } } })
   const users = await Promise.all(
     ['ann', 'bob'].map((name) => system.api.createUser(system.token, name, { role: 'premium' })),
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.remove())
 
-/** Clients that call until the gateway is gone. */
+/** Starts clients that call until the gateway is gone. */
 function startLoad() {
   const ids: string[] = []
   const enough = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ interface State {
   readonly calls: { id: string; outcome: string }[]
 }
 
-/** The keys and users whose counter is not the number of their calls, and all calls. */
+/** Selects the keys and users whose counter differs from the number of their calls, and the number of all calls. */
 const STATE = `
 WITH counted AS (
   SELECT k.id, k.total_calls AS counter, (SELECT count(*) FROM calls c WHERE c.key_id = k.id) AS rows FROM api_keys k

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.remove())
 
-/** All samples, by name and labels as they are written. */
+/** Returns all samples by name and labels, as they appear in the exposition. */
 async function samples(): Promise<Record<string, number>> {
   const text = await (await fetch(`${ops}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -25,7 +25,7 @@ async function samples(): Promise<Record<string, number>> {
   )
 }
 
-test('health and metrics are on OPS_PORT and not on PORT', async () => {
+test('health and metrics are served on OPS_PORT and not on PORT', async () => {
   expect(await (await fetch(`${ops}/healthz`)).json()).toEqual({ status: 'ok' })
   expect(await (await fetch(`${ops}/readyz`)).json()).toEqual({
     status: 'ready',
@@ -40,7 +40,7 @@ test('health and metrics are on OPS_PORT and not on PORT', async () => {
 test('calls, requests, refusals, the ledger and the process are measured', async () => {
   await (await system.api.chat(system.key, 'openai', { stream: true })).text()
   await (await system.api.chat(system.key, 'openai', { query: 'sandbox:error=server Hello' })).text()
-  // Ends are written and counted after the answer.
+  // Calls are settled and counted after the reply.
   await vi.waitFor(async () => {
     expect(await samples()).toMatchObject({
       'trunkline_calls_total{agent="openai",outcome="done",reason=""}': 1,
@@ -54,7 +54,7 @@ test('calls, requests, refusals, the ledger and the process are measured', async
       'trunkline_refusals_total{reason="agent_error"}': 1,
       'trunkline_ledger_batch_size_sum{statement="admit"}': 2,
       'trunkline_ledger_batch_size_sum{statement="settle"}': 2,
-      // The two ends may have been written together.
+      // Both calls may have been settled in one batch.
       'trunkline_ledger_batch_duration_seconds_count{statement="settle"}': expect.any(Number),
       trunkline_settle_failures_total: 0,
       trunkline_nodejs_eventloop_lag_seconds: expect.any(Number),
@@ -63,7 +63,7 @@ test('calls, requests, refusals, the ledger and the process are measured', async
   })
 })
 
-test('what callers write makes no labels', async () => {
+test('values from callers never become labels', async () => {
   const marks = Array.from({ length: 20 }, (_, index) => `mark-${index}`)
   for (const mark of marks) {
     await (await system.api.chat(system.key, mark)).text()
@@ -81,7 +81,7 @@ test('what callers write makes no labels', async () => {
   expect(names).toContain('trunkline_calls_total{agent="fastgpt",outcome="done",reason=""}')
 })
 
-test('the ops port tells of the drain while the calls still end', async () => {
+test('the ops port reports the drain while calls are still running', async () => {
   const slow = await system.api.chat(system.key, 'openai', {
     stream: true,
     query: 'sandbox:slow=5 sandbox:long=100 Hello',

@@ -3,7 +3,7 @@ import { inOneYear } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf, readerOf } from '../support/stream.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let system: GatewayWithSandbox
@@ -15,14 +15,14 @@ afterAll(() => system.remove())
 
 const newKey = (more: Record<string, unknown> = {}) => system.api.createKey(system.token, more)
 
-/** What becomes of a chat call with this key. */
+/** Returns status and reason of a chat call with this key. */
 async function ask(key: string, agent = 'openai', more: Record<string, unknown> = {}): Promise<string> {
   const response = await system.api.chat(key, agent, more)
   const { reason = 'answered' } = (await response.json()) as { reason?: string }
   return `${response.status} ${reason}`
 }
 
-test('a revoked key is refused at its next call, and a call that runs is let end', async () => {
+test('a revoked key is rejected at its next call, and a running call may complete', async () => {
   const { id, full_key: key } = await newKey()
   const running = await system.api.chat(key, 'openai', {
     stream: true,
@@ -41,14 +41,14 @@ test('a revoked key is refused at its next call, and a call that runs is let end
   expect(stream).toMatch(/data: \[DONE\]\n\n$/)
 })
 
-test('a key that the command line revokes is refused at its next call as well', async () => {
+test('a key that is revoked by the command line is rejected at its next call as well', async () => {
   const { id, full_key: key } = await newKey()
   expect(await ask(key)).toBe('200 answered')
   expect((await system.gateway.trunkline('keys', 'revoke', id)).code).toBe(0)
   expect(await ask(key)).toBe('401 key_revoked')
 })
 
-test('an expired key is refused, and its record says so', async () => {
+test('an expired key is rejected, and its record shows the status', async () => {
   const { id, full_key: key } = await newKey({ expires_at: new Date(Date.now() + 1_500).toISOString() })
   await vi.waitFor(async () => expect(await ask(key)).toBe('401 key_expired'), { timeout: 10_000 })
   const { body } = await system.api.call('GET', `/api/v1/api-keys/${id}`, { token: system.token })
@@ -72,7 +72,7 @@ test("a suspended user's keys, tokens and logins are refused until the user is a
   expect(await system.api.login(username, password)).toBeTruthy()
 })
 
-test('a key uses the agents that it is allowed, and sees only them', async () => {
+test('a key can use and list only the agents that it is allowed', async () => {
   const { full_key: key } = await newKey({ allowed_agents: ['openai', 'fastgpt/app-1'] })
   expect(await ask(key)).toBe('200 answered')
   expect(await ask(key, 'fastgpt', { app_id: 'app-1' })).toBe('200 answered')
@@ -82,14 +82,14 @@ test('a key uses the agents that it is allowed, and sees only them', async () =>
   expect(body.data.items.map((agent: { id: string }) => agent.id)).toEqual(['fastgpt', 'openai'])
 })
 
-test('chat needs the permission chat, which admin includes', async () => {
+test('chat requires the permission chat, which admin includes', async () => {
   const keyWith = async (...permissions: string[]) => (await newKey({ permissions })).full_key
   expect(await ask(await keyWith('upload'))).toBe('403 permission_denied')
   expect(await ask(await keyWith('upload', 'chat'))).toBe('200 answered')
   expect(await ask(await keyWith('admin'))).toBe('200 answered')
 })
 
-test('a credential of the wrong kind, form or existence is refused', async () => {
+test('a credential that is malformed, unknown or of the wrong kind is rejected', async () => {
   expect(await ask(system.token)).toBe('401 api_key_required')
   expect(await ask('tl_nonsense')).toBe('401 credential_malformed')
   const swapped = system.key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))

@@ -22,7 +22,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     database = await createScratchDatabase(server)
     platform = await startPlatform()
     const options = { config: configOf(platform), databaseUrl: database.url }
-    // The first to start makes the administrator and the key that signs tokens.
+    // The first gateway to start creates the administrator and the key that signs tokens.
     const ahead = await startGateway({ ...options, env: { NODE_OPTIONS: `--import ${SKEW}` } })
     gateways = [ahead, await startGateway(options)]
     const [first, second] = gateways.map((gateway) => ({ gateway, api: apiOf(gateway) }))
@@ -39,14 +39,14 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
   const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
   const isNow = (time: string) => Math.abs(new Date(time).getTime() - Date.now()) < HOUR_MS / 2
 
-  test('its clock is ahead, or this proves nothing', () => {
+  test('its clock really is ahead', () => {
     const times = [...wrong.gateway.output.matchAll(/"time":"([^"]+)"/g)].map(([, time]) => time ?? '')
     expect(times.length).toBeGreaterThan(0)
     for (const time of times)
       expect(isNow(new Date(Date.parse(time) - 24 * HOUR_MS).toISOString())).toBe(true)
   })
 
-  test('tokens hold at both, for as long as they say', async () => {
+  test('tokens are valid at both gateways for their stated lifetime', async () => {
     for (const [issuer, other] of [
       [wrong, right],
       [right, wrong],
@@ -59,7 +59,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     }
   })
 
-  test('a token that was ended at one stays so, whatever the other clears away', async () => {
+  test('a token that was revoked at one gateway stays revoked, whatever the other one sweeps', async () => {
     const [ended, later] = [await right.api.login(), await wrong.api.login()]
     await right.api.call('POST', '/api/v1/logout', { token: ended })
     expect((await wrong.api.call('POST', '/api/v1/logout', { token: later })).status).toBe(200)
@@ -68,7 +68,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     )
   })
 
-  test('keys are made, shown and judged by the time of the database', async () => {
+  test('keys are created, shown and validated by the time of the database', async () => {
     const expiresAt = inHours(1)
     const key = await wrong.api.createKey(wrong.token, { expires_at: expiresAt })
     expect((await sendChat(wrong.gateway.url, key.full_key)).status).toBe(200)
@@ -84,7 +84,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     expect(refused.body.reason).toBe('invalid_request')
   })
 
-  test('a quota that it changes begins today, and nobody else has anything of it', async () => {
+  test('a quota that it changes begins today, and other quotas are unaffected', async () => {
     const [changed, other] = await Promise.all(
       ['changed', 'other'].map((name) =>
         right.api.createUser(right.token, name, { max_api_calls: 6, quota_period: 'day' }),
@@ -108,7 +108,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
       expect(body.data.api_calls_count).toBe(4)
       expect(isNow(body.data.updated_at)).toBe(true)
     }
-    // Two each are left.
+    // Two calls are left for each key.
     expect(countByReason(await sendToAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
 
     const rows = await query<{ at: Date; start: Date; today: Date }>(
@@ -123,7 +123,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     }
   })
 
-  test('what it tells of the present is of the present: quotas and reports', async () => {
+  test('quotas and reports use the current time of the database', async () => {
     const { full_key } = await right.api.createKey(right.token)
     await sendChat(wrong.gateway.url, full_key)
     const shown = await Promise.all(

@@ -43,7 +43,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
 
   const open = () => query(gateway.databaseUrl ?? '', 'SELECT FROM calls WHERE outcome IS NULL')
 
-  test('share the calls, and a scrape of one tells the calls of all', async () => {
+  test('share the calls, and a scrape of any worker covers the calls of all', async () => {
     const results = await Promise.all(Array.from({ length: 60 }, () => sendChat(gateway.url, key.full_key)))
     expect(countByReason(results)).toEqual({ 200: 60 })
     const rows = await query(gateway.databaseUrl ?? '', 'SELECT DISTINCT instance FROM calls')
@@ -54,7 +54,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     })
   })
 
-  test('without Redis each enforces its part of the limits', async () => {
+  test('without Redis each worker enforces its share of the limits', async () => {
     const { full_key } = await api.createKey(token, { limits: { chat_per_minute: 30 } })
     await until('each has seen the others', async () => {
       const [row] = await query<{ knowing: number }>(
@@ -80,7 +80,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     await until("the dead worker's calls are ended", async () => (await open()).length === 0)
   })
 
-  test('SIGTERM to the primary ends them all in order', async () => {
+  test('SIGTERM to the primary shuts down all workers gracefully', async () => {
     platform.hold()
     const reached = platform.received.length
     const live = sendChat(gateway.url, key.full_key)
@@ -93,7 +93,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
   })
 })
 
-/** Each that listens says so in the log. */
+/** Returns the process ids of all workers that have logged that they are listening. */
 function workerPids(output: string): number[] {
   return [...output.matchAll(/"pid":(\d+).*"msg":"listening"/g)].map(([, pid]) => Number(pid))
 }
