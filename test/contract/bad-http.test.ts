@@ -51,7 +51,7 @@ describe('malformed HTTP', () => {
     ['a greeting', 'hello\r\n\r\n'],
     ['a TLS handshake', Buffer.from('16030100c8010000c40303', 'hex')],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['a method that nobody knows', health('Host: a').replace('GET', 'FETCH')],
+    ['an unknown method', health('Host: a').replace('GET', 'FETCH')],
     ['a path with a blank', health('Host: a').replace('/healthz', '/health z')],
     ['lines that end otherwise', 'GET /healthz HTTP/1.1\nHost: a\n\n'],
     ['a NUL in a header', health('Host: a', 'X: a\0b')],

@@ -99,7 +99,7 @@ test('a database server that is down, rejects the login or lacks the database is
 })
 
 const server = process.env.E2E_DATABASE_URL
-test.runIf(server)('a database that the server does not have is told in a line', async () => {
+test.runIf(server)('a database that the server does not have is reported in one line', async () => {
   const url = new URL(server ?? '')
   url.pathname = '/no_such_database'
   for (const args of [['start'], ['users', 'list'], ['migrate'], ['db', 'import', join(home, 'none')]]) {
