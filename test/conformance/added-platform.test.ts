@@ -11,8 +11,8 @@ import { describeConformance } from './describe-conformance.ts'
 import { dialectsIn } from './dialects-in.ts'
 
 /*
- * A new platform is one folder and one line. The folder is test/fixtures/platforms/echo, and the line is in the list of
- * adapters that test/fixtures/platforms/main.ts starts a gateway with.
+ * Adding a platform takes one folder and one line. The folder here is test/fixtures/platforms/echo, and the line is in
+ * test/fixtures/platforms/main.ts, in the list of adapters with which the gateway starts.
  */
 const folders = new URL('../fixtures/platforms/', import.meta.url)
 const main = fileURLToPath(new URL('main.ts', folders))
@@ -31,7 +31,7 @@ describe('a gateway with a further platform', () => {
   const platforms = createRegistry([...BUILT_IN, echo])
   const entry = { baseUrl: 'https://echo.example.com', apiKey: 'k' }
 
-  test('takes an entry by the id alone, with the display name and the defaults of the platform', () => {
+  test('accepts an entry with an id alone, and applies the display name and the defaults of the platform', () => {
     const { agents } = parseConfig({ agents: { echo: entry } }, {}, undefined, platforms)
     expect(agents).toMatchObject([{ id: 'echo', name: 'Echo', options: { volume: 'quiet' } }])
   })
@@ -50,14 +50,14 @@ describe('a gateway with a further platform', () => {
     expect(mistakesOf(file)).toEqual([`agents.echo.${mistake}`])
   })
 
-  test('refuses its options on other platforms', () => {
+  test('rejects its options on other platforms', () => {
     const coze = { baseUrl: 'https://api.coze.com', apiKey: 'k', volume: 'loud' }
     expect(mistakesOf({ agents: { coze } })).toEqual([
       'agents.coze.volume: only for agents of the platform echo',
     ])
   })
 
-  test('lists it, in the records and in the contract, and hands its options to the platform', async () => {
+  test('lists it in records and in the contract, and passes its options to the adapter', async () => {
     const { agent, close } = await startEmulator(echoEmulator, { delayMs: 0 })
     const { baseUrl, apiKey } = agent
     const agents = { echo: { baseUrl, apiKey, volume: 'loud' } }

@@ -9,30 +9,30 @@ export interface Question {
   readonly face?: 'rest' | 'openai'
   readonly stream?: boolean
   readonly detail?: boolean
-  /** The conversation; left out, one that nobody has used. */
+  /** The conversation id. The default is a new conversation. */
   readonly chat?: string
   readonly user?: string
   readonly owner?: 'mine' | 'theirs'
   readonly variant?: Variant
-  /** Of the variant `apps`. */
+  /** An app of the variant `apps`. */
   readonly app?: string
   readonly files?: readonly string[]
   readonly variables?: Readonly<Record<string, unknown>>
-  /** What stands before the query in the array of the OpenAI-compatible face. */
+  /** Messages before the query in the array of the OpenAI-compatible interface. */
   readonly before?: readonly { readonly role: string; readonly content: string }[]
 }
 
-/** What a client was told of an admitted call, for the ledger to agree with. */
-export interface Told {
+/** What the client learned about an admitted call. The ledger must agree with it. */
+export interface CallResult {
   readonly question: Question
   readonly reason?: string | undefined
   readonly usage?: Usage | undefined
-  /** The client did not wait for the end. */
+  /** The client disconnected before the end. */
   readonly left?: true
 }
 
 export interface Opened {
-  /** Reads on until what has come so far matches; returns it. */
+  /** Reads until the text so far matches, and returns it. */
   until(pattern: RegExp): Promise<string>
   /** Closes the connection. */
   leave(): void
@@ -40,49 +40,49 @@ export interface Opened {
 
 export interface Client {
   ask(question: Question): Promise<Reply>
-  /** Asks for a stream. */
+  /** Starts a streamed call. */
   open(question: Question): Promise<Opened>
-  /** Asks for JSON and leaves when `when` resolves. */
+  /** Starts a JSON call and disconnects when `when` resolves. */
   askAndLeave(question: Question, when: Promise<unknown>): Promise<void>
-  /** Every admitted call, by its request's id. */
-  readonly told: ReadonlyMap<string, Told>
+  /** Every admitted call, by request id. */
+  readonly results: ReadonlyMap<string, CallResult>
 }
 
 export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Client {
-  const told = new Map<string, Told>()
+  const results = new Map<string, CallResult>()
   return {
-    told,
+    results,
     async ask(question) {
       const requestId = randomUUID()
       const response = await send(setup, dialect, question, { requestId })
       const reply = readReply(response, await response.text())
       const { reason, usage, headers } = reply
-      if (headers.has('x-call-id')) told.set(requestId, { question, reason, usage })
+      if (headers.has('x-call-id')) results.set(requestId, { question, reason, usage })
       return reply
     },
     async open(question) {
       const requestId = randomUUID()
       const leaving = new AbortController()
-      const asked = { ...question, stream: true }
-      const response = await send(setup, dialect, asked, { requestId, signal: leaving.signal })
-      told.set(requestId, { question, left: true })
+      const streamed = { ...question, stream: true }
+      const response = await send(setup, dialect, streamed, { requestId, signal: leaving.signal })
+      results.set(requestId, { question, left: true })
       return { until: readerOf(response).until, leave: () => leaving.abort() }
     },
     async askAndLeave(question, when) {
       const requestId = randomUUID()
       const leaving = new AbortController()
-      const asked = send(setup, dialect, question, { requestId, signal: leaving.signal }).catch(
+      const response = send(setup, dialect, question, { requestId, signal: leaving.signal }).catch(
         () => undefined,
       )
       await when
-      told.set(requestId, { question, left: true })
+      results.set(requestId, { question, left: true })
       leaving.abort()
-      await asked
+      await response
     },
   }
 }
 
-/** The four ways to ask. */
+/** The four ways to call: both interfaces, each with and without streaming. */
 export const WAYS = [
   { face: 'rest', stream: false },
   { face: 'rest', stream: true },

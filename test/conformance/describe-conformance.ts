@@ -18,12 +18,12 @@ import {
 import { GUARANTEES, type GuaranteeId } from './guarantees.ts'
 import { type Check, createTrial, type DialectTrial } from './trial.ts'
 
-/** Tried side by side. */
+/** Checks that run concurrently. */
 const TOGETHER = { ...REPLIES, ...CONVERSATIONS, ...STREAMS, ...FAILURES, ...WIRE }
-// A guarantee without a check, or a check without its guarantee, is a mistake that the compiler finds.
+// The compiler reports a guarantee without a check and a check without a guarantee.
 const CHECKS: Readonly<Record<GuaranteeId, unknown>> = { ...TOGETHER, ...DEPARTURES, ...LEDGER }
 
-/** Tries every guarantee on each dialect, through one gateway in a process of its own. */
+/** Checks every guarantee for each dialect, through one gateway in its own process. */
 export function describeConformance(platforms: Platforms): void {
   const { folders, dialects } = platforms
   const trials = new Map<string, DialectTrial>()
@@ -42,7 +42,7 @@ export function describeConformance(platforms: Platforms): void {
     console.log(`conformance: ${size}: ${passed} pass, ${exempted} do not apply`)
   })
 
-  test('every reply that was recorded of a platform is tried', () => {
+  test('every recorded reply of a platform belongs to a dialect that replays it', () => {
     expect(Object.keys(CHECKS).sort()).toEqual(GUARANTEES.map(({ id }) => id).sort())
     for (const platform of new Set(dialects.map((dialect) => dialect.platform))) {
       const names = dialects.flatMap((dialect) => transcriptsFor(dialect, folders).map(({ name }) => name))
@@ -58,13 +58,13 @@ export function describeConformance(platforms: Platforms): void {
     )
   })
 
-  describe.each(dialects)('$name, while nothing else is asked', (dialect) => {
+  describe.each(dialects)('$name, without concurrent calls', (dialect) => {
     test.for(guaranteesOf(DEPARTURES))('$id $level: $text', ({ id }, { skip }) =>
       pass(dialect, DEPARTURES[id], skip),
     )
   })
 
-  describe.each(dialects)('$name, when the gateway has ended', (dialect) => {
+  describe.each(dialects)('$name, after the gateway has stopped', (dialect) => {
     let rows: readonly LedgerRow[] = []
     beforeAll(async () => {
       ledger ??= setup.ledger()
@@ -72,7 +72,7 @@ export function describeConformance(platforms: Platforms): void {
     })
 
     test.for(guaranteesOf(LEDGER))('$id $level: $text', ({ id }) => {
-      LEDGER[id]({ rows, told: trialOf(dialect).told })
+      LEDGER[id]({ rows, results: trialOf(dialect).results })
       passed += 1
     })
   })

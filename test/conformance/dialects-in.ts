@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 
-/** The dialects of every platform whose folder is in `folders`, as the folder itself declares them. */
+/** Imports the dialects that the platform folders in `folders` declare. */
 export async function dialectsIn(folders: URL): Promise<readonly Dialect[]> {
   const files = globSync('*/conformance.test-support.ts', { cwd: fileURLToPath(folders) }).sort()
   const modules: { readonly DIALECTS: readonly Dialect[] }[] = await Promise.all(

@@ -7,9 +7,14 @@ import { type Replay, startReplay } from './replay.ts'
 import { type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
 
 /**
- * The entries of a dialect: `plain`; `hasty`, `idle`, `brief`: with one short timeout each; `apps`: with two apps;
- * `twin`: the same two again; `open`: tells its reasoning and its nodes' data; `moving`: behind the proxy; `gone`: nothing
- * listens there; `replay`, `stale`: answer with transcripts, the latter with a short timeout.
+ * The agents that are configured for each dialect:
+ * - `plain` has no special options.
+ * - `hasty`, `idle` and `brief` have one short timeout each.
+ * - `apps` has two apps, and `twin` has the same two.
+ * - `open` sends its reasoning and the data of its nodes.
+ * - `moving` is reached through the rewriting proxy.
+ * - `gone` has an address where nothing listens.
+ * - `replay` and `stale` answer with transcripts, `stale` with a short timeout.
  */
 const VARIANTS = [
   'plain',
@@ -37,39 +42,39 @@ export interface LedgerRow {
   readonly total_tokens: number | null
 }
 
-/** One emulator a platform. */
+/** One emulator for each platform. */
 export interface Emulators {
   readonly agents: Readonly<Record<string, SandboxAgent>>
   close(): Promise<void>
 }
 
-/** The platforms that are put behind a gateway. */
+/** The platforms that are tested behind a gateway. */
 export interface Platforms {
-  /** Holds their folders. */
+  /** The directory that contains their folders. */
   readonly folders: URL
   readonly dialects: readonly Dialect[]
   startEmulators(): Promise<Emulators>
-  /** What starts the gateway, where the platforms do not come with it. */
+  /** Path of the module that starts the gateway, if the platforms are not built in. */
   readonly main?: string
 }
 
 export interface GatewayWithEmulators {
   readonly url: string
   readonly emulators: Emulators
-  /** The same platforms, without memory of what the first ones were told. */
+  /** The same platforms again, which do not know the conversations of the first ones. */
   readonly elsewhere: Emulators
-  /** Holds the folders of the platforms. */
+  /** The directory that contains the folders of the platforms. */
   readonly folders: URL
   readonly proxy: RewritingProxy
   readonly replay: Replay
-  /** Keys of two owners. */
+  /** API keys of two owners. */
   readonly keys: { readonly mine: string; readonly theirs: string }
-  /** Ends the gateway and reads what it wrote of its calls. */
+  /** Stops the gateway and reads its ledger. */
   ledger(): Promise<LedgerRow[]>
   remove(): Promise<void>
 }
 
-/** Longer than a busy machine keeps a refusal waiting. */
+/** Longer than a rejection takes on a busy machine. */
 export const HEADER_HOLD_MS = 2_000
 const KEEP_ALIVE_MS = 150
 const HASTY = { firstByteMs: 300, idleMs: 300 }
@@ -130,7 +135,7 @@ export function agentsOf(dialect: Dialect): readonly string[] {
   return VARIANTS.map((variant) => agentId(dialect, variant))
 }
 
-/** A word of letters that nobody has used. */
+/** Returns a unique word of letters. */
 export function fresh(): string {
   return Array.from({ length: 10 }, () => String.fromCharCode(97 + randomInt(26))).join('')
 }

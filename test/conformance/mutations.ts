@@ -6,10 +6,10 @@ import {
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
 import fc from 'fast-check'
 
-/** What stands in every place where a platform tells something that is nobody else's business. */
+/** Replaces every text of a platform that must not reach clients, so that a test can find it if it does. */
 const PLANTED = 'Incorrect key sk-planted-5d1f0c at https://planted.internal:8443/v1'
 
-/** A reply as upstream hands it over, changed so as no platform would send it, or one day does. */
+/** Recorded replies with changes that no platform makes today, as parts of an upstream reply. */
 export function mutated(transcripts: readonly Transcript[]): fc.Arbitrary<readonly UpstreamPart[]> {
   return fc
     .tuple(fc.constantFrom(...transcripts), fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(9))
@@ -38,7 +38,7 @@ const change = fc.record({
   text: anyText,
 })
 
-/** One change of the list, or of one frame in it. */
+/** Applies one change to the list of frames or to one of its frames. */
 function changed(frames: readonly Frame[], { kind, at, path, value, text }: Change): readonly Frame[] {
   const index = at % Math.max(1, frames.length)
   const frame = frames[index]
@@ -74,9 +74,9 @@ function* batches(frames: readonly Frame[], size: number): Generator<UpstreamPar
   }
 }
 
-/** Error texts, and the query as it reached a node. */
+/** Names of private texts: error messages, and the query as it reached a node. */
 const PRIVATE_TEXT = /^(?:message|msg|error|errorText|error_message|error_msg|Message|query)$/
-/** Errors, prompts, quotes, and what nodes were given, with all that is in them. */
+/** Names of objects whose whole content is private: errors, prompts, quotes and inputs of nodes. */
 const PRIVATE_DATA = /^(?:error|last_error|historyPreview|quoteList|inputs|process_data)$/
 
 function planted({ event, data }: Frame): Frame {
@@ -96,7 +96,7 @@ function plantedIn(json: unknown, isPrivate: boolean): unknown {
   )
 }
 
-/** A text of JSON with one value in it replaced: which one, the digits of `path` tell. */
+/** Replaces one value in a JSON text. The digits of `path`, in the base of each level's size, select the value. */
 function withValue(text: string, path: number, value: unknown): string {
   const json = parsed(text)
   return typeof json === 'object' ? JSON.stringify(valueIn(json, path, value)) : text

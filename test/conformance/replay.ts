@@ -8,36 +8,36 @@ import {
   transcriptNamed,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 
-/** A server that answers a query such as `replay:dify/chat-stream.txt` with the recorded bytes. */
+/** A server that answers queries made by {@link replayOf} with the recorded bytes of a transcript. */
 export interface Replay {
   readonly origin: string
-  /** Resolves when the gateway has closed the connection on which a query with the pace `hold` was answered. */
+  /** Resolves when the gateway has closed the connection of a query with the pace `hold`. */
   closed(query: string): Promise<void>
-  /** Resolves when HiAgent was asked for a conversation with this input `create`; such a one is refused. */
+  /** Resolves when the gateway has requested a HiAgent conversation with this input `create`; such a request fails. */
   creating(input: string): Promise<void>
   close(): Promise<void>
 }
 
-/** How the bytes go out: whole, in pieces of so many bytes, or half of them and then nothing more. */
+/** How the bytes are sent: all at once, in pieces of the given size, or only the first half of them. */
 export type Pace = 'whole' | `${number}` | 'hold'
 
 export function replayOf(name: string, pace: Pace, marker: string): string {
   return `replay:${name}:${pace}:${marker}`
 }
 
-/** @param folders - holds the folders of the platforms whose transcripts are replayed */
+/** @param folders - the directory that contains the folders of the platforms whose transcripts are replayed */
 export async function startReplay(folders: URL): Promise<Replay> {
   const [closed, creating] = [createSignals(), createSignals()]
   const server = createServer(async (request, response) => {
     const body = await textOf(request)
     if (request.url?.endsWith('/create_conversation')) return createConversation(body, response, creating)
     const [query, name = '', pace = ''] = /replay:([\w./-]+):(\w+):\w+/.exec(body) ?? []
-    // Whatever else is asked of a platform, such as to stop.
+    // Other requests of the gateway, such as to stop a run.
     if (query === undefined) return response.end('{}')
     if (pace === 'hold') response.once('close', closed(query).resolve)
     await play(transcriptNamed(name, folders), pace as Pace, response)
   })
-  // Longer than the gateway keeps a socket: no race between its reuse and our closing it.
+  // Longer than the gateway keeps idle sockets, so that it never reuses one that this server is closing.
   server.keepAliveTimeout = 65_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -55,7 +55,7 @@ export async function startReplay(folders: URL): Promise<Replay> {
 
 type Signals = (name: string) => PromiseWithResolvers<void>
 
-/** What happens once and may be waited for before and after. */
+/** Creates named signals that fire once and can be awaited before and after that. */
 function createSignals(): Signals {
   const signals = new Map<string, PromiseWithResolvers<void>>()
   return (name) => {
@@ -75,13 +75,13 @@ async function play(transcript: Transcript, pace: Pace, response: ServerResponse
   const size = pace === 'whole' ? Math.max(1, bytes.length) : Number(pace)
   for (let at = 0; at < bytes.length; at += size) {
     response.write(bytes.subarray(at, at + size))
-    // Else the pieces would be corked into one segment.
+    // Without this pause Node would combine the pieces into one segment.
     await nextTurn()
   }
   if (outcome !== 'timeout') response.end()
 }
 
-/** HiAgent asks for a conversation first. */
+/** Answers the request for a conversation that precedes a HiAgent chat. */
 function createConversation(body: string, response: ServerResponse, creating: Signals): void {
   const { Inputs } = JSON.parse(body) as { Inputs: { create?: string } }
   if (Inputs.create === undefined) {
@@ -89,7 +89,7 @@ function createConversation(body: string, response: ServerResponse, creating: Si
     return
   }
   creating(Inputs.create).resolve()
-  // Late enough for another call to be waiting by then.
+  // The delay lets another call start to wait for this conversation.
   setTimeout(() => response.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>'), 150)
 }
 

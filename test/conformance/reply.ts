@@ -11,7 +11,7 @@ export interface Detail {
   readonly [field: string]: unknown
 }
 
-/** A JSON reply, a chunk or an error of either face, as far as the guarantees look into it. */
+/** A JSON reply, a chunk or an error of either interface, with the fields that the guarantees check. */
 export interface Body {
   readonly id?: string
   readonly usage?: Usage | null
@@ -34,13 +34,13 @@ interface Message {
   readonly reasoning_content?: string
 }
 
-/** What a client has in its hands at the end of a call, whichever way it asked. */
+/** The complete result of a call, in the same form for JSON and streams of both interfaces. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
-  /** As it came. */
+  /** The body as it was received. */
   readonly raw: string
-  /** The one JSON body, or the chunks; `[DONE]` is not among them. */
+  /** The JSON body, or the chunks without `[DONE]`. */
   readonly bodies: readonly Body[]
   readonly isDone: boolean
   readonly text: string
@@ -48,14 +48,18 @@ export interface Reply {
   readonly finishes: readonly string[]
   readonly usage: Usage | undefined
   readonly details: readonly Detail[]
-  /** Why it failed, in status or frame. */
+  /** The reason of the failure, from the error body or the error frame. */
   readonly reason: string | undefined
 }
 
 const KEEP_ALIVE = ': keep-alive'
 const DONE = 'data: [DONE]'
 
-/** Reads strictly: a stream of anything but one `data: ` line and a blank line an event is none of ours. */
+/**
+ * Parses a reply strictly: each event of a stream must be one `data: ` line and a blank line.
+ *
+ * @throws if the stream ends amid an event or contains anything else
+ */
 export function readReply(response: Response, raw: string): Reply {
   const { status, headers } = response
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true

@@ -3,9 +3,9 @@ import { createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 
-/** A proxy before the emulators: a platform behind it can move, and answer one path with another one. */
+/** A proxy in front of the emulators that can redirect an agent to another emulator and rewrite paths. */
 export interface RewritingProxy {
-  /** The address at which the gateway reaches what is at `baseUrl`. */
+  /** Points the route `name` to `baseUrl` and returns the URL at which the gateway reaches it. */
   route(name: string, baseUrl: string, rewrite?: readonly [from: string, to: string]): string
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export async function startRewritingProxy(): Promise<RewritingProxy> {
     response.once('close', () => outgoing.destroy())
     request.pipe(outgoing)
   })
-  // Longer than the gateway keeps a socket: no race between its reuse and our closing it.
+  // Longer than the gateway keeps idle sockets, so that it never reuses one that this server is closing.
   server.keepAliveTimeout = 65_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -25,8 +25,8 @@ import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
 import { chatReply } from '@trunkline/gateway/src/rest/chat/reply.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CONTRACT } from '../contract/contract.ts'
-import { replyCheck } from '../contract/schema-check.ts'
+import { CONTRACT } from '../support/contract/contract.ts'
+import { replyCheck } from '../support/contract/schema-check.ts'
 import { mutated } from './mutations.ts'
 
 const SOAK_TIMEOUT_MS = 30 * 60_000
@@ -49,30 +49,30 @@ test.for(BUILT_IN)(
   '$platform: whatever it sends, each face gives its schema and one end, and tells no secret',
   { timeout: runs.timeoutMs },
   async (adapter) => {
-    // Prompts of nodes are let out where an operator asked for it.
+    // With this option, operators allow prompts of nodes to reach clients.
     const options = everyOptionsOf(adapter).filter(({ nodeData }) => nodeData !== 'full')
     await fc.assert(
       fc.asyncProperty(
         mutated(transcriptsOf(adapter.platform)),
         fc.constantFrom(...options),
         async (parts, options) => {
-          const told = await tell(adapter, options, parts)
+          const events = await readEvents(adapter, options, parts)
           for (const detail of [false, true]) {
-            requireStream(createChunkEncoder(chatOf([]), { detail }), told, chunk)
+            requireStream(createChunkEncoder(chatOf([]), { detail }), events, chunk)
             await requireReply(
               { details: detail },
               (made) => chatReply(chatOf([]), made, { detail }),
-              told,
+              events,
               reply,
             )
           }
           for (const reasoning of [false, true]) {
             const encoder = createCompletionEncoder(chatOf([]), { reasoning, includeUsage: reasoning })
-            requireStream(encoder, told, completionChunk)
+            requireStream(encoder, events, completionChunk)
             await requireReply(
               { reasoning, toolCalls: true },
               (made) => completionOf(chatOf([]), made),
-              told,
+              events,
               completion,
             )
           }
@@ -83,17 +83,17 @@ test.for(BUILT_IN)(
   },
 )
 
-/** What the chat service makes of a reply. */
-interface Told {
+/** Returns the events that the chat service derives from a reply. */
+interface CallResult {
   readonly batches: readonly (readonly ChatEvent[])[]
   readonly problem: Problem | undefined
 }
 
-async function tell(
+async function readEvents(
   adapter: Adapter,
   options: Agent['options'],
   parts: readonly UpstreamPart[],
-): Promise<Told> {
+): Promise<CallResult> {
   const agent = agentFor(adapter, {
     ...{ options, timeouts },
     apiKey: 'sk-planted-agent',
@@ -147,8 +147,8 @@ function turnOf(call: AgentCall) {
   }
 }
 
-/** The bytes that a client reads: chunks of the schema, then `[DONE]` or one error. */
-function requireStream(encoder: ChunkEncoder, { batches, problem }: Told, check: Check): void {
+/** Expects the bytes of a valid stream: chunks that match the schema, then `[DONE]` or one error. */
+function requireStream(encoder: ChunkEncoder, { batches, problem }: CallResult, check: Check): void {
   const text = batches.flat().map(encoder.encode).join('') + (problem ? encoder.fail(problem) : '')
   requireNoSecret(text)
   const frames = text.split('\n\n')
@@ -162,7 +162,7 @@ function requireStream(encoder: ChunkEncoder, { batches, problem }: Told, check:
 async function requireReply(
   parts: CollectOptions['parts'],
   shape: (reply: CollectedReply) => object,
-  { batches, problem }: Told,
+  { batches, problem }: CallResult,
   check: Check,
 ): Promise<void> {
   const body = JSON.stringify(shape(await collectReply(chatOf(batches), { parts, replyBytesMax })))

@@ -4,25 +4,25 @@ import { type Client, createClient, type Question, WAYS } from './client.ts'
 import { emulatorOf, type GatewayWithEmulators } from './gateway-with-emulators.ts'
 import type { Reply } from './reply.ts'
 
-/** Where a guarantee is tried: a client of one dialect, and what its emulator sees. */
+/** The context of a check: a client of one dialect, and the requests that its emulator receives. */
 export interface Trial extends Client {
   readonly dialect: Dialect
   readonly setup: GatewayWithEmulators
   readonly seen: Seen
-  /** The same question, asked in {@link WAYS}, each in a conversation of its own; asked once for all guarantees. */
+  /** Replies to one query in each of {@link WAYS}, in separate conversations. Checks share the calls. */
   everyWay(query: string): Promise<readonly Reply[]>
-  /** The reply to a question that several guarantees look at. */
+  /** The reply to a question. Checks that pass equal questions share one call. */
   askOnce(question: Question): Promise<Reply>
-  /** What the emulator was asked with this text in it, oldest first. */
+  /** Requests to the emulator that contain this text, oldest first. */
   requestsWith(text: string): readonly SeenRequest[]
-  /** Ends a check that does not concern the dialect. */
+  /** Skips a check that does not apply to the dialect. */
   exempt(why: string): never
 }
 
-/** Throws where the gateway does not keep it. */
+/** Checks one guarantee. Throws if the gateway does not meet it. */
 export type Check = (trial: Trial) => Promise<void>
 
-/** Where everything is tried of one dialect; what its checks ask in common is kept here. */
+/** The context that all checks of a dialect share, including the replies to common questions. */
 export type DialectTrial = Omit<Trial, 'exempt'>
 
 export function createTrial(setup: GatewayWithEmulators, dialect: Dialect): DialectTrial {

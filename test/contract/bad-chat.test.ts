@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
-import type { Answer } from './ask.ts'
-import { operationOf } from './contract.ts'
-import { expectDocumented, reasonOf } from './expect-documented.ts'
-import { exchange } from './raw.ts'
-import { inventedKey, type OperationRequest, openStage, type Stage } from './stage.ts'
+import { operationOf } from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  inventedKey,
+  type OperationRequest,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { expectDocumented, reasonOf } from '../support/contract/expect-documented.ts'
+import { exchange } from '../support/contract/raw.ts'
+import type { Answer } from '../support/contract/send.ts'
 
-let at: Stage
+let gateway: ContractGateway
 beforeAll(async () => {
-  at = await openStage({ refusedKeys: { points: 10_000 } })
+  gateway = await startContractGateway({ refusedKeys: { points: 10_000 } })
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 async function chat(change: Record<string, unknown> = {}, more: OperationRequest = {}): Promise<Answer> {
-  const answer = await at.ask('chat', {
-    as: at.key.full_key,
+  const answer = await gateway.send('chat', {
+    as: gateway.key.full_key,
     headers: { agent: 'fastgpt' },
     body: chatBody(change),
     ...more,
@@ -93,7 +98,7 @@ describe('files', () => {
     })
   })
 
-  test('are at most 20', async () => {
+  test('may number at most 20', async () => {
     const files = Array.from({ length: 21 }, (_, index) => `https://example.com/${index}`)
     expect((await chat({ files: files.slice(1) })).status).toBe(200)
     expect((await chat({ files })).body).toMatchObject({
@@ -107,7 +112,7 @@ describe('ids', () => {
   const long = 'x'.repeat(256)
   const fields = ['app_id', 'chat_id', 'conversation_id', 'user']
 
-  test.each(fields)('%s is up to 256 characters of plain text', async (field) => {
+  test.each(fields)('%s accepts up to 256 characters of plain text', async (field) => {
     for (const id of [long, 'ünïcödé 😀 / ? # %']) expect((await chat({ [field]: id })).status).toBe(200)
     for (const id of [`${long}x`, 'a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', '\ud800', 'a\udc00b']) {
       const { body } = await chat({ [field]: id })
@@ -138,14 +143,14 @@ describe('ids', () => {
   })
 })
 
-test.each([' ', '\n\t', '\u3000\u00a0'])('a query of blanks is none', async (query) => {
+test.each([' ', '\n\t', '\u3000\u00a0'])('a query of white space alone is rejected', async (query) => {
   expect((await chat({ query })).body).toMatchObject({
     reason: 'invalid_request',
     detail: expect.stringMatching(/^body\.query: /),
   })
 })
 
-test('unknown fields are ignored, names of the language among them', async () => {
+test('unknown fields are ignored, including names that JavaScript objects inherit', async () => {
   const body = JSON.stringify({ ...chatBody(), more: 1 }).replace(
     '"more":1',
     '"__proto__":{"query":""},"constructor":1',
@@ -153,17 +158,17 @@ test('unknown fields are ignored, names of the language among them', async () =>
   expect((await chat({}, { body })).status).toBe(200)
 })
 
-test('a byte order mark is not part of the text', async () => {
+test('a leading byte order mark is ignored', async () => {
   expect((await chat({}, { body: `\ufeff${JSON.stringify(chatBody())}` })).status).toBe(200)
 })
 
 describe('the agent', () => {
-  test.each(['FASTGPT', '  FastGpt  '])('"%s" is fastgpt', async (agent) => {
+  test.each(['FASTGPT', '  FastGpt  '])('"%s" selects fastgpt', async (agent) => {
     expect((await chat({}, { headers: { agent } })).status).toBe(200)
   })
 
   test.each(['', ' ', 'nobody', 'fastgpt,fastgpt', 'fastgpt/app', '__proto__'])(
-    '"%s" is none',
+    '"%s" is unknown',
     async (agent) => {
       expect((await chat({}, { headers: { agent } })).body).toMatchObject({
         code: 400,
@@ -173,18 +178,18 @@ describe('the agent', () => {
     },
   )
 
-  test('is named once', async () => {
+  test('must be named exactly once', async () => {
     const body = JSON.stringify(chatBody())
     const head = [
       'POST /api/v1/chat HTTP/1.1',
       'Host: localhost',
       'Connection: close',
-      `Authorization: Bearer ${at.key.full_key}`,
+      `Authorization: Bearer ${gateway.key.full_key}`,
       'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
     for (const agents of [[], ['Agent: fastgpt', 'Agent: fastgpt']]) {
-      const answer = await exchange(at.url, `${[...head, ...agents].join('\r\n')}\r\n\r\n${body}`)
+      const answer = await exchange(gateway.url, `${[...head, ...agents].join('\r\n')}\r\n\r\n${body}`)
       expect(answer.body).toMatchObject({ code: 400, reason: 'unknown_agent' })
     }
   })
@@ -194,12 +199,12 @@ describe('the order of the checks', () => {
   const refused = async (change: Record<string, unknown>, more: OperationRequest) =>
     (await chat(change, more)).body.reason
 
-  test('the form of the credential stands before the body, the body before the agent', async () => {
+  test('the form of the credential is checked before the body, and the body before the agent', async () => {
     expect(await refused({}, { as: 'tl_mistyped', body: '{' })).toBe('credential_malformed')
     expect(await refused({ query: 1 }, { headers: { agent: 'nobody' } })).toBe('invalid_request')
   })
 
-  test('then agent, ids, app, what the agent requires, files', async () => {
+  test('agent, ids, app, requirements of the agent and files follow in this order', async () => {
     const files = ['none']
     expect(await refused({ app_id: '\n', files }, { headers: { agent: 'nobody' } })).toBe('unknown_agent')
     expect(await refused({ app_id: 'three', files }, { headers: { agent: 'apps' } })).toBe('app_not_found')
@@ -207,15 +212,18 @@ describe('the order of the checks', () => {
     expect(await refused({ files }, {})).toBe('invalid_request')
   })
 
-  test('the limit is not taken from by what is refused before it', async () => {
-    const key = await at.api.createKey(at.token, { limits: { chat_per_minute: 1 } })
+  test('requests that are rejected earlier do not count against the rate limit', async () => {
+    const key = await gateway.api.createKey(gateway.token, { limits: { chat_per_minute: 1 } })
     const as = key.full_key
     expect(await refused({ files: ['none'] }, { as })).toBe('invalid_request')
     expect((await chat({}, { as })).status).toBe(200)
   })
 
-  test('the rate limit stands before the admission', async () => {
-    const key = await at.api.createKey(at.token, { permissions: ['upload'], limits: { chat_per_minute: 1 } })
+  test('the rate limit is checked before admission', async () => {
+    const key = await gateway.api.createKey(gateway.token, {
+      permissions: ['upload'],
+      limits: { chat_per_minute: 1 },
+    })
     const as = key.full_key
     expect(await refused({}, { as })).toBe('permission_denied')
     expect(await refused({}, { as })).toBe('rate_limited')
@@ -223,8 +231,8 @@ describe('the order of the checks', () => {
   })
 })
 
-test('a 400 of ours takes nothing from the limit and is not counted', async () => {
-  const key = await at.api.createKey(at.token, { limits: { chat_per_minute: 2 } })
+test('a 400 of the gateway neither counts against the limit nor counts as a call', async () => {
+  const key = await gateway.api.createKey(gateway.token, { limits: { chat_per_minute: 2 } })
   const as = key.full_key
   const left = async () => (await chat({}, { as, headers: { agent: 'fastgpt' } })).headers.ratelimit
   expect(await left()).toMatch(/;r=1;/)
@@ -237,44 +245,44 @@ test('a 400 of ours takes nothing from the limit and is not counted', async () =
     expect((await chat(change, { as, headers })).status).toBe(400)
   }
   expect(await left()).toMatch(/;r=0;/)
-  const { body } = await at.ask('getCurrentApiKey', { as })
+  const { body } = await gateway.send('getCurrentApiKey', { as })
   expect(body.data.usage.total_calls).toBe(2)
 })
 
-describe('with a key that is not valid nothing is learned', () => {
+describe('an invalid key gets 401 whatever else is wrong with the request', () => {
   const completion = { model: 'openai', messages: [{ role: 'user', content: 'Hello' }] }
   const part = { type: 'image_url', image_url: { url: 'http://localhost/' } }
-  /** Requests that a valid key is told 400, 404, 413 or 415 of. */
+  /** Requests that are rejected with 400, 404, 413 or 415 if the key is valid. */
   const WRONG: readonly (readonly [
     what: string,
     operation: 'chat' | 'createCompletion',
     OperationRequest,
   ])[] = [
-    ['a body that is none', 'chat', { body: '{' }],
+    ['a body that is not JSON', 'chat', { body: '{' }],
     ['a body that is too large', 'chat', { body: JSON.stringify('x'.repeat(2 << 20)) }],
     [
-      'a body of another type',
+      'a body of an unsupported media type',
       'chat',
       { body: 'a', headers: { agent: 'fastgpt', 'content-type': 'text/plain' } },
     ],
     ['a field that is wrong', 'chat', { body: chatBody({ query: 7 }) }],
-    ['an agent that is none', 'chat', { body: chatBody(), headers: { agent: 'nobody' } }],
+    ['an unknown agent', 'chat', { body: chatBody(), headers: { agent: 'nobody' } }],
     ['no agent', 'chat', { body: chatBody(), headers: {} }],
-    ['an app that is none', 'chat', { body: chatBody({ app_id: 'x' }), headers: { agent: 'apps' } }],
+    ['an unknown app', 'chat', { body: chatBody({ app_id: 'x' }), headers: { agent: 'apps' } }],
     ['no app', 'chat', { body: chatBody({ app_id: '' }) }],
     ['no conversation', 'chat', { body: chatBody(), headers: { agent: 'hiagent' } }],
-    ['a file that is none', 'chat', { body: chatBody({ files: ['none'] }) }],
+    ['a file that is not a URL', 'chat', { body: chatBody({ files: ['none'] }) }],
     ['variables with a private URL', 'chat', { body: chatBody({ variables: { a: ['http://localhost/'] } }) }],
-    ['a model that is none', 'createCompletion', { body: { ...completion, model: 'nobody' } }],
+    ['an unknown model', 'createCompletion', { body: { ...completion, model: 'nobody' } }],
     ['a field that is wrong', 'createCompletion', { body: { ...completion, messages: 7 } }],
     ['two answers', 'createCompletion', { body: { ...completion, n: 2 } }],
     [
-      'a part that is wrong',
+      'a part with a private URL',
       'createCompletion',
       { body: { ...completion, messages: [{ role: 'user', content: [part] }] } },
     ],
     [
-      'a header that is no id',
+      'a malformed X-Conversation-Id header',
       'createCompletion',
       { body: completion, headers: { 'x-conversation-id': '%' } },
     ],
@@ -282,11 +290,11 @@ describe('with a key that is not valid nothing is learned', () => {
 
   let keys: Record<string, string>
   beforeAll(async () => {
-    const revoked = await at.api.createKey(at.token)
-    await at.ask('revokeApiKey', { as: at.token, id: revoked.id })
-    const owner = await at.api.createUser(at.token, at.fresh())
-    const suspended = await at.api.createKey(at.token, { owner_id: owner.id })
-    await at.ask('updateUser', { as: at.token, id: owner.id, body: { status: 'suspended' } })
+    const revoked = await gateway.api.createKey(gateway.token)
+    await gateway.send('revokeApiKey', { as: gateway.token, id: revoked.id })
+    const owner = await gateway.api.createUser(gateway.token, gateway.fresh())
+    const suspended = await gateway.api.createKey(gateway.token, { owner_id: owner.id })
+    await gateway.send('updateUser', { as: gateway.token, id: owner.id, body: { status: 'suspended' } })
     keys = {
       key_unknown: inventedKey(),
       key_revoked: revoked.full_key,
@@ -295,36 +303,36 @@ describe('with a key that is not valid nothing is learned', () => {
   })
 
   test.each(WRONG)('%s (%s)', async (_what, operation, request) => {
-    const ask = (as: string) => at.ask(operation, { headers: { agent: 'fastgpt' }, ...request, as })
-    const good = await ask(at.key.full_key)
+    const send = (as: string) => gateway.send(operation, { headers: { agent: 'fastgpt' }, ...request, as })
+    const good = await send(gateway.key.full_key)
     expect([400, 404, 413, 415]).toContain(good.status)
     for (const [reason, as] of Object.entries(keys)) {
-      const answer = await ask(as)
+      const answer = await send(as)
       expectDocumented(operationOf(operation), answer)
       expect([answer.status, reasonOf(answer.body)]).toEqual([401, reason])
     }
   })
 
-  test('each counts as a refused key', async () => {
-    const strict = await openStage({ refusedKeys: { points: 2 } })
+  test('each attempt counts as a refused key', async () => {
+    const strict = await startContractGateway({ refusedKeys: { points: 2 } })
     try {
-      const ask = () => strict.ask('chat', { as: inventedKey(), headers: { agent: 'nobody' }, body: '{' })
-      const reasons = [await ask(), await ask(), await ask()].map(({ body }) => body.reason)
+      const send = () => strict.send('chat', { as: inventedKey(), headers: { agent: 'nobody' }, body: '{' })
+      const reasons = [await send(), await send(), await send()].map(({ body }) => body.reason)
       expect(reasons).toEqual(['key_unknown', 'key_unknown', 'rate_limited'])
     } finally {
       await strict.remove()
     }
   })
 
-  test('a valid key is told of what it may use, and of nothing else', async () => {
+  test('error details name only agents and apps that a valid key may use', async () => {
     const allowed_agents = ['dify', 'apps/two']
-    const { full_key: as } = await at.api.createKey(at.token, { allowed_agents })
+    const { full_key: as } = await gateway.api.createKey(gateway.token, { allowed_agents })
     const detail = async (agent: string, app_id: string) =>
       (await chat({ app_id }, { as, headers: { agent } })).body.detail
     expect(await detail('nobody', '')).toBe('headers.agent: expected one of dify, apps.')
     expect(await detail('apps', '')).toBe('body.app_id: expected one of two.')
     expect(await detail('apps', 'three')).toBe('body.app_id: agent apps has two.')
-    const { body } = await at.ask('createCompletion', { as, body: { ...completion, model: 'nobody' } })
+    const { body } = await gateway.send('createCompletion', { as, body: { ...completion, model: 'nobody' } })
     expect(body.error.message).toBe('body.model: expected one of dify, apps/two.')
   })
 })

@@ -1,24 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { send } from './ask.ts'
-import { exchange } from './raw.ts'
-import { openStage, type Stage } from './stage.ts'
+import { type ContractGateway, startContractGateway } from '../support/contract/contract-gateway.ts'
+import { exchange } from '../support/contract/raw.ts'
+import { send } from '../support/contract/send.ts'
 
-let at: Stage
+let gateway: ContractGateway
 beforeAll(async () => {
-  at = await openStage()
+  gateway = await startContractGateway()
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 const health = (...lines: string[]) =>
   `${['GET /healthz HTTP/1.1', 'Connection: close', ...lines].join('\r\n')}\r\n\r\n`
 
 describe('Host', () => {
-  test.each(['localhost', 'EXAMPLE.com:8080', '127.0.0.1:1', '[::1]:8080'])('%s is one', async (host) => {
-    expect((await exchange(at.url, health(`Host: ${host}`))).status).toBe(200)
-  })
+  test.each(['localhost', 'EXAMPLE.com:8080', '127.0.0.1:1', '[::1]:8080'])(
+    '%s is accepted',
+    async (host) => {
+      expect((await exchange(gateway.url, health(`Host: ${host}`))).status).toBe(200)
+    },
+  )
 
-  test('is not needed in HTTP/1.0', async () => {
-    expect((await exchange(at.url, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
+  test('is optional in HTTP/1.0', async () => {
+    expect((await exchange(gateway.url, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
   })
 
   test.each([
@@ -33,7 +36,7 @@ describe('Host', () => {
     ['has a port that is none', ['Host: a:123456']],
     ['is half of an IPv6 address', ['Host: [::1']],
   ])('that %s is 400', async (_what, lines) => {
-    const answer = await exchange(at.url, health(...lines))
+    const answer = await exchange(gateway.url, health(...lines))
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({
       code: 400,
@@ -43,19 +46,19 @@ describe('Host', () => {
   })
 })
 
-describe('what is no HTTP', () => {
+describe('malformed HTTP', () => {
   test.each([
     ['a greeting', 'hello\r\n\r\n'],
     ['a TLS handshake', Buffer.from('16030100c8010000c40303', 'hex')],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['a method that nobody knows', health('Host: a').replace('GET', 'FETCH')],
+    ['an unknown method', health('Host: a').replace('GET', 'FETCH')],
     ['a path with a blank', health('Host: a').replace('/healthz', '/health z')],
     ['lines that end otherwise', 'GET /healthz HTTP/1.1\nHost: a\n\n'],
     ['a NUL in a header', health('Host: a', 'X: a\0b')],
     ['two lengths', health('Host: a', 'Content-Length: 1', 'Content-Length: 2')],
     ['a length and chunks', health('Host: a', 'Content-Length: 1', 'Transfer-Encoding: chunked')],
   ])('%s is 400 in the usual shape', async (_what, bytes) => {
-    const { status, headers, body } = await exchange(at.url, bytes)
+    const { status, headers, body } = await exchange(gateway.url, bytes)
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 400, reason: 'invalid_request', request_id: headers['x-request-id'] })
     expect(headers.connection).toBe('close')
@@ -65,7 +68,7 @@ describe('what is no HTTP', () => {
     ['headers', health('Host: a', `X: ${'x'.repeat(20_000)}`)],
     ['a path', health('Host: a').replace('healthz', 'x'.repeat(20_000))],
   ])('%s without end are 431', async (_what, bytes) => {
-    const { status, headers, body } = await exchange(at.url, bytes)
+    const { status, headers, body } = await exchange(gateway.url, bytes)
     expect(status).toBe(431)
     expect(body).toMatchObject({
       code: 431,
@@ -76,9 +79,9 @@ describe('what is no HTTP', () => {
 })
 
 test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat', '/api/v1/chat/x'])(
-  'there is nothing at %s',
+  '%s is not found',
   async (path) => {
-    const { body } = await send(at.url, { method: 'POST', path, as: at.key.full_key, body: {} })
+    const { body } = await send(gateway.url, { method: 'POST', path, as: gateway.key.full_key, body: {} })
     expect(body).toMatchObject({
       code: 404,
       reason: 'route_not_found',
@@ -87,8 +90,8 @@ test.each(['/nothing', '/api/v1', '/api/v2/chat', '/API/V1/CHAT', '/api/v1//chat
   },
 )
 
-test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is no path', async (path) => {
-  const { body } = await send(at.url, { method: 'GET', path })
+test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is rejected as a malformed path', async (path) => {
+  const { body } = await send(gateway.url, { method: 'GET', path })
   expect(body).toMatchObject({
     code: 400,
     reason: 'invalid_request',
@@ -96,8 +99,8 @@ test.each(['/%', '/%zz', '/api/v1/%ff'])('%s is no path', async (path) => {
   })
 })
 
-test('a body far over the limit gets its answer, not a reset', async () => {
-  const answer = await send(at.url, {
+test('a body far over the limit gets a response instead of a reset', async () => {
+  const answer = await send(gateway.url, {
     method: 'POST',
     path: '/api/v1/login',
     body: 'x'.repeat(16 * 1024 * 1024),
@@ -106,25 +109,25 @@ test('a body far over the limit gets its answer, not a reset', async () => {
   expect(answer.headers.connection).not.toBe('close')
 })
 
-test('HEAD is answered like GET without a body, OPTIONS names the methods', async () => {
-  const head = await send(at.url, { method: 'HEAD', path: '/healthz' })
+test('HEAD returns the headers of GET without a body, and OPTIONS names the methods', async () => {
+  const head = await send(gateway.url, { method: 'HEAD', path: '/healthz' })
   expect(head).toMatchObject({ status: 200, text: '' })
-  const nothing = await send(at.url, { method: 'HEAD', path: '/nothing' })
+  const nothing = await send(gateway.url, { method: 'HEAD', path: '/nothing' })
   expect(nothing).toMatchObject({ status: 404, text: '' })
-  const options = await send(at.url, { method: 'OPTIONS', path: '/api/v1/chat' })
+  const options = await send(gateway.url, { method: 'OPTIONS', path: '/api/v1/chat' })
   expect(options.status).toBe(204)
   expect(options.headers['access-control-allow-methods']).toContain('POST')
 })
 
-test('an expectation that nobody knows is no reason to refuse', async () => {
-  const { status, headers } = await exchange(at.url, health('Host: a', 'Expect: a-miracle'))
+test('an unknown Expect header is ignored', async () => {
+  const { status, headers } = await exchange(gateway.url, health('Host: a', 'Expect: a-miracle'))
   expect(status).toBe(200)
   expect(headers['x-request-id']).toBeDefined()
 })
 
 describe('X-Request-Id', () => {
   const idOf = async (sent: string) =>
-    (await send(at.url, { method: 'GET', path: '/healthz', headers: { 'x-request-id': sent } })).headers[
+    (await send(gateway.url, { method: 'GET', path: '/healthz', headers: { 'x-request-id': sent } })).headers[
       'x-request-id'
     ]
 
@@ -136,8 +139,8 @@ describe('X-Request-Id', () => {
     expect(await idOf(id)).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('sent twice is replaced', async () => {
-    const { headers } = await exchange(at.url, health('Host: a', 'X-Request-Id: a', 'X-Request-Id: a'))
+  test('is replaced if it was sent twice', async () => {
+    const { headers } = await exchange(gateway.url, health('Host: a', 'X-Request-Id: a', 'X-Request-Id: a'))
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 })

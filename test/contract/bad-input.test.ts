@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, send } from './ask.ts'
 import {
   BAD_BODIES,
   BAD_CREDENTIALS,
@@ -10,18 +9,30 @@ import {
   NO_OBJECTS,
   UNKNOWN_IDS,
   VALUES,
-} from './bad-input.ts'
-import { needsCredential, OPERATIONS, type Operation, operationOf, readsBody } from './contract.ts'
-import { expectDocumented, reasonOf } from './expect-documented.ts'
-import { GOOD } from './provocations.ts'
-import { exchange } from './raw.ts'
-import { askOf, type OperationRequest, openStage, type Stage } from './stage.ts'
+} from '../support/contract/bad-input.ts'
+import {
+  needsCredential,
+  OPERATIONS,
+  type Operation,
+  operationOf,
+  readsBody,
+} from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  type OperationRequest,
+  requestOf,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { expectDocumented, reasonOf } from '../support/contract/expect-documented.ts'
+import { GOOD } from '../support/contract/provocations.ts'
+import { exchange } from '../support/contract/raw.ts'
+import { type Answer, send } from '../support/contract/send.ts'
 
-let at: Stage
+let gateway: ContractGateway
 beforeAll(async () => {
-  at = await openStage({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })
+  gateway = await startContractGateway({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 const operations = OPERATIONS.map((operation) => [operation.id, operation] as const)
 const having = (condition: (operation: Operation) => boolean) =>
@@ -33,11 +44,11 @@ describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, o
   beforeAll(async () => {
     good = await goodRequest(id)
   })
-  const withBody = async (sent: unknown) => at.ask(id, { ...good, body: sent })
+  const withBody = async (sent: unknown) => gateway.send(id, { ...good, body: sent })
   const withField = (field: string, value: unknown) => withBody({ ...(good.body as object), [field]: value })
 
   test.each([...(body?.fields ?? [])])(
-    '%s is taken as it is and by its schema alone',
+    '%s rejects every value that its schema does not accept',
     async (field, check) => {
       for (const value of VALUES.filter((candidate) => check(candidate) !== undefined)) {
         const answer = await withField(field, value)
@@ -51,7 +62,7 @@ describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, o
     expectRefusal(operation, answer, 400, 'invalid_request', `body.${field}: is required; expected `)
   })
 
-  test('is an object', async () => {
+  test('must be an object', async () => {
     for (const text of NO_OBJECTS) {
       expectRefusal(operation, await withBody(text), 400, 'invalid_request', 'body: expected an object')
     }
@@ -59,7 +70,7 @@ describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, o
 
   const own = BAD_FIELDS.filter(([operationId]) => operationId === id)
   test.each(own.map(([, change, field]) => [JSON.stringify(change), change, field] as const))(
-    'with %s is refused',
+    'is rejected with %s',
     async (_text, change, field) => {
       const answer = await withBody({ ...(good.body as object), ...change })
       expectRefusal(operation, answer, 400, 'invalid_request', field)
@@ -68,79 +79,85 @@ describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, o
 })
 
 test.each(having(readsBody))(
-  'what %s reads is JSON in UTF-8, not too deep and not too large',
+  '%s reads only JSON in UTF-8 within the limits of depth and size',
   async (id, operation) => {
     const good = await goodRequest(id)
     for (const [what, body, headers, status, reason, detail] of BAD_BODIES) {
-      const answer = await at.ask(id, { ...good, body, headers: { ...good.headers, ...headers } })
+      const answer = await gateway.send(id, { ...good, body, headers: { ...good.headers, ...headers } })
       expectRefusal(operation, answer, status, reason, detail, what)
     }
   },
 )
 
-test.each(having(needsCredential))('%s takes one well-formed credential', async (_id, operation) => {
-  for (const [what, lines, reason] of BAD_CREDENTIALS) {
-    const { method, path } = operation
-    const head = [
-      `${method} ${path.replace('{id}', 'x')} HTTP/1.1`,
-      'Host: localhost',
-      'Connection: close',
-      ...lines,
-    ]
-    const answer = await exchange(at.url, `${head.join('\r\n')}\r\n\r\n`)
-    expectRefusal(operation, answer, 401, reason, '', what)
-  }
-})
+test.each(having(needsCredential))(
+  '%s requires exactly one well-formed credential',
+  async (_id, operation) => {
+    for (const [what, lines, reason] of BAD_CREDENTIALS) {
+      const { method, path } = operation
+      const head = [
+        `${method} ${path.replace('{id}', 'x')} HTTP/1.1`,
+        'Host: localhost',
+        'Connection: close',
+        ...lines,
+      ]
+      const answer = await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n`)
+      expectRefusal(operation, answer, 401, reason, '', what)
+    }
+  },
+)
 
-test.each(having(({ query }) => query.includes('limit')))('the query of %s', async (id, operation) => {
-  const { method, path, as } = askOf(id, await goodRequest(id))
-  for (const [query, field] of BAD_QUERIES) {
-    const answer = await send(at.url, { method, path: `${path}?${query}`, as })
-    expectRefusal(operation, answer, 400, 'invalid_request', field, query)
-  }
-})
+test.each(having(({ query }) => query.includes('limit')))(
+  '%s rejects malformed paging parameters',
+  async (id, operation) => {
+    const { method, path, as } = requestOf(id, await goodRequest(id))
+    for (const [query, field] of BAD_QUERIES) {
+      const answer = await send(gateway.url, { method, path: `${path}?${query}`, as })
+      expectRefusal(operation, answer, 400, 'invalid_request', field, query)
+    }
+  },
+)
 
-test.each(BAD_REPORTS)('a report of %s', async (query, field) => {
-  const answer = await at.ask('readUsage', { as: at.token, query })
+test.each(BAD_REPORTS)('a usage report rejects %s', async (query, field) => {
+  const answer = await gateway.send('readUsage', { as: gateway.token, query })
   expectRefusal(operationOf('readUsage'), answer, 400, 'invalid_request', field, query)
 })
 
 describe.each(having(({ path }) => path.includes('{id}')))('the id of %s', (id, operation) => {
-  test('that is none is as unknown as any other', async () => {
+  test('gets the same 404 whether it is malformed or unknown', async () => {
     const good = await goodRequest(id)
     const { request_id: _, ...unknown } = (
-      await at.ask(id, { ...good, id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10' })
+      await gateway.send(id, { ...good, id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10' })
     ).body
     for (const none of UNKNOWN_IDS) {
-      const answer = await at.ask(id, { ...good, id: none })
+      const answer = await gateway.send(id, { ...good, id: none })
       expect(answer.status, none).toBe(404)
       expectDocumented(operation, answer)
       expect(answer.body, none).toMatchObject(unknown)
     }
   })
 
-  test('that is no valid text is 400, one too long leads nowhere', async () => {
+  test('gets 400 if it is not valid text, and 404 if it is too long', async () => {
     const good = await goodRequest(id)
     for (const broken of BROKEN_IDS) {
-      const answer = await at.ask(id, { ...good, id: broken })
+      const answer = await gateway.send(id, { ...good, id: broken })
       expect(answer.body, broken).toMatchObject({
         code: 400,
         reason: 'invalid_request',
         detail: expect.stringMatching(/^path: /),
       })
     }
-    expect((await at.ask(id, { ...good, id: 'x'.repeat(257) })).status).toBe(404)
+    expect((await gateway.send(id, { ...good, id: 'x'.repeat(257) })).status).toBe(404)
   })
 })
 
-test.each(operations)('%s answers with a slash at the end of its path as without', async (id) => {
-  const ask = askOf(id, await goodRequest(id))
-  const answer = await send(at.url, { ...ask, path: `${ask.path}/` })
+test.each(operations)('%s ignores a slash at the end of its path', async (id) => {
+  const request = requestOf(id, await goodRequest(id))
+  const answer = await send(gateway.url, { ...request, path: `${request.path}/` })
   expect(answer.status, answer.text).toBe(200)
 })
 
 function goodRequest(id: string): Promise<OperationRequest> {
-  return Promise.resolve(GOOD[id]?.(at) ?? {})
+  return Promise.resolve(GOOD[id]?.(gateway) ?? {})
 }
 
 function expectRefusal(

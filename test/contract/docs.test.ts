@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CONTRACT } from '../support/contract/contract.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { CONTRACT } from './contract.ts'
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway?.remove())
 
-test('/openapi.json is the committed contract, at the address of this gateway', async () => {
+test('/openapi.json serves the committed contract with the address of this gateway', async () => {
   const response = await fetch(`${gateway.url}/openapi.json`)
   expect(response.headers.get('content-type')).toMatch(/^application\/json/)
   const { servers, ...served } = (await response.json()) as typeof CONTRACT
@@ -19,7 +19,7 @@ test('/openapi.json is the committed contract, at the address of this gateway', 
   expect(servers).toHaveLength(1)
 })
 
-test('/docs names no address but its own, and what it names is there', async () => {
+test('/docs refers only to its own origin, and every reference resolves', async () => {
   const page = await fetch(`${gateway.url}/docs`)
   expect(page.headers.get('content-type')).toMatch(/^text\/html/)
   const html = await page.text()
@@ -34,11 +34,11 @@ test('/docs names no address but its own, and what it names is there', async () 
   }
 })
 
-/** Debian's; a machine without it leaves this out. */
+/** Debian's path of Chromium. Without it the browser test is skipped. */
 const BROWSER = '/usr/bin/chromium'
 
 test.skipIf(!existsSync(BROWSER))(
-  'in a browser /docs shows the operations and asks nobody else',
+  'in a browser /docs shows the operations and requests no other origin',
   async () => {
     const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] })
     try {
@@ -46,7 +46,7 @@ test.skipIf(!existsSync(BROWSER))(
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.goto(`${gateway.url}/docs/`, { waitUntil: 'networkidle' })
-      await page.getByText('Ask an agent', { exact: true }).first().waitFor()
+      await page.getByText('HttpRequest an agent', { exact: true }).first().waitFor()
       expect(asked.filter((url) => /^(?:http|ws)/.test(url) && !url.startsWith(gateway.url))).toEqual([])
       expect(asked).toContain(`${gateway.url}/openapi.json`)
     } finally {

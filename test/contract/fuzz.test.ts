@@ -1,14 +1,24 @@
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, type Ask, send } from './ask.ts'
-import { CONTRACT, OPERATIONS, type Operation, operationOf, type ParameterObject } from './contract.ts'
-import { fieldValues, headerValues, pathValues, queryValues } from './hostile-values.ts'
-import { GOOD } from './provocations.ts'
-import { exchange } from './raw.ts'
-import { type OperationRequest, openStage, type Stage } from './stage.ts'
+import {
+  CONTRACT,
+  OPERATIONS,
+  type Operation,
+  operationOf,
+  type ParameterObject,
+} from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  type OperationRequest,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { fieldValues, headerValues, pathValues, queryValues } from '../support/contract/hostile-values.ts'
+import { GOOD } from '../support/contract/provocations.ts'
+import { exchange } from '../support/contract/raw.ts'
+import { type Answer, type HttpRequest, send } from '../support/contract/send.ts'
 
-/** The short run is the same every time; the long one is new every time, and fast-check tells the seed of what it finds. */
+/** The short run uses a fixed seed; the long run is random, and fast-check reports the seed of every failure. */
 const SOAK = process.env.SOAK !== undefined
 const optionsOf = ({ query }: Operation) =>
   SOAK ? { numRuns: 5_000 } : { numRuns: query.length > 0 ? 200 : 60, seed: 20_261_122 }
@@ -16,11 +26,11 @@ const TIMEOUT_MS = SOAK ? 30 * 60_000 : 120_000
 
 const MANY = { points: 1_000_000_000 }
 
-let at: Stage
-/** Whom requests may spoil: an administrator's credentials stay good. */
+let gateway: ContractGateway
+/** A user and keys that requests may change, so that the administrator's credentials stay valid. */
 let victims: { readonly userId: string; readonly keyId: string; readonly adminKey: string }
 beforeAll(async () => {
-  at = await openStage({
+  gateway = await startContractGateway({
     refusedKeys: MANY,
     agents: MANY,
     reports: MANY,
@@ -28,21 +38,21 @@ beforeAll(async () => {
     login: MANY,
     loginAddress: MANY,
   })
-  const user = await at.api.createUser(at.token, 'victim')
-  const key = await at.api.createKey(at.token)
-  const adminKey = await at.api.createKey(at.token, { permissions: ['admin'] })
+  const user = await gateway.api.createUser(gateway.token, 'victim')
+  const key = await gateway.api.createKey(gateway.token)
+  const adminKey = await gateway.api.createKey(gateway.token, { permissions: ['admin'] })
   victims = { userId: user.id, keyId: key.id, adminKey: adminKey.full_key }
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
 test.each(OPERATIONS.map(({ id }) => id))(
-  'nothing that a client can put into %s is our fault',
+  'no request to %s causes an internal error',
   async (id) => {
     const operation = operationOf(id)
     const good = await goodRequest(id)
     await fc.assert(
-      fc.asyncProperty(requestOf(operation, good), async (ask) => {
-        expectNoFault(await send(at.url, ask))
+      fc.asyncProperty(requestOf(operation, good), async (request) => {
+        expectNoFault(await send(gateway.url, request))
       }),
       optionsOf(operation),
     )
@@ -52,7 +62,7 @@ test.each(OPERATIONS.map(({ id }) => id))(
 
 const METHODS_TO_SEND = METHODS.filter((method) => method !== 'CONNECT')
 
-test.each(METHODS_TO_SEND)('the method %s is our fault on no path', async (method) => {
+test.each(METHODS_TO_SEND)('the method %s causes no internal error on any path', async (method) => {
   for (const path of [...Object.keys(CONTRACT.paths), '/', '/nothing', '/openapi.json', '/docs']) {
     for (const lines of [
       [],
@@ -65,23 +75,26 @@ test.each(METHODS_TO_SEND)('the method %s is our fault on no path', async (metho
         'Connection: close',
         ...lines,
       ]
-      expectNoFault(await exchange(at.url, `${head.join('\r\n')}\r\n\r\n{}`))
+      expectNoFault(await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n{}`))
     }
   }
 })
 
-/** What agents answer is theirs; the rest of 5xx would be ours. */
+/** Failures of agents may be 5xx; any other 5xx is a fault of the gateway. */
 function expectNoFault({ status, text, body }: Pick<Answer, 'status' | 'text' | 'body'>): void {
   const reason: string = body?.reason ?? body?.error?.code ?? ''
   if (status >= 500 && !reason.startsWith('agent_')) throw new Error(`answered ${status}: ${text}`)
   expect(status).toBeGreaterThanOrEqual(200)
 }
 
-/** A good request, of which each part may be replaced. */
-function requestOf({ method, path, parameters, body }: Operation, good: OperationRequest): fc.Arbitrary<Ask> {
+/** A valid request of which any part may be replaced. */
+function requestOf(
+  { method, path, parameters, body }: Operation,
+  good: OperationRequest,
+): fc.Arbitrary<HttpRequest> {
   const credential = fc.constantFrom(
     ...(isLogout(path) ? [] : [good.as, good.as, victims.adminKey]),
-    at.key.full_key,
+    gateway.key.full_key,
     undefined,
   )
   return fc.record({
@@ -106,7 +119,7 @@ function queryOf(parameters: readonly ParameterObject[]): fc.Arbitrary<string> {
   const values = parameters
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, schema }) => [name, queryValues(name, schema)] as const)
-  // Few at a time: of many, one is wrong sooner than the others are looked at.
+  // Replaces few parts at a time: with many, the first invalid one would hide the others.
   return fc
     .subarray(values, { maxLength: Math.min(3, values.length) })
     .chain((chosen) =>
@@ -151,13 +164,13 @@ function bodyOf(fields: readonly string[], good: unknown): fc.Arbitrary<unknown>
   )
 }
 
-/** Most requests are wrong in one place: the others stop at the first. */
+/** Most requests are invalid in one place only, because validation stops at the first problem. */
 function pick(fields: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(fields).slice(0, 2))
 }
 
 async function goodRequest(id: string): Promise<OperationRequest> {
-  const good = (await GOOD[id]?.(at)) ?? {}
+  const good = (await GOOD[id]?.(gateway)) ?? {}
   const { path } = operationOf(id)
   if (path.startsWith('/api/v1/users/{id}')) return { ...good, id: victims.userId }
   if (path.startsWith('/api/v1/api-keys/{id}')) return { ...good, id: victims.keyId }

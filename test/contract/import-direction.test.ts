@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const FIXTURE = join(ROOT, 'test/fixtures/import-direction')
 const RULES = join(ROOT, '.dependency-cruiser.cjs')
 
-/** Rules on circles report one import or folder of each circle; the fixture marks that one. */
+/** Rules about circular imports report one import or folder of each circle; the fixture marks that one. */
 const FOLDER_CIRCLES = 'no-circular-folders'
 
 interface Violation {
@@ -18,23 +18,23 @@ interface Violation {
 }
 
 /**
- * In the fixture, `allowed.ts` files import what they may. In the others, the comment behind an import names the rule that
- * has to report it.
+ * In the fixture, files named `allowed.ts` contain permitted imports. In all other files, the comment after an import names
+ * the rule that must report it.
  */
 describe('import direction', async () => {
   const violations = await violationsIn(FIXTURE)
   const marks = await marksIn(FIXTURE)
 
-  test('every rule is broken by a file of the fixture', () => {
+  test('the fixture breaks every rule at least once', () => {
     const { forbidden } = createRequire(import.meta.url)(RULES)
     const names = (forbidden as { name: string }[]).map(({ name }) => name)
     expect(new Set(marks.map(({ rule }) => rule))).toEqual(new Set(names))
   })
 
-  test('what is marked is reported, and nothing else', () => {
+  test('exactly the marked imports are reported', () => {
     const reported = violations
       .filter(({ rule }) => rule.name !== FOLDER_CIRCLES)
-      // The packages that the fixture names are not installed there.
+      // The packages that the fixture imports are not installed in it.
       .filter(({ rule, to }) => rule.name !== 'imports-resolve' || to.startsWith('.'))
       .map(({ rule, from }) => `${from}: ${rule.name}`)
     const marked = marks
@@ -46,7 +46,7 @@ describe('import direction', async () => {
   test('folders that import each other are reported', () => {
     const folders = violations.filter(({ rule }) => rule.name === FOLDER_CIRCLES).map(({ from }) => from)
     expect(folders).toContain('apps/gateway/src/core/circle-a')
-    // A folder and one below it may import each other: the seam and its implementations do.
+    // A folder and its subfolder may import each other, as the adapter interface and its implementations do.
     expect(folders).not.toContain('apps/gateway/src/core/nested')
   })
 })
@@ -55,7 +55,7 @@ async function violationsIn(tree: string): Promise<readonly Violation[]> {
   const output = await new Promise<string>((resolve) => {
     const command = join(ROOT, 'node_modules/.bin/depcruise')
     const options = ['apps', 'packages', '--config', RULES, '--output-type', 'json']
-    // Its exit code counts the findings.
+    // The exit code is the number of findings.
     execFile(command, options, { cwd: tree, maxBuffer: 1 << 26 }, (_error, stdout) => resolve(stdout))
   })
   return JSON.parse(output).summary.violations

@@ -1,66 +1,70 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { send } from './ask.ts'
-import { OPERATIONS } from './contract.ts'
-import { GOOD } from './provocations.ts'
-import { openStage, type Stage } from './stage.ts'
+import { OPERATIONS } from '../support/contract/contract.ts'
+import { type ContractGateway, startContractGateway } from '../support/contract/contract-gateway.ts'
+import { GOOD } from '../support/contract/provocations.ts'
+import { send } from '../support/contract/send.ts'
 
-let at: Stage
+let gateway: ContractGateway
 beforeAll(async () => {
-  at = await openStage({ agents: { points: 1_000 } })
+  gateway = await startContractGateway({ agents: { points: 1_000 } })
 })
-afterAll(() => at?.remove())
+afterAll(() => gateway?.remove())
 
-/** Those that clients know, one that few know, and one for which servers want a body of a known type. */
+/** Common methods, an uncommon one, and one for which servers require a body of a known media type. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']
 
 test.each([...new Set(OPERATIONS.map(({ path }) => path))])(
-  '%s takes its own methods, and names them to all others',
+  '%s serves its documented methods, and lists them in the response to any other',
   async (path) => {
-    // `me` is an id to the routes beside it.
+    // `me` also matches the `{id}` of the neighbouring routes.
     const routes = OPERATIONS.filter((each) =>
       new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(path),
     )
     const own = new Set(routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
     for (const method of METHODS.filter((each) => !own.has(each))) {
-      const { body, headers } = await send(at.url, { method, path: path.replace('{id}', 'x') })
+      const { body, headers } = await send(gateway.url, { method, path: path.replace('{id}', 'x') })
       expect(body, method).toMatchObject({ code: 405, reason: 'method_not_allowed' })
       expect(new Set(headers.allow?.split(', '))).toEqual(own)
     }
   },
 )
 
-test('HEAD is answered wherever GET is, with the same head and no body', async () => {
+test('HEAD is served wherever GET is, with the same headers and no body', async () => {
   for (const { id, method, path } of OPERATIONS.filter((each) => each.method === 'GET')) {
-    const { as, id: parameter = '' } = (await GOOD[id]?.(at)) ?? {}
+    const { as, id: parameter = '' } = (await GOOD[id]?.(gateway)) ?? {}
     const request = { path: path.replace('{id}', parameter), as }
     const [get, head] = [
-      await send(at.url, { ...request, method }),
-      await send(at.url, { ...request, method: 'HEAD' }),
+      await send(gateway.url, { ...request, method }),
+      await send(gateway.url, { ...request, method: 'HEAD' }),
     ]
     expect([head.status, head.headers['content-type'], head.text], id).toEqual([
       get.status,
       get.headers['content-type'],
       '',
     ])
-    const refused = await send(at.url, { path: request.path, method: 'HEAD' })
+    const refused = await send(gateway.url, { path: request.path, method: 'HEAD' })
     expect([401, get.status], id).toContain(refused.status)
   }
 })
 
-test('the root leads browsers to the reference, and programs by links to what is there', async () => {
-  const browser = await send(at.url, { method: 'GET', path: '/', headers: { accept: 'text/html,*/*;q=0.8' } })
+test('the root redirects browsers to the reference, and returns links to programs', async () => {
+  const browser = await send(gateway.url, {
+    method: 'GET',
+    path: '/',
+    headers: { accept: 'text/html,*/*;q=0.8' },
+  })
   expect([browser.status, browser.headers.location]).toEqual([302, '/docs'])
-  const { status, body, headers } = await send(at.url, { method: 'GET', path: '/' })
+  const { status, body, headers } = await send(gateway.url, { method: 'GET', path: '/' })
   expect([status, body.name, headers.vary]).toEqual([200, 'Trunkline', expect.stringContaining('Accept')])
   for (const [name, path] of Object.entries<string>(body.links)) {
-    const found = await send(at.url, { method: 'GET', path })
-    // Where chats are sent, GET is the wrong method; the base URL of OpenAI's clients is no route of its own.
+    const found = await send(gateway.url, { method: 'GET', path })
+    // The chat endpoint does not accept GET, and the base URL of OpenAI clients is not a route itself.
     const expected = name === 'chat' ? [405] : name === 'openai' ? [404] : [200, 301, 302]
     expect(expected, name).toContain(found.status)
   }
 })
 
 test('browsers get an icon', async () => {
-  const { status, headers } = await send(at.url, { method: 'GET', path: '/favicon.ico' })
+  const { status, headers } = await send(gateway.url, { method: 'GET', path: '/favicon.ico' })
   expect([status, headers['content-type']]).toEqual([200, 'image/x-icon'])
 })

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { printContract } from '../../scripts/print-contract.ts'
-import { CONTRACT, CONTRACT_TEXT, type OperationObject } from './contract.ts'
-import { schemaCheck } from './schema-check.ts'
+import { CONTRACT, CONTRACT_TEXT, type OperationObject } from '../support/contract/contract.ts'
+import { schemaCheck } from '../support/contract/schema-check.ts'
 
 const operations: readonly OperationObject[] = Object.values(CONTRACT.paths).flatMap((methods) =>
   Object.values(methods),
@@ -22,28 +22,28 @@ const COMPONENTS = [
   'User',
 ]
 
-test('openapi.json is what the routes say; "pnpm contract" prints it anew', async () => {
+test('openapi.json matches the route schemas; "pnpm contract" regenerates it', async () => {
   expect(await printContract()).toBe(CONTRACT_TEXT)
 })
 
-test('a public validator accepts it, every reference leads somewhere', async () => {
+test('a public validator accepts it, and every reference resolves', async () => {
   const { valid, errors } = await new Validator().validate(JSON.parse(CONTRACT_TEXT))
   expect(errors).toBeUndefined()
   expect(valid).toBe(true)
 })
 
-test('it names its version and no machine', () => {
+test('it names its version and no host', () => {
   expect(CONTRACT.info.version).toBe('1.0.0')
   expect(CONTRACT.servers).toEqual([{ url: '/' }])
 })
 
-test('it has the routes of operation and not those that serve itself; no path ends with a slash', () => {
+test('it documents all routes except those that serve the documentation, and no path ends with a slash', () => {
   const paths = Object.keys(CONTRACT.paths)
   expect(paths).toEqual(expect.arrayContaining(['/metrics', '/healthz', '/readyz', '/.well-known/jwks.json']))
   expect(paths.filter((path) => /^\/(?:openapi|docs)|\*|\/$/.test(path))).toEqual([])
 })
 
-test('every operation has a name of its own, a summary, a tag and its credentials', () => {
+test('every operation has a unique name, a summary, a tag and its security schemes', () => {
   const ids = operations.map(({ operationId }) => operationId)
   expect(new Set(ids).size).toBe(ids.length)
   for (const { operationId, summary, tags, security } of operations) {
@@ -52,7 +52,7 @@ test('every operation has a name of its own, a summary, a tag and its credential
   }
 })
 
-test('components have names that generated code can carry, bodies are components', () => {
+test('components have names that are valid in generated code, and bodies are components', () => {
   const names = Object.keys(CONTRACT.components.schemas)
   expect(names).toEqual(expect.arrayContaining(COMPONENTS))
   for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z]+$/)
@@ -63,7 +63,7 @@ test('components have names that generated code can carry, bodies are components
   }
 })
 
-test('every component has an example that it accepts itself, and every request body shows one', () => {
+test('every component accepts its own example, and every request body shows one', () => {
   for (const [name, { examples = [] }] of Object.entries(CONTRACT.components.schemas)) {
     expect(examples.length, name).toBeGreaterThan(0)
     const check = schemaCheck(CONTRACT, ['components', 'schemas', name])
@@ -75,7 +75,7 @@ test('every component has an example that it accepts itself, and every request b
   }
 })
 
-test('keywords that only our messages use are left out', () => {
+test('keywords that only serve error messages are omitted', () => {
   expect(CONTRACT_TEXT).not.toContain('"expected":')
 })
 

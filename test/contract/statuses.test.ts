@@ -5,19 +5,24 @@ import {
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OPERATIONS, type Operation } from '../support/contract/contract.ts'
+import {
+  type ContractGateway,
+  inventedKey,
+  sendOperation,
+  startContractGateway,
+} from '../support/contract/contract-gateway.ts'
+import { expectDocumented, reasonOf } from '../support/contract/expect-documented.ts'
+import { type InProcess, serveOn } from '../support/contract/in-process.ts'
+import { GOOD, PROVOCATIONS } from '../support/contract/provocations.ts'
+import type { Answer } from '../support/contract/send.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import type { Answer } from './ask.ts'
-import { OPERATIONS, type Operation } from './contract.ts'
-import { expectDocumented, reasonOf } from './expect-documented.ts'
-import { type InProcess, serveOn } from './in-process.ts'
-import { GOOD, PROVOCATIONS } from './provocations.ts'
-import { askOperation, inventedKey, openStage, type Stage } from './stage.ts'
 
-/** Provoked for every operation that documents them, in servers of this process. */
+/** Statuses that are provoked in servers within this process, for every operation that documents them. */
 const OWN_FAULT = 500
 const UNAVAILABLE = 503
 
-test('every documented status is provoked', () => {
+test('every documented status has a provocation', () => {
   const missing = OPERATIONS.flatMap((operation) =>
     [...operation.responses.keys()]
       .filter((status) => status !== OWN_FAULT && status !== UNAVAILABLE)
@@ -29,11 +34,11 @@ test('every documented status is provoked', () => {
 })
 
 describe('a running gateway', () => {
-  let at: Stage
+  let gateway: ContractGateway
   beforeAll(async () => {
-    at = await openStage()
+    gateway = await startContractGateway()
   })
-  afterAll(() => at?.remove())
+  afterAll(() => gateway?.remove())
 
   const cases = OPERATIONS.flatMap((operation) =>
     PROVOCATIONS.filter((each) => each.of(operation)).map(
@@ -41,8 +46,8 @@ describe('a running gateway', () => {
     ),
   )
   test.each(cases)('%s: %i for %s', async (id, status, _what, operation, { reason, request }) => {
-    const good = await GOOD[id]?.(at)
-    const answer = await at.ask(id, await request(good ?? {}, at))
+    const good = await GOOD[id]?.(gateway)
+    const answer = await gateway.send(id, await request(good ?? {}, gateway))
     expect(answer.status, answer.text).toBe(status)
     expectDocumented(operation, answer)
     if (reason !== undefined) expect(reasonOf(answer.body)).toBe(reason)
@@ -60,7 +65,7 @@ describe('a database without its tables', () => {
   })
   afterAll(() => server?.close())
 
-  test.each(documenting(OWN_FAULT))('%s: 500, and nothing of the cause', async (_id, operation) => {
+  test.each(documenting(OWN_FAULT))('%s returns 500 without naming the cause', async (_id, operation) => {
     const answer = await askAnything(server, operation)
     expect(answer.status, answer.text).toBe(OWN_FAULT)
     expectDocumented(operation, answer)
@@ -69,7 +74,7 @@ describe('a database without its tables', () => {
   })
 })
 
-describe('a start that is not complete', () => {
+describe('a start that has not completed', () => {
   let server: InProcess
   beforeAll(async () => {
     server = await serveOn(await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1:9/none' }))
@@ -83,16 +88,16 @@ describe('a start that is not complete', () => {
     expectDocumented(operation, answer)
   })
 
-  test('what needs no database is served', async () => {
+  test('routes that need no database are served', async () => {
     for (const path of ['/healthz', '/metrics', '/openapi.json', '/docs/', '/api/v1/agents']) {
       expect((await fetch(`${server.url}${path}`)).status, path).toBe(200)
     }
   })
 
-  test('draining, everything under /api/ is 503 before a credential is looked at', async () => {
+  test('while draining, every path under /api/ returns 503 before credentials are checked', async () => {
     await server.drain()
     for (const operation of OPERATIONS.filter(({ path }) => path.startsWith('/api/'))) {
-      const answer = await askOperation(server.url, operation.id, {})
+      const answer = await sendOperation(server.url, operation.id, {})
       expectDocumented(operation, answer)
       expect([answer.status, reasonOf(answer.body)], operation.id).toEqual([UNAVAILABLE, 'draining'])
     }
@@ -133,9 +138,9 @@ function documenting(status: number): (readonly [string, Operation])[] {
   ])
 }
 
-/** By the contract alone: its own example, from whoever holds a well-formed key. */
+/** A request built from the contract alone: the documented example with a well-formed key. */
 function askAnything({ url }: InProcess, { id, body }: Operation): Promise<Answer> {
-  return askOperation(url, id, {
+  return sendOperation(url, id, {
     as: inventedKey(),
     id: '00000000-0000-7000-8000-000000000000',
     headers: { agent: 'fastgpt' },

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { findUnhandledPromises } from './stored-promises.ts'
+import { findUnhandledPromises } from '../support/contract/stored-promises.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-test('no promise of the gateway is stored or left alone without a handler', () => {
+test('the gateway stores or discards no promise without a rejection handler', () => {
   const ofGateway = (file: string) =>
     file.includes('/apps/gateway/src/') && !/\.test\.|\.test-support\.|-fixture\.|\/generated\//.test(file)
   const findings = findUnhandledPromises(join(ROOT, 'tsconfig.json'), ofGateway)
   expect(findings.map(({ file, line, code }) => `${relative(ROOT, file)}:${line} ${code}`)).toEqual([])
 })
 
-test('the search finds every way to lose a promise, and nothing else', async () => {
+test('the search finds exactly the marked promises of the fixture', async () => {
   const fixture = join(ROOT, 'test/fixtures/promises')
   const findings = findUnhandledPromises(join(fixture, 'tsconfig.json'), (file) => file.startsWith(fixture))
   const source = await readFile(join(fixture, 'promises.ts'), 'utf8')

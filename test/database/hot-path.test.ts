@@ -29,12 +29,12 @@ const TABLES = [
   'turns',
   'instances',
 ]
-/** Far more than any batch below touches, far less than a table holds. */
+/** Far more rows than any batch below touches, and far fewer than a table holds. */
 const ROWS_READ_MAX = 20_000
 
 const keyHash = (n: number) => createHash('sha256').update(`key-${n}`).digest('hex')
 
-/** `$1` and `$2`: the first and the last row. Turns and calls get one each, the other tables fewer. */
+/** Fills the tables; `$1` and `$2` are the first and the last row. Turns and calls get one row each, other tables fewer. */
 const FILL = `
 WITH turns_made AS (
   INSERT INTO turns (id, conversation, question, answer, is_escaped, characters, created_at)
@@ -76,7 +76,7 @@ SELECT user_id, now(), now() - interval '1 day', now() - interval '1 day' FROM n
 
 interface Case {
   readonly kind: 'embedded' | 'server'
-  /** Statistics of almost empty tables tell the planner that everything is small and alike. */
+  /** Statistics of almost empty tables mislead the planner: every table looks small and uniform. */
   readonly statistics: 'none' | 'of almost empty tables'
 }
 
@@ -108,7 +108,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await scratch?.drop()
   })
 
-  test('no statement of a call or of a sweep reads a table whole, and none is compiled', {
+  test('no statement of a call or of a sweep scans a whole table or triggers JIT compilation', {
     timeout: 240_000,
   }, async () => {
     await callOnce(sql)
@@ -132,7 +132,7 @@ async function fill(sql: Sql, statistics: Case['statistics']): Promise<void> {
   await sql.query(FILL, [0, 39])
   if (statistics !== 'none') await sql.query('ANALYZE')
   await sql.query(FILL, [40, ROWS - 1])
-  // -1: the planner knows nothing of the table.
+  // -1 means that the planner has no statistics for the table.
   const [known] = await sql.query<{ least: number; most: number }>(
     'SELECT min(reltuples) AS least, max(reltuples) AS most FROM pg_class WHERE relname = ANY ($1)',
     [TABLES],
@@ -191,7 +191,7 @@ async function callOnce(sql: Sql): Promise<void> {
   await instances.leave()
 }
 
-/** Batches of the sizes that a busy process has. */
+/** Runs batches of the sizes that occur in a busy process. */
 async function callMany(sql: Sql): Promise<void> {
   const ledger = processOf(sql)
   const readLimits = createKeyLimitsReader({ sql, runtime: systemRuntime })

@@ -15,7 +15,7 @@ const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
 describe.each(PAGES)('%s', (page) => {
   const text = read(page)
 
-  test('leads to files and headings that are there', () => {
+  test('links only to files and headings that exist', () => {
     const links = [...text.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)]
     const broken = links.filter(([, path = '', heading]) => {
       const target = path === '' ? page : join(dirname(page), path)
@@ -26,16 +26,16 @@ describe.each(PAGES)('%s', (page) => {
     expect(broken.map(([link]) => link)).toEqual([])
   })
 
-  // A fence that names another file than ours shows another tool's settings.
+  // A code block that names another file shows the settings of another tool.
   const examples = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, example = '']) => example)
-  test.each(examples)('has a configuration that parses (%#)', (example) => {
+  test.each(examples)('shows a configuration that parses (%#)', (example) => {
     const variables = [...example.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'a-key'])
     const { agents } = parseConfig(parse(example, { stringKeys: true }), Object.fromEntries(variables))
     expect(agents).not.toEqual([])
   })
 })
 
-test('the README names every variable and every setting of the file', () => {
+test('the README documents every environment variable and every setting of the configuration file', () => {
   const [variables, settings] = ['| Environment', '| File'].map((head) => wordsOfTable('README.md', head))
   expect(new Set(variables)).toEqual(
     new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...Object.keys(Environment.properties)]),
@@ -47,7 +47,7 @@ test('the README names every variable and every setting of the file', () => {
   )
 })
 
-test('the table of OpenAI parameters is the one that is served', () => {
+test('the table of OpenAI parameters matches the implementation', () => {
   expect(wordsOfTable('docs/tools.md', '| Parameter')).toEqual([
     ...PARAMETERS.served,
     ...PARAMETERS.refused,
@@ -65,7 +65,7 @@ function settingsOf(schemas: object, parent = ''): string[] {
   })
 }
 
-/** As GitHub makes anchors of headings. */
+/** Converts a heading into its anchor by the rules of GitHub. */
 function headingsOf(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -75,7 +75,7 @@ function headingsOf(page: string): string[] {
   )
 }
 
-/** The words in code style of a table's first column. */
+/** Returns the words in code style in the first column of a table. */
 function wordsOfTable(page: string, head: string): string[] {
   const [, table = ''] = read(page).split(`\n${head} `)
   return table

@@ -5,22 +5,22 @@ import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf } from '../support/stream.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 
-// A machine without a browser leaves this out, unless it promised to leave nothing out.
+// Skipped on a machine without a browser, unless REQUIRE_SERVICES is set.
 describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in a browser', () => {
   let allowed: Server
   let stranger: Server
-  let scene: Scene
+  let system: GatewayWithSandbox
   let browser: Browser
 
   beforeAll(async () => {
     allowed = await pageServer()
     stranger = await pageServer()
-    scene = await startScene({ settings: { cors: { origins: [originOf(allowed)] } } })
+    system = await startGatewayWithSandbox({ settings: { cors: { origins: [originOf(allowed)] } } })
     browser = await chromium.launch({
       executablePath: CHROMIUM,
       args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
@@ -28,7 +28,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
   })
   afterAll(async () => {
     await browser.close()
-    await scene.remove()
+    await system.remove()
     for (const server of [allowed, stranger]) {
       server.closeAllConnections()
       server.close()
@@ -41,7 +41,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     return page
   }
 
-  /** Fetches as a script of the page, and reads the stream piece by piece. */
+  /** Runs in the page: sends a request and reads the stream chunk by chunk. */
   const chatIn = (page: Page, body: Record<string, unknown>) =>
     page.evaluate(
       async ({ url, key, body }) => {
@@ -55,10 +55,10 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
         for (let read = await reader.read(); !read.done; read = await reader.read()) pieces.push(read.value)
         return { status: response.status, headers: Object.fromEntries(response.headers), pieces }
       },
-      { url: scene.gateway.url, key: scene.key, body },
+      { url: system.gateway.url, key: system.key, body },
     )
 
-  test('of an allowed origin reads the stream as it comes, and the headers that are for it', async () => {
+  test('of an allowed origin reads the stream while it arrives, and the exposed headers', async () => {
     const page = await pageOf(allowed)
     const query = 'sandbox:slow=20 sandbox:long=20 Hello'
     const { status, headers, pieces } = await chatIn(page, chatBody({ stream: true, query }))
@@ -76,7 +76,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     })
   })
 
-  test('of an allowed origin reads a refusal as well', async () => {
+  test('of an allowed origin can also read an error response', async () => {
     const { status, headers, pieces } = await chatIn(
       await pageOf(allowed),
       chatBody({ query: 'sandbox:error=rate-limit Hello' }),
@@ -86,7 +86,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     expect(JSON.parse(pieces.join(''))).toMatchObject({ reason: 'agent_rate_limited' })
   })
 
-  test('of another origin gets nothing', async () => {
+  test('of another origin cannot read any response', async () => {
     await expect(chatIn(await pageOf(stranger), chatBody())).rejects.toThrow('Failed to fetch')
   })
 })

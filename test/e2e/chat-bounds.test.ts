@@ -101,7 +101,7 @@ describe('an answer without end', () => {
     ])
   })
 
-  test('settles as the platform’s failure', async () => {
+  test('is settled as a failure of the platform', async () => {
     await (await chat('endless')).text()
     const settled = await until('the call is settled', async () => {
       const { body } = await api.call('GET', '/api/v1/calls?limit=1', { token })
@@ -112,7 +112,7 @@ describe('an answer without end', () => {
 })
 
 describe('calls in flight', () => {
-  test('beyond what the process carries are refused before they are counted, and served when one has ended', async () => {
+  test('beyond the limit of the process are rejected before they are counted, and served once another call has ended', async () => {
     const other = await api.createKey(token)
     const streams = [
       await openHeld(),
@@ -140,7 +140,7 @@ describe('calls in flight', () => {
 })
 
 describe('streams of one key', () => {
-  test('beyond what it may hold open are refused before they are counted; JSON and other keys are not', async () => {
+  test('beyond its limit are rejected before they are counted; JSON replies and other keys are not', async () => {
     const first = await openHeld()
     await openHeld()
     const before = await totalCalls()
@@ -156,7 +156,7 @@ describe('streams of one key', () => {
     expect((await chat('Hello')).status).toBe(200)
   })
 
-  test('that are asked for at once are bounded all the same', async () => {
+  test('that are requested at the same moment are limited as well', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => chat('held')))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(STREAMS_PER_KEY)
     for (const release of held) release()
@@ -167,7 +167,7 @@ describe('streams of one key', () => {
   })
 })
 
-test('the body of a refusal of the OpenAI-compatible face is its own', async () => {
+test('the OpenAI-compatible interface returns these errors in its own format', async () => {
   await openHeld()
   await openHeld()
   const refused = await fetch(`${gateway.url}/api/v1/chat/completions`, {

@@ -1,17 +1,17 @@
 import type { Seen, SeenRun } from '@trunkline/sandbox'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { readerOf } from '../support/stream.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 let calls = 0
 
 beforeAll(async () => {
-  scene = await startScene()
+  system = await startGatewayWithSandbox()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
-/** And whether it has a stop call of its own. */
+/** Each platform, and whether it has a call that stops a run. */
 const PLATFORMS = [
   ['fastgpt', true],
   ['openai', false],
@@ -28,16 +28,16 @@ function start(agent: Platform, stream: boolean) {
   const leave = new AbortController()
   const more = { stream, query: 'sandbox:slow=20 sandbox:long Hello', chat_id: id, conversation_id: id }
   const appId = agent === 'fastgpt' ? 'app-1' : ''
-  const response = scene.api.chat(scene.key, agent, { ...more, app_id: appId }, { signal: leave.signal })
+  const response = system.api.chat(system.key, agent, { ...more, app_id: appId }, { signal: leave.signal })
   return { leave, response }
 }
 
 const newestRun = ({ runs }: Seen): SeenRun | undefined => runs.at(-1)
 
 test.each(PLATFORMS)(
-  '%s: a client that leaves its stream has the run stopped at once',
+  '%s: when a client closes its stream, the run is stopped immediately',
   async (agent, hasStopCall) => {
-    const { seen } = scene.sandbox.agents[agent]
+    const { seen } = system.sandbox.agents[agent]
     const { leave, response } = start(agent, true)
     await readerOf(await response).until(/"content":"[^"]/)
     const left = performance.now()
@@ -50,9 +50,9 @@ test.each(PLATFORMS)(
 )
 
 test.each(PLATFORMS)(
-  '%s: a client that leaves before its JSON reply has it stopped as well',
+  '%s: when a client disconnects before its JSON reply, the run is stopped as well',
   async (agent) => {
-    const { seen } = scene.sandbox.agents[agent]
+    const { seen } = system.sandbox.agents[agent]
     const before = seen.runs.length
     const { leave, response } = start(agent, false)
     const gone = expect(response).rejects.toThrow('aborted')
@@ -64,11 +64,11 @@ test.each(PLATFORMS)(
   },
 )
 
-test('a client that leaves before anything came is no exception', async () => {
-  const { seen } = scene.sandbox.agents.openai
+test('when a client disconnects before the first byte of the reply, the run is stopped as well', async () => {
+  const { seen } = system.sandbox.agents.openai
   const leave = new AbortController()
   const more = { stream: true, query: 'sandbox:hang Hello' }
-  const response = scene.api.chat(scene.key, 'openai', more, { signal: leave.signal })
+  const response = system.api.chat(system.key, 'openai', more, { signal: leave.signal })
   const gone = expect(response).rejects.toThrow('aborted')
   const run = await seen.waitFor((now) => newestRun(now)?.state === 'running' && newestRun(now))
   leave.abort()
@@ -77,18 +77,18 @@ test('a client that leaves before anything came is no exception', async () => {
   calls += 1
 })
 
-test('every one of them was counted once and settled as client_gone, with nothing left over', async () => {
-  const metrics = await scene.api.call('GET', '/metrics')
+test('each of these calls was counted once and settled as client_gone, and nothing remains in flight', async () => {
+  const metrics = await system.api.call('GET', '/metrics')
   expect(metrics.body).toMatch(/^trunkline_calls_in_flight 0$/m)
   expect(metrics.body).toContain(
     `trunkline_http_requests_total{route="/api/v1/chat",method="POST",status="499"} ${calls}\n`,
   )
-  await scene.gateway.stop()
-  expect(scene.gateway.output.match(/"route":"\/api\/v1\/chat","status":499/g)).toHaveLength(calls)
-  const rows = await scene.gateway.query<{ outcome: string; reason: string | null }>(
+  await system.gateway.stop()
+  expect(system.gateway.output.match(/"route":"\/api\/v1\/chat","status":499/g)).toHaveLength(calls)
+  const rows = await system.gateway.query<{ outcome: string; reason: string | null }>(
     'SELECT outcome, reason FROM calls',
   )
   expect(rows).toEqual(Array(calls).fill({ outcome: 'client_gone', reason: null }))
-  const [key] = await scene.gateway.query<{ total_calls: number }>('SELECT total_calls FROM api_keys')
+  const [key] = await system.gateway.query<{ total_calls: number }>('SELECT total_calls FROM api_keys')
   expect(key?.total_calls).toBe(calls)
 })

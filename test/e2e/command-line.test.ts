@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { apiOf, inOneYear } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
-// Every command is a process, which takes its time to start on a busy machine.
+// Every command starts a process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
 
 let gateway: TestGateway
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway?.remove())
 
-/** The output of a command that must succeed. */
+/** Returns the output of a command that must succeed. */
 async function output(...args: string[]): Promise<string> {
   const { code, output } = await gateway.trunkline(...args)
   expect([code, output]).toEqual([0, output])
@@ -34,7 +34,7 @@ async function restData(path: string) {
 const keyFor = (owner: string, ...more: string[]) =>
   ['keys', 'create', '--owner', owner, '--name', 'cli', '--expires-at', inOneYear(), ...more] as const
 
-test('--json prints the records that REST answers with', async () => {
+test('--json prints the records that REST returns', async () => {
   const created = await json('users', 'create', 'ada', '--role', 'premium', '--max-api-calls', '5')
   const { password, ...user } = created
   expect(password).toMatch(/^[\w-]{20}$/)
@@ -52,7 +52,7 @@ test('--json prints the records that REST answers with', async () => {
   expect(await json('usage', 'verify')).toEqual([])
 })
 
-test('a person reads a table: one line a record below its headings', async () => {
+test('the default output is a table with headings and one line per record', async () => {
   await output('users', 'create', '数据库管理员', '--quota-period', 'day')
   const [headings = '', ...rows] = (await output('users', 'list')).trimEnd().split('\n')
   expect(headings).toMatch(/^USERNAME +ROLE +STATUS +CALLS +MAX CALLS +QUOTA PERIOD +LAST LOGIN +ID$/)
@@ -65,7 +65,7 @@ test('a person reads a table: one line a record below its headings', async () =>
   expect(await output('keys', 'list')).toMatch(/^[\da-f-]{36} +cli +数据库管理员 +tl_\w{9} +active /m)
 })
 
-test('a user is suspended, activated, and given another role and quota', async () => {
+test('users can be suspended and activated, and their role and quota changed', async () => {
   await output('users', 'create', 'bob')
   expect(await json('users', 'suspend', 'bob')).toMatchObject({ status: 'suspended' })
   expect(await json('users', 'activate', 'BOB')).toMatchObject({ status: 'active' })
@@ -78,13 +78,13 @@ test('a user is suspended, activated, and given another role and quota', async (
   expect(changed).toMatchObject({ max_api_calls: 0, quota_period: 'month', role: 'premium' })
 })
 
-test('--version is that of the package', async () => {
+test('--version prints the version of the package', async () => {
   const manifest = await readFile(join(import.meta.dirname, '../../apps/gateway/package.json'), 'utf8')
   expect(await output('--version')).toBe(`${JSON.parse(manifest).version}\n`)
 })
 
-describe('a refusal is one line that names the field', () => {
-  // Each is run twice, in a process of its own; what else the services refuse, their own tests hold.
+describe('an error is one line that names the field', () => {
+  // Every case starts two processes, so only examples are tried here; the services' own tests cover the rest.
   const refusals: readonly (readonly [line: string | RegExp, args: readonly string[]])[] = [
     ['--permissions[0]: expected one of chat, upload, admin.', keyFor('admin', '--permissions', 'CHAT')],
     ['--permissions: expected at least one of chat, upload, admin.', keyFor('admin', '--permissions', '')],
@@ -109,7 +109,7 @@ describe('a refusal is one line that names the field', () => {
     return output.trimEnd()
   }
 
-  test('and is the same beside a running gateway as without one', async () => {
+  test('and is the same whether a gateway is running or not', async () => {
     const existing = join(gateway.dataDir, '../export.ndjson')
     const all = [...refusals.map(([, args]) => args), ['db', 'export', existing]]
     if (gateway.databaseUrl === undefined) await output('db', 'export', existing)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { prepareGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let home: string
@@ -20,7 +20,7 @@ async function check(file: string | undefined, env: Record<string, string> = {})
   return trunkline(['config', 'check'], { cwd, env })
 }
 
-test('a good configuration is told to be good, with its agents', async () => {
+test('a valid configuration is reported as valid, with its agents', async () => {
   const { code, output } = await check(
     `agents: {dify: {baseUrl: https://api.dify.ai/v1, apiKey: "\${DIFY}"}}`,
     {
@@ -34,7 +34,7 @@ test('a good configuration is told to be good, with its agents', async () => {
   expect(await check(undefined)).toMatchObject({ code: 0, output: expect.stringContaining('sandbox mode') })
 })
 
-test('every mistake is one line that names its place, and no secret stands in any', async () => {
+test('every error is one line that names its place and contains no secret', async () => {
   const file = `
 agents:
   dify: { baseUrl: "ftp://x", apiKey: "\${NOT_SET}" }
@@ -75,7 +75,7 @@ describe('production', () => {
   })
   afterAll(() => gateway.remove())
 
-  test('does not fall into sandbox mode where it finds no configuration file', async () => {
+  test('does not fall back to sandbox mode without a configuration file', async () => {
     const { code, output } = await trunkline(['start'], { cwd: home, env: { NODE_ENV: 'production' } })
     expect([code, output]).toEqual([
       1,
@@ -83,7 +83,7 @@ describe('production', () => {
     ])
   })
 
-  test('does not start before the database is migrated, which a command does', async () => {
+  test('does not start until the database has been migrated with a command', async () => {
     const refused = await gateway.trunkline('start')
     expect(refused.code).toBe(1)
     expect(refused.output).toMatch(
@@ -96,14 +96,14 @@ describe('production', () => {
     expect((await gateway.trunkline('migrate')).output).toContain('The database is up to date.')
   })
 
-  test('does not make up the password of its administrator', async () => {
+  test('does not generate a password for its administrator', async () => {
     expect(await gateway.trunkline('start')).toMatchObject({
       code: 1,
       output: expect.stringMatching(/^ADMIN_PASSWORD: is required in production while there is no user;/m),
     })
   })
 
-  test('starts with all of them, prints no secret, and needs the password only once', async () => {
+  test('starts when all of these are set, prints no secret, and needs the password only once', async () => {
     env.ADMIN_PASSWORD = gateway.admin.password
     await gateway.start()
     expect(gateway.output).toMatch(/^Password: +as in ADMIN_PASSWORD$/m)

@@ -2,31 +2,31 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { chatBody } from '../support/api.ts'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 const DRAIN_MS = 1_500
 
 beforeAll(async () => {
-  scene = await startScene({ settings: { drainMs: DRAIN_MS } })
+  system = await startGatewayWithSandbox({ settings: { drainMs: DRAIN_MS } })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 const LONG = 'sandbox:slow=5 sandbox:long=100 Hello'
 
-/** The head of a request whose body is not sent yet. */
+/** Sends the head of a request without its body. */
 async function halfRequest(): Promise<{ socket: Socket; finish(): Promise<string> }> {
-  const { hostname, port } = new URL(scene.gateway.url)
+  const { hostname, port } = new URL(system.gateway.url)
   const socket = connect(Number(port), hostname).setEncoding('utf8')
   await once(socket, 'connect')
   const body = JSON.stringify(chatBody())
   socket.write(
-    `POST /api/v1/chat HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${scene.key}\r\n` +
+    `POST /api/v1/chat HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${system.key}\r\n` +
       `Agent: openai\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`,
   )
   return {
@@ -38,25 +38,25 @@ async function halfRequest(): Promise<{ socket: Socket; finish(): Promise<string
   }
 }
 
-/** How the last calls ended. */
+/** Returns how the last calls ended. */
 async function lastEnds(count: number): Promise<string[]> {
-  const rows = await scene.gateway.query<{ end: string }>(
+  const rows = await system.gateway.query<{ end: string }>(
     "SELECT concat_ws(' ', outcome, reason) AS end FROM calls ORDER BY id",
   )
   return rows.slice(-count).map(({ end }) => end)
 }
 
-test('SIGTERM lets what runs end well, takes nothing new, and the process ends with 0', async () => {
-  const streamed = await scene.api.chat(scene.key, 'openai', { stream: true, query: LONG })
-  const json = scene.api.chat(scene.key, 'fastgpt', { query: LONG })
-  await scene.sandbox.agents.fastgpt.seen.waitFor(({ runs }) => runs.length === 1)
+test('after SIGTERM running calls complete, new ones are rejected, and the process exits with 0', async () => {
+  const streamed = await system.api.chat(system.key, 'openai', { stream: true, query: LONG })
+  const json = system.api.chat(system.key, 'fastgpt', { query: LONG })
+  await system.sandbox.agents.fastgpt.seen.waitFor(({ runs }) => runs.length === 1)
   const late = await halfRequest()
   const reader = readerOf(streamed)
   await reader.until(/"content":"1 /)
 
-  const stopped = scene.gateway.stop()
-  await scene.gateway.prints(/"msg":"draining"/)
-  await expect(fetch(`${scene.gateway.url}/healthz`)).rejects.toThrow('fetch failed')
+  const stopped = system.gateway.stop()
+  await system.gateway.prints(/"msg":"draining"/)
+  await expect(fetch(`${system.gateway.url}/healthz`)).rejects.toThrow('fetch failed')
   const refusal = await late.finish()
   expect(refusal).toMatch(/^HTTP\/1\.1 503 /)
   expect(refusal).toMatch(/^retry-after: 1\r$/im)
@@ -72,16 +72,16 @@ test('SIGTERM lets what runs end well, takes nothing new, and the process ends w
   expect(await lastEnds(2)).toEqual(['done', 'done'])
 })
 
-test('what does not end in time is told so, stopped at the platform and settled, and the process ends with 0', async () => {
-  await scene.gateway.start()
-  const { openai, dify } = scene.sandbox.agents
+test('calls that outlast the drain get an error, are stopped at the platform and settled, and the process exits with 0', async () => {
+  await system.gateway.start()
+  const { openai, dify } = system.sandbox.agents
   const query = 'sandbox:silence Hello'
-  const reader = readerOf(await scene.api.chat(scene.key, 'openai', { stream: true, query }))
+  const reader = readerOf(await system.api.chat(system.key, 'openai', { stream: true, query }))
   await reader.until(/"content":"[^"]/)
-  const json = scene.api.chat(scene.key, 'dify', { query, app_id: '' })
+  const json = system.api.chat(system.key, 'dify', { query, app_id: '' })
   await dify.seen.waitFor(({ runs }) => runs.length === 1)
 
-  expect(await scene.gateway.stop()).toBe(0)
+  expect(await system.gateway.stop()).toBe(0)
   const payloads = payloadsOf(await reader.rest())
   expect(JSON.parse(payloads.at(-1) ?? '')).toMatchObject({ error: { code: 'draining' } })
   expect(payloads).not.toContain('[DONE]')
@@ -92,14 +92,14 @@ test('what does not end in time is told so, stopped at the platform and settled,
   expect(await lastEnds(2)).toEqual(['drained draining', 'drained draining'])
 })
 
-test('a second signal insists', async () => {
-  await scene.gateway.start()
+test('a second signal ends the process immediately', async () => {
+  await system.gateway.start()
   const reader = readerOf(
-    await scene.api.chat(scene.key, 'openai', { stream: true, query: 'sandbox:silence Hello' }),
+    await system.api.chat(system.key, 'openai', { stream: true, query: 'sandbox:silence Hello' }),
   )
   await reader.until(/"content":"[^"]/)
-  const stopped = scene.gateway.stop()
-  await scene.gateway.prints(/"msg":"draining"/)
-  process.kill(scene.gateway.pid, 'SIGTERM')
+  const stopped = system.gateway.stop()
+  await system.gateway.prints(/"msg":"draining"/)
+  process.kill(system.gateway.pid, 'SIGTERM')
   expect(await stopped).toBe(1)
 })

@@ -1,6 +1,6 @@
 import { ERROR_KINDS, type ErrorKind } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf, payloadsOf } from '../support/stream.ts'
 
 const HOLD_MS = 2_000
@@ -21,7 +21,7 @@ const REFUSALS: Refusals = {
   server: [502, 'agent_error'],
 }
 
-/** Where a platform has other words for it, or none. */
+/** Exceptions: platforms that report this error as another kind, or not at all. */
 const OTHERWISE: Readonly<Record<string, Partial<Refusals>>> = {
   openai: {
     busy: [429, 'agent_rate_limited'],
@@ -34,12 +34,12 @@ const OTHERWISE: Readonly<Record<string, Partial<Refusals>>> = {
   },
 }
 
-let scene: Scene
-/** What the ledger has to say in the end, by call. */
+let system: GatewayWithSandbox
+/** The expected entries of the ledger, by call. */
 const expected = new Map<string, string>()
 
 beforeAll(async () => {
-  scene = await startScene({
+  system = await startGatewayWithSandbox({
     entry: { timeouts: { firstByteMs: 600, idleMs: 600 } },
     agents: ({ openai }) => ({
       patient: { ...openai, timeouts: {} },
@@ -48,7 +48,7 @@ beforeAll(async () => {
     settings: { chat: { headerHoldMs: HOLD_MS, keepAliveMs: 30, replyBytesMax: 1 << 16 } },
   })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 let asked = 0
 
@@ -56,7 +56,7 @@ async function ask(agent: string, stream: boolean, query: string) {
   asked += 1
   const id = `conversation-${asked}`
   const more = { stream, query, chat_id: id, conversation_id: id, app_id: agent === 'fastgpt' ? 'app-1' : '' }
-  const response = await scene.api.chat(scene.key, agent, more)
+  const response = await system.api.chat(system.key, agent, more)
   const text = await response.text()
   return { status: response.status, headers: response.headers, text }
 }
@@ -72,7 +72,7 @@ function expectRefusal(answer: Answer, status: number, reason: string): void {
   const body = JSON.parse(answer.text)
   expect([answer.status, body.code, body.reason]).toEqual([status, status, reason])
   expect(answer.headers.get('content-type')).toContain('application/json')
-  // 4xx is the caller's own.
+  // 4xx is a fault of the caller.
   const outcome = status === 504 ? 'timeout' : status < 500 ? 'rejected' : 'upstream_error'
   settles(answer, outcome, reason)
 }
@@ -89,7 +89,7 @@ function expectErrorFrame(answer: Answer, reason: string): void {
 describe.each(PLATFORMS)('%s', (platform) => {
   const refusals = { ...REFUSALS, ...OTHERWISE[platform] }
 
-  test.each(Object.keys(ERROR_KINDS) as ErrorKind[])('refuses with %s', async (kind) => {
+  test.each(Object.keys(ERROR_KINDS) as ErrorKind[])('rejects a call with %s', async (kind) => {
     for (const stream of [true, false]) {
       expectRefusal(await ask(platform, stream, `sandbox:error=${kind} Hello`), ...refusals[kind])
     }
@@ -121,7 +121,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
   })
 })
 
-test('a reply without a text is an error, but for openai agents, which may call tools alone', async () => {
+test('a reply without text is an error, except for openai agents, which may return tool calls alone', async () => {
   for (const stream of [true, false]) {
     for (const platform of ['fastgpt', 'dify', 'coze', 'hiagent']) {
       expectRefusal(await ask(platform, stream, 'sandbox:empty Hello'), 502, 'agent_empty_reply')
@@ -140,19 +140,19 @@ test.each([
   ['error-midstream', 502, 'agent_error'],
 ])('sandbox:%s in a JSON reply is an ordinary error', async (word, status, reason) => {
   expectRefusal(await ask('openai', false, `sandbox:${word} Hello`), status, reason)
-  // FastGPT streams to the gateway whatever the client wants: there a missing end is one.
+  // The gateway always requests a stream from FastGPT, so a missing end can be detected even for a JSON reply.
   const ofStream = word === 'truncate' ? 'agent_truncated' : reason
   expectRefusal(await ask('fastgpt', false, `sandbox:${word} Hello`), status, ofStream)
 })
 
-test('a JSON reply that grows beyond its size is refused', async () => {
+test('a JSON reply that exceeds its maximum size is rejected', async () => {
   for (const platform of ['openai', 'fastgpt']) {
     const answer = await ask(platform, false, 'sandbox:long=20000 Hello')
     expectRefusal(answer, 502, 'agent_malformed')
   }
 })
 
-test('a platform that nobody runs is unreachable, and may be asked again', async () => {
+test('a platform that does not listen is reported as unreachable, and the call may be retried', async () => {
   for (const stream of [true, false]) {
     const answer = await ask('nobody', stream, 'Hello')
     expectRefusal(answer, 502, 'agent_unreachable')
@@ -160,12 +160,12 @@ test('a platform that nobody runs is unreachable, and may be asked again', async
   }
 })
 
-test('a refusal that takes its time is still an ordinary error', async () => {
+test('a late rejection by the platform is still an ordinary error response', async () => {
   const answer = await ask('patient', true, 'sandbox:slow-first=300 sandbox:html Hello')
   expectRefusal(answer, 502, 'agent_error')
 })
 
-test('a platform that takes longer is waited for with comments, which no reader of the stream minds', async () => {
+test('while a platform takes even longer, the stream carries comments, which readers ignore', async () => {
   const answer = await ask('patient', true, `sandbox:slow-first=${HOLD_MS + 200} sandbox:echo Hello`)
   expect(answer.text).toMatch(/^(?:: keep-alive\n\n){2,}data: /)
   expect(contentOf(answer.text)).toBe('Hello')
@@ -177,9 +177,9 @@ test('a platform that takes longer is waited for with comments, which no reader 
   expectErrorFrame(failed, 'agent_error')
 })
 
-test('the ledger says how each call ended', async () => {
-  await scene.gateway.stop()
-  const rows = await scene.gateway.query<{ id: string; end: string }>(
+test('the ledger records how each call ended', async () => {
+  await system.gateway.stop()
+  const rows = await system.gateway.query<{ id: string; end: string }>(
     "SELECT id, concat_ws(' ', outcome, reason) AS end FROM calls",
   )
   expect(new Map(rows.map(({ id, end }) => [id, end]))).toEqual(expected)

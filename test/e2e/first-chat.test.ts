@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const bash = (script: string) => promisify(execFile)('bash', ['-c', script])
@@ -12,17 +12,17 @@ let gateway: TestGateway
 let key: string
 
 beforeAll(async () => {
-  // Nothing is set: the gateway makes the password.
+  // No password is set, so the gateway generates one.
   gateway = await startGateway({ env: { ADMIN_PASSWORD: '' }, isFirstStart: true })
 })
 afterAll(() => gateway.remove())
 
-/** The lines that a start prints to be pasted. */
+/** Returns the printed lines that a user pastes into a shell. */
 function linesToPaste(output: string): string[] {
   return output.split('\n').filter((line) => /^ {2}(?:TOKEN=|KEY=|curl )/.test(line))
 }
 
-test('the first start prints address, administrator and password, and lines which, pasted, stream a chat', async () => {
+test('the first start prints address, administrator and password, and commands that stream a chat when pasted', async () => {
   expect(gateway.output).toContain(`Trunkline is ready:  ${gateway.url} `)
   expect(gateway.output).toMatch(/^Administrator: +admin$/m)
   expect(gateway.output).toMatch(/^Password: +\S{20} +\(shown only now\)$/m)
@@ -36,7 +36,7 @@ test('the first start prints address, administrator and password, and lines whic
   expect(key).toMatch(/^tl_\w{49}$/)
 })
 
-test('a second process on the same data says whose it is and ends, and the first goes on', async (context) => {
+test('a second process on the same data directory names its owner and exits, and the first keeps running', async (context) => {
   if (gateway.databaseUrl !== undefined) return context.skip('a database server has many clients')
   const { code, output } = await gateway.trunkline('start')
   expect(code).toBe(1)
@@ -45,14 +45,14 @@ test('a second process on the same data says whose it is and ends, and the first
   expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
 })
 
-test('the command line works beside a running gateway', async () => {
+test('the command line works while a gateway is running', async () => {
   const users = await gateway.trunkline('users', 'list', '--json')
   expect([users.code, JSON.parse(users.output)]).toMatchObject([0, [{ username: 'admin', role: 'admin' }]])
   const keys = await gateway.trunkline('keys', 'list', '--json')
   expect([keys.code, JSON.parse(keys.output)]).toMatchObject([0, [{ name: 'first key' }]])
 })
 
-test('the command line works without one', async () => {
+test('the command line works without a running gateway', async () => {
   expect(await gateway.stop()).toBe(0)
   const made = await gateway.trunkline('users', 'create', 'ann', '--role', 'premium', '--json')
   expect([made.code, JSON.parse(made.output)]).toMatchObject([

@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ROUNDS = process.env.SOAK ? 20 : 2
 const CLIENTS = 24
-/** Answers after which the process is killed. */
+/** Number of answers after which the process is killed. */
 const ANSWERS = 150
 
-let scene: Scene
+let system: GatewayWithSandbox
 let keys: string[]
 
 beforeAll(async () => {
-  // On a database server the next process waits until the dead one's lease is over.
-  scene = await startScene({ settings: { instance: { leaseMs: 600 } } })
+  // On a database server the next process waits until the lease of the dead one has expired.
+  system = await startGatewayWithSandbox({ settings: { instance: { leaseMs: 600 } } })
   const users = await Promise.all(
-    ['ann', 'bob'].map((name) => scene.api.createUser(scene.token, name, { role: 'premium' })),
+    ['ann', 'bob'].map((name) => system.api.createUser(system.token, name, { role: 'premium' })),
   )
   const made = await Promise.all(
-    users.flatMap(({ id }) => [1, 2].map(() => scene.api.createKey(scene.token, { owner_id: id }))),
+    users.flatMap(({ id }) => [1, 2].map(() => system.api.createKey(system.token, { owner_id: id }))),
   )
   keys = made.map(({ full_key }) => full_key)
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
-/** Clients that call until the gateway is gone. */
+/** Starts clients that call until the gateway is gone. */
 function startLoad() {
   const ids: string[] = []
   const enough = Promise.withResolvers<void>()
@@ -35,7 +35,7 @@ function startLoad() {
       const agent = number % 2 === 0 ? 'openai' : 'fastgpt'
       try {
         const more = { stream: number % 3 === 0, chat_id: `${number}-${call}` }
-        const response = await scene.api.chat(key, agent, more)
+        const response = await system.api.chat(key, agent, more)
         if (response.status !== 200) return `${response.status} ${await response.text()}`
         ids.push(response.headers.get('x-call-id') ?? '')
         if (ids.length >= ANSWERS) enough.resolve()
@@ -52,17 +52,17 @@ function startLoad() {
 test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   'round %i: what was admitted before a kill -9 is counted and in the ledger, and nothing else',
   async (round) => {
-    if (round > 1) await scene.gateway.start()
+    if (round > 1) await system.gateway.start()
     const { ids, ends, enough } = startLoad()
     await enough
-    await scene.gateway.kill()
+    await system.gateway.kill()
     expect(new Set(await ends)).toEqual(new Set(['cut']))
 
-    await scene.gateway.start()
-    if (scene.gateway.databaseUrl !== undefined)
-      await scene.gateway.prints(/calls of dead instances were settled/)
-    await scene.gateway.stop()
-    const [state] = await scene.gateway.query<State>(STATE)
+    await system.gateway.start()
+    if (system.gateway.databaseUrl !== undefined)
+      await system.gateway.prints(/calls of dead instances were settled/)
+    await system.gateway.stop()
+    const [state] = await system.gateway.query<State>(STATE)
     expect(state?.miscounted).toEqual([])
     const calls = new Map(state?.calls.map(({ id, outcome }) => [id, outcome]))
     expect(ids.filter((id) => !calls.has(id))).toEqual([])
@@ -75,7 +75,7 @@ interface State {
   readonly calls: { id: string; outcome: string }[]
 }
 
-/** The keys and users whose counter is not the number of their calls, and all calls. */
+/** Selects the keys and users whose counter differs from the number of their calls, and the number of all calls. */
 const STATE = `
 WITH counted AS (
   SELECT k.id, k.total_calls AS counter, (SELECT count(*) FROM calls c WHERE c.key_id = k.id) AS rows FROM api_keys k

@@ -4,11 +4,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type GatewayOptions, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
-/** More than a line of a request: each of them makes one this long. */
+/** The longest accepted request id, so that each request produces a long log line. */
 const REQUEST_ID = 'x'.repeat(128)
 const AT_ONCE = 250
 
-/** More processes than one need a database server. */
+/** Several workers need a database server. */
 const workers = process.env.E2E_DATABASE_URL === undefined ? [1] : [1, 2]
 const outputs = [
   { kind: 'pipe', isPiped: true },
@@ -23,7 +23,7 @@ const open = async (options: GatewayOptions, count: number) => {
   if (count > 1) await until('all listen', () => gateway.output.match(/"msg":"listening"/g)?.length === count)
 }
 
-/** Requests sent all at once on one connection, which costs this process next to nothing. */
+/** Sends requests pipelined on one connection, which costs this process very little. */
 const request = async (count = 1) => {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -44,7 +44,7 @@ const droppedLines = async () => {
 
 const REPORT = 'log lines were dropped while nobody took them'
 
-/** Requests until the reader, the pipe and the buffers hold no more. */
+/** Sends requests until the reader, the pipe and the buffers are full. */
 const flood = async () => {
   const before = await droppedLines()
   await until('lines are dropped', async () => {
@@ -53,7 +53,7 @@ const flood = async () => {
   })
 }
 
-/** The last line may still be on its way. */
+/** The last line may still be incomplete. */
 const parse = (output: string) =>
   output
     .split('\n')
@@ -63,7 +63,7 @@ const parse = (output: string) =>
 
 describe.each(workers)('with WORKERS=%i', (count) => {
   describe.each(outputs)('into a $kind', ({ isPiped }) => {
-    test('a reader that pauses stops nothing, and lines that are dropped are counted and reported', async () => {
+    test('a paused reader does not block the gateway, and dropped lines are counted and reported', async () => {
       await open({ isPiped }, count)
       gateway.pauseOutput()
       await flood()
@@ -82,7 +82,7 @@ describe.each(workers)('with WORKERS=%i', (count) => {
       expect(await gateway.stop()).toBe(0)
     })
 
-    test('the last lines are there, and none is torn', async () => {
+    test('the last lines before the exit are written, and no line is truncated', async () => {
       await open({ isPiped }, count)
       await Promise.all([request(AT_ONCE), request(AT_ONCE)])
       expect(await gateway.stop()).toBe(0)
@@ -95,7 +95,7 @@ describe.each(workers)('with WORKERS=%i', (count) => {
   })
 })
 
-test('a reader that goes away stops nothing', async () => {
+test('a reader that closes the pipe does not stop the gateway', async () => {
   gateway = await startGateway({ isPiped: true })
   gateway.closeOutput()
   for (let round = 0; round < 5; round += 1) await request()

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
 const QUERY = 'zebra crossing at midnight'
 const REPLY = 'giraffe in the rain'
 const SECRET = 'hunter2-hunter2'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startScene({ entry: { timeouts: { firstByteMs: 300 } } })
+  system = await startGatewayWithSandbox({ entry: { timeouts: { firstByteMs: 300 } } })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
-test('a run logs one line a request, and no key, token, password or word of a chat', async () => {
-  const { api, gateway, sandbox, key, token } = scene
+test('each request is logged once, and no key, token, password or text of a chat is logged', async () => {
+  const { api, gateway, sandbox, key, token } = system
   const ask = async (agent: string, more: Record<string, unknown>, headers = {}) =>
     (
       await api.chat(
@@ -37,7 +37,7 @@ test('a run logs one line a request, and no key, token, password or word of a ch
       await ask(agent, { stream, query: `${QUERY} sandbox:hang` })
     }
   }
-  // Refused at every stage.
+  // Requests that are rejected at each stage of processing.
   await ask(SECRET, { query: QUERY })
   await ask('openai', { query: 7, files: [SECRET] })
   await ask('openai', { query: QUERY }, { 'content-type': 'text/plain' })
@@ -65,7 +65,7 @@ test('a run logs one line a request, and no key, token, password or word of a ch
     .map((line) => JSON.parse(line))
   const requests = lines.filter(({ msg }) => msg === 'request')
   expect(new Set(requests.map(({ reqId }) => reqId)).size).toBe(requests.length)
-  // Login and key of the scene, 24 chats, 5 of them refused by form, and the 7 others.
+  // The login and key creation of the setup, 24 chats, of which 5 are malformed, and the 7 other requests.
   expect(requests).toHaveLength(2 + 24 + 5 + 7)
   expect(requests.find(({ reqId }) => reqId === 'mine-1')).toMatchObject({
     ...{ level: 'info', method: 'GET', route: '/api/v1/agents', status: 200, address: '127.0.0.1' },

@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type ScriptedPlatform, sse, startScriptedPlatform, written } from '../support/scripted-platform.ts'
 import { until } from '../support/until.ts'
 
-/** Holds the gateway and not two of the answers. */
+/** Enough memory for the gateway, but not for two of the answers. */
 const HEAP_MIB = 140
 const STALLED_MS = 2_000
 const FRAGMENTS = 8_000
@@ -61,7 +61,7 @@ async function outcomeOf(id: string): Promise<string | null> {
   return body.data.items[0].outcome
 }
 
-test('long answers are carried and not kept, though the gateway keeps the turns of such agents', async () => {
+test('long answers are streamed without being held in memory, although the gateway stores the turns of such agents', async () => {
   const sizes = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const { response } = await open()
@@ -77,9 +77,9 @@ test('long answers are carried and not kept, though the gateway keeps the turns 
   expect(sizes).toEqual(Array.from({ length: 4 }, () => [true, true]))
 })
 
-// Elsewhere the gateway hears only of what the system takes from it, in steps of more than a megabyte.
+// On other systems a socket reports progress only in steps of more than a megabyte.
 test.runIf(process.platform === 'linux')(
-  'a reader that takes nothing is cut, and one that takes little by little has its whole reply',
+  'a reader that reads nothing is disconnected, and one that reads slowly gets its whole reply',
   { timeout: 120_000 },
   async () => {
     const slow = await open()
@@ -87,16 +87,16 @@ test.runIf(process.platform === 'linux')(
     const reading = setInterval(() => {
       size += slow.response.read(64 * 1024)?.length ?? 0
     }, 50)
-    // Each stands for longer than it may, one after the other, while the slow one reads.
+    // Each of these readers in turn reads nothing for longer than is allowed, while the slow one keeps reading.
     for (let times = 0; times < 2; times += 1) {
       const { id } = await open()
-      await until('the reader that stands still is cut', async () => (await outcomeOf(id)) === 'client_gone')
+      await until('the idle reader is disconnected', async () => (await outcomeOf(id)) === 'client_gone')
     }
     expect(await outcomeOf(slow.id)).toBe(null)
 
     clearInterval(reading)
     for await (const piece of slow.response) size += piece.length
     expect(size).toBeGreaterThan(FRAGMENTS * 8 * 1024)
-    await until('the slow one is settled', async () => (await outcomeOf(slow.id)) === 'done')
+    await until('the slow call is settled', async () => (await outcomeOf(slow.id)) === 'done')
   },
 )

@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 let ops: string
 
 beforeAll(async () => {
   const port = await freePort()
   ops = `http://127.0.0.1:${port}`
-  scene = await startScene({ env: { OPS_PORT: String(port) } })
+  system = await startGatewayWithSandbox({ env: { OPS_PORT: String(port) } })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
-/** All samples, by name and labels as they are written. */
+/** Returns all samples by name and labels, as they appear in the exposition. */
 async function samples(): Promise<Record<string, number>> {
   const text = await (await fetch(`${ops}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -25,22 +25,22 @@ async function samples(): Promise<Record<string, number>> {
   )
 }
 
-test('health and metrics are on OPS_PORT and not on PORT', async () => {
+test('health and metrics are served on OPS_PORT and not on PORT', async () => {
   expect(await (await fetch(`${ops}/healthz`)).json()).toEqual({ status: 'ok' })
   expect(await (await fetch(`${ops}/readyz`)).json()).toEqual({
     status: 'ready',
     dependencies: { database: { ok: true } },
   })
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    expect((await fetch(scene.gateway.url + path)).status).toBe(404)
+    expect((await fetch(system.gateway.url + path)).status).toBe(404)
   }
   expect((await fetch(`${ops}/api/v1/agents`)).status).toBe(404)
 })
 
 test('calls, requests, refusals, the ledger and the process are measured', async () => {
-  await (await scene.api.chat(scene.key, 'openai', { stream: true })).text()
-  await (await scene.api.chat(scene.key, 'openai', { query: 'sandbox:error=server Hello' })).text()
-  // Ends are written and counted after the answer.
+  await (await system.api.chat(system.key, 'openai', { stream: true })).text()
+  await (await system.api.chat(system.key, 'openai', { query: 'sandbox:error=server Hello' })).text()
+  // Calls are settled and counted after the reply.
   await vi.waitFor(async () => {
     expect(await samples()).toMatchObject({
       'trunkline_calls_total{agent="openai",outcome="done",reason=""}': 1,
@@ -54,7 +54,7 @@ test('calls, requests, refusals, the ledger and the process are measured', async
       'trunkline_refusals_total{reason="agent_error"}': 1,
       'trunkline_ledger_batch_size_sum{statement="admit"}': 2,
       'trunkline_ledger_batch_size_sum{statement="settle"}': 2,
-      // The two ends may have been written together.
+      // Both calls may have been settled in one batch.
       'trunkline_ledger_batch_duration_seconds_count{statement="settle"}': expect.any(Number),
       trunkline_settle_failures_total: 0,
       trunkline_nodejs_eventloop_lag_seconds: expect.any(Number),
@@ -63,14 +63,14 @@ test('calls, requests, refusals, the ledger and the process are measured', async
   })
 })
 
-test('what callers write makes no labels', async () => {
+test('values from callers never become labels', async () => {
   const marks = Array.from({ length: 20 }, (_, index) => `mark-${index}`)
   for (const mark of marks) {
-    await (await scene.api.chat(scene.key, mark)).text()
-    await (await scene.api.chat(scene.key, 'fastgpt', { app_id: mark, chat_id: mark, user: mark })).text()
-    await fetch(`${scene.gateway.url}/api/v1/${mark}`)
-    await fetch(`${scene.gateway.url}/api/v1/api-keys/${mark}`, { method: 'DELETE' })
-    await fetch(`${scene.gateway.url}/api/v1/agents`, { method: 'PROPFIND' })
+    await (await system.api.chat(system.key, mark)).text()
+    await (await system.api.chat(system.key, 'fastgpt', { app_id: mark, chat_id: mark, user: mark })).text()
+    await fetch(`${system.gateway.url}/api/v1/${mark}`)
+    await fetch(`${system.gateway.url}/api/v1/api-keys/${mark}`, { method: 'DELETE' })
+    await fetch(`${system.gateway.url}/api/v1/agents`, { method: 'PROPFIND' })
   }
   const names = Object.keys(await samples())
   expect(names.filter((name) => name.includes('mark-'))).toEqual([])
@@ -81,13 +81,13 @@ test('what callers write makes no labels', async () => {
   expect(names).toContain('trunkline_calls_total{agent="fastgpt",outcome="done",reason=""}')
 })
 
-test('the ops port tells of the drain while the calls still end', async () => {
-  const slow = await scene.api.chat(scene.key, 'openai', {
+test('the ops port reports the drain while calls are still running', async () => {
+  const slow = await system.api.chat(system.key, 'openai', {
     stream: true,
     query: 'sandbox:slow=5 sandbox:long=100 Hello',
   })
-  const stopped = scene.gateway.stop()
-  await scene.gateway.prints(/"msg":"draining"/)
+  const stopped = system.gateway.stop()
+  await system.gateway.prints(/"msg":"draining"/)
   const ready = await fetch(`${ops}/readyz`)
   expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'draining' }])
   expect((await fetch(`${ops}/healthz`)).status).toBe(200)

@@ -7,7 +7,7 @@ import { type Platform, startPlatform } from '../support/platform.ts'
 
 const STREAMS = 150
 const PROMPT_BYTES = 900 * 1024
-/** Less than the prompts of all streams, and more than a gateway needs to serve them one after another. */
+/** Less memory than the prompts of all streams, and more than a gateway needs to serve them one after another. */
 const HEAP_MIB = 128
 
 let platform: Platform
@@ -38,7 +38,7 @@ function ask(body: Buffer): ClientRequest {
   return outgoing.end(body)
 }
 
-test('what a stream was asked with is not held while it is open', async () => {
+test('the request body of a stream is not held in memory while the stream is open', async () => {
   const messages = ['x'.repeat(PROMPT_BYTES), 'And now?'].map((content) => ({ role: 'user', content }))
   const body = Buffer.from(JSON.stringify({ model: 'counting', stream: true, messages }))
   platform.hold()

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { APIError } from 'openai'
 import { Stream } from 'openai/streaming'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startScene()
+  system = await startGatewayWithSandbox()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 interface Chunk {
   choices: { delta: { content: string | null }; finish_reason: string | null }[]
@@ -21,7 +21,7 @@ interface Reply {
   choices: { message: { content: string } }[]
 }
 
-/** As the `openai` package reads a stream. */
+/** Reads a stream with the `openai` package. */
 async function read(
   response: Response,
 ): Promise<{ content: string; finishReason: string | null | undefined }> {
@@ -39,14 +39,14 @@ const HOSTILE =
   'a\r\nb\rc\n\ndata: {"x":1}\n\ndata: [DONE]\n\n: d\u2028e\u2029f\u0085g\u0000h👩‍👩‍👧é“…”\\u0041"'
 
 test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
-  '%s: the openai package reads the stream to the same text as the JSON reply',
+  '%s: the openai package reads the same text from the stream as from the JSON reply',
   async (agent) => {
     for (const [index, query] of ['Hello', '你好，你是谁？', `sandbox:echo ${HOSTILE}`].entries()) {
-      // Conversations of their own: an emulator remembers what was asked before.
+      // Each call has its own conversation, because an emulator's answer depends on earlier turns.
       const ask = (stream: boolean) => {
         const id = `${agent}-${index}-${stream}`
         const more = { stream, query, chat_id: id, conversation_id: id }
-        return scene.api.chat(scene.key, agent, agent === 'coze' ? { ...more, app_id: '' } : more)
+        return system.api.chat(system.key, agent, agent === 'coze' ? { ...more, app_id: '' } : more)
       }
       const reply = (await (await ask(false)).json()) as Reply
       const expected = reply.choices[0]?.message.content
@@ -56,9 +56,9 @@ test.each(['fastgpt', 'openai', 'dify', 'coze', 'hiagent'])(
   },
 )
 
-test('a failure in the middle makes it throw, after the text before it', async () => {
+test('it throws on a failure amid the stream, after delivering the text before it', async () => {
   for (const agent of ['fastgpt', 'openai']) {
-    const response = await scene.api.chat(scene.key, agent, {
+    const response = await system.api.chat(system.key, agent, {
       stream: true,
       query: 'sandbox:error-midstream Hello',
     })
@@ -69,7 +69,7 @@ test('a failure in the middle makes it throw, after the text before it', async (
   }
 })
 
-test('whatever text a platform sends, in whatever pieces, it reads that text', async () => {
+test('it reads any text of a platform unchanged, however the text is divided into chunks', async () => {
   const anyUnit = fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code))
   const fragments = fc.array(
     fc.oneof(fc.string({ unit: anyUnit }), fc.constantFrom('\r\n', 'data: x\n\n', '\ud83d', '\udc4b')),

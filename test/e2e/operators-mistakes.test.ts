@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { launch, startGateway, trunkline } from '../support/gateway.ts'
 
-// Processes take their time to start on a busy machine.
+// Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let home: string
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(home, { recursive: true }))
 
-/** What a start says before it does something. */
+/** Lines that report the progress of a start. */
 const PROGRESS = /^(opening the embedded database|connecting to|starting the sandbox|applying |waiting )/
 
 async function refusal(args: readonly string[], env: Record<string, string>): Promise<string> {
@@ -35,7 +35,7 @@ async function refusal(args: readonly string[], env: Record<string, string>): Pr
 describe.each([['start'], ['users list']])('%s with a DATA_DIR that', (command) => {
   const run = (dataDir: string) => refusal(command.split(' '), { DATA_DIR: dataDir })
 
-  test('is a file, or is below one, says so in a line', async () => {
+  test('is a file, or is below one, fails with one line', async () => {
     const file = join(home, 'file')
     await writeFile(file, '')
     for (const dataDir of [file, join(file, 'below', 'it')]) {
@@ -47,15 +47,15 @@ describe.each([['start'], ['users list']])('%s with a DATA_DIR that', (command) 
     }
   })
 
-  // Tests may run as root, whom modes of files do not stop: these file systems take no directories from anybody.
+  // Tests may run as root, to whom file modes do not apply; this file system rejects new directories from every user.
   test.each(['/proc/nowhere'])(
-    'cannot be made (%s) says so in a line, and does not hang',
+    'cannot be created (%s) fails with one line, and does not hang',
     async (dataDir) => {
       expect(await run(dataDir)).toMatch(new RegExp(`^DATA_DIR: .*${dataDir}`))
     },
   )
 
-  test('holds something else than a database says so in a line', async () => {
+  test('contains something other than a database fails with one line', async () => {
     const dataDir = join(home, `other-${command.replace(' ', '-')}`)
     await mkdir(dataDir)
     await writeFile(join(dataDir, 'db'), 'no directory')
@@ -63,10 +63,10 @@ describe.each([['start'], ['users list']])('%s with a DATA_DIR that', (command) 
   })
 })
 
-test('SIGTERM ends a start that hangs', async () => {
+test('SIGTERM ends a start that is blocked', async () => {
   const dataDir = join(home, 'hangs')
   await mkdir(dataDir)
-  // Opened for writing, a pipe that nobody reads blocks for ever.
+  // Opening a pipe for writing blocks until someone reads from it.
   execFileSync('mkfifo', [join(dataDir, 'gateway.pid')])
   const { child, prints } = launch(['start'], home, { PORT: '0', DATA_DIR: dataDir })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -76,7 +76,7 @@ test('SIGTERM ends a start that hangs', async () => {
   expect(await ended).toEqual([null, 'SIGTERM'])
 })
 
-test('a database server that is down, refuses or knows no such database is told in a line', async () => {
+test('a database server that is down, rejects the login or lacks the database is reported in one line', async () => {
   const silent = createServer((socket) => socket.on('error', () => undefined))
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -99,7 +99,7 @@ test('a database server that is down, refuses or knows no such database is told 
 })
 
 const server = process.env.E2E_DATABASE_URL
-test.runIf(server)('a database that the server does not have is told in a line', async () => {
+test.runIf(server)('a database that the server does not have is reported in one line', async () => {
   const url = new URL(server ?? '')
   url.pathname = '/no_such_database'
   for (const args of [['start'], ['users', 'list'], ['migrate'], ['db', 'import', join(home, 'none')]]) {
@@ -109,7 +109,7 @@ test.runIf(server)('a database that the server does not have is told in a line',
   }
 })
 
-test('another SECRET_KEY than the database was started with is told in a line', async () => {
+test('a SECRET_KEY other than the one that the database was started with is reported in one line', async () => {
   const env: Record<string, string> = { SECRET_KEY: 'a'.repeat(32) }
   const gateway = await startGateway({ env })
   onTestFinished(() => gateway.remove())
@@ -140,7 +140,7 @@ test.skipIf(server)(
   },
 )
 
-test('an import says in a line what is wrong with its file', async () => {
+test('an import reports in one line what is wrong with its file', async () => {
   const env = { DATABASE_URL: server ?? '' }
   const broken = join(home, 'broken.gz')
   await writeFile(broken, 'not gzip')

@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
 import { payloadsOf, readerOf } from '../support/stream.ts'
 
-/** Neither can be stored, or sent again as it came. */
+/** Ids that can neither be stored nor be sent back unchanged. */
 const BAD_IDS: readonly (readonly [string, string])[] = [
   ['a NUL', 'conversation\0 1'],
   ['a line break', 'conversation\n1'],
@@ -17,7 +17,7 @@ let platform: ScriptedPlatform
 let gateway: TestGateway
 let api: Api
 let key: string
-/** By what the platforms name the next conversation and run. */
+/** The id that the platforms assign to the next conversation and run. */
 let ids = { conversation: '', run: '' }
 let release = (): void => undefined
 
@@ -85,27 +85,30 @@ async function ask(agent: string, stream: boolean): Promise<{ status: number; te
 }
 
 describe.each(BAD_IDS)('an id with %s', (_name, id) => {
-  test.each(['dify', 'coze', 'hiagent'])('makes a reply of %s malformed, and no other', async (agent) => {
-    const other = readerOf(
-      await api.chat(key, 'dify', { stream: true, query: 'good', chat_id: randomUUID() }),
-    )
-    await other.until(/"Hi"/)
+  test.each(['dify', 'coze', 'hiagent'])(
+    'makes the reply of %s malformed, and does not affect other calls',
+    async (agent) => {
+      const other = readerOf(
+        await api.chat(key, 'dify', { stream: true, query: 'good', chat_id: randomUUID() }),
+      )
+      await other.until(/"Hi"/)
 
-    for (const bad of [
-      { conversation: id, run: 'run' },
-      { conversation: 'conversation', run: id },
-    ]) {
-      ids = bad
-      expect(await ask(agent, false)).toMatchObject({
-        status: 502,
-        text: expect.stringContaining('"agent_malformed"'),
-      })
-      const streamed = await ask(agent, true)
-      expect(streamed.text).toContain('"agent_malformed"')
-      expect(streamed.text).not.toContain('[DONE]')
-    }
+      for (const bad of [
+        { conversation: id, run: 'run' },
+        { conversation: 'conversation', run: id },
+      ]) {
+        ids = bad
+        expect(await ask(agent, false)).toMatchObject({
+          status: 502,
+          text: expect.stringContaining('"agent_malformed"'),
+        })
+        const streamed = await ask(agent, true)
+        expect(streamed.text).toContain('"agent_malformed"')
+        expect(streamed.text).not.toContain('[DONE]')
+      }
 
-    release()
-    expect(payloadsOf(await other.rest()).at(-1)).toBe('[DONE]')
-  })
+      release()
+      expect(payloadsOf(await other.rest()).at(-1)).toBe('[DONE]')
+    },
+  )
 })

@@ -33,7 +33,7 @@ afterAll(async () => {
   await platform?.close()
 })
 
-test(`${REPORTS} reports at once of one user do not hold up the calls of another`, async () => {
+test(`${REPORTS} concurrent reports of one user do not delay the calls of another`, async () => {
   await chat()
   const statuses: number[] = []
   const report = async () => {
@@ -48,11 +48,11 @@ test(`${REPORTS} reports at once of one user do not hold up the calls of another
     tookMs.push(Math.round(performance.now() - startedMs))
   }
   console.log(`chats beside ${REPORTS} reports: ${tookMs.join(', ')} ms`)
-  // Whoever waited behind the reports would find them all answered.
+  // Calls that had waited behind the reports would find all of them answered.
   const answered = statuses.filter((status) => status === 200)
   expect(answered.length).toBeLessThan(REPORTS_A_MINUTE / 2)
   expect(statuses.filter((status) => status === 429)).toHaveLength(REPORTS - REPORTS_A_MINUTE)
-  // The gateway need not answer the rest.
+  // The remaining reports need no answer.
   await gateway.kill()
   await reports
 })
@@ -66,7 +66,7 @@ async function chat(): Promise<void> {
   expect(status).toBe(200)
 }
 
-/** Thirty days of one key with thousands of apps. */
+/** Inserts thirty days of calls of one key with thousands of apps. */
 const FILL = `
 INSERT INTO rollups
 SELECT 'day', 'key', $1, date_trunc('day', now(), 'UTC') - n % 30 * interval '1 day', '', 'chat', 'counting', 'app-' || n / 30,

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await once(platform.listen(0, '127.0.0.1'), 'listening')
   const { port } = platform.address() as AddressInfo
   const agent = { platform: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm' }
-  // Silence is told from a pause: a client that reads nothing for longer than idleMs is not the platform's fault.
+  // A client that reads nothing for longer than idleMs must not count as silence of the platform.
   const timeouts = { firstByteMs: 5_000, idleMs: 300 }
   const chat = { streamBytesMax: 2 * FRAGMENTS * FILLER.length }
   gateway = await startGateway({ config: JSON.stringify({ agents: { vllm: { ...agent, timeouts } }, chat }) })
@@ -46,7 +46,7 @@ async function residentMib(): Promise<number> {
   return Number(/^trunkline_process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]) / MIB
 }
 
-test('a client that stops reading pauses the platform, costs a bounded memory, and reads on in order', async () => {
+test('a client that stops reading pauses the platform, costs bounded memory, and later reads the rest in order', async () => {
   const before = await residentMib()
   const outgoing = request(`${gateway.url}/api/v1/chat`, {
     method: 'POST',
@@ -55,7 +55,7 @@ test('a client that stops reading pauses the platform, costs a bounded memory, a
   outgoing.end(JSON.stringify(chatBody({ stream: true })))
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
 
-  // Nothing is read: what the platform sends stops somewhere, and stays there for longer than the allowed silence.
+  // While nothing is read, the platform stops sending at some point, and pauses for longer than the allowed silence.
   let stood = sent
   let since = performance.now()
   let peak = before

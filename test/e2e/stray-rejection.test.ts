@@ -10,7 +10,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   platform = await startPlatform()
-  // A fault of the gateway's own code, at a moment that the test chooses.
+  // Simulates a fault in the gateway's own code at a moment that the test chooses.
   const fault = 'process.on("SIGUSR2", () => void Promise.reject(new Error("a stray fault")))'
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` }
   gateway = await startGateway({ config: configOf(platform), env })
@@ -20,7 +20,7 @@ afterAll(async () => {
   await platform.close()
 })
 
-test('a rejection that nothing handles ends no stream: it is logged and counted', async () => {
+test('an unhandled rejection is logged and counted, and ends no stream', async () => {
   const api = apiOf(gateway)
   const { full_key: key } = await api.createKey(await api.login())
   platform.hold()

@@ -3,7 +3,7 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf, tally } from '../support/load.ts'
+import { configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 
@@ -22,7 +22,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     database = await createScratchDatabase(server)
     platform = await startPlatform()
     const options = { config: configOf(platform), databaseUrl: database.url }
-    // The first to start makes the administrator and the key that signs tokens.
+    // The first gateway to start creates the administrator and the key that signs tokens.
     const ahead = await startGateway({ ...options, env: { NODE_OPTIONS: `--import ${SKEW}` } })
     gateways = [ahead, await startGateway(options)]
     const [first, second] = gateways.map((gateway) => ({ gateway, api: apiOf(gateway) }))
@@ -39,14 +39,14 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
   const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
   const isNow = (time: string) => Math.abs(new Date(time).getTime() - Date.now()) < HOUR_MS / 2
 
-  test('its clock is ahead, or this proves nothing', () => {
+  test('its clock really is ahead', () => {
     const times = [...wrong.gateway.output.matchAll(/"time":"([^"]+)"/g)].map(([, time]) => time ?? '')
     expect(times.length).toBeGreaterThan(0)
     for (const time of times)
       expect(isNow(new Date(Date.parse(time) - 24 * HOUR_MS).toISOString())).toBe(true)
   })
 
-  test('tokens hold at both, for as long as they say', async () => {
+  test('tokens are valid at both gateways for their stated lifetime', async () => {
     for (const [issuer, other] of [
       [wrong, right],
       [right, wrong],
@@ -59,7 +59,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     }
   })
 
-  test('a token that was ended at one stays so, whatever the other clears away', async () => {
+  test('a token that was revoked at one gateway stays revoked, whatever the other one sweeps', async () => {
     const [ended, later] = [await right.api.login(), await wrong.api.login()]
     await right.api.call('POST', '/api/v1/logout', { token: ended })
     expect((await wrong.api.call('POST', '/api/v1/logout', { token: later })).status).toBe(200)
@@ -68,10 +68,10 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     )
   })
 
-  test('keys are made, shown and judged by the time of the database', async () => {
+  test('keys are created, shown and validated by the time of the database', async () => {
     const expiresAt = inHours(1)
     const key = await wrong.api.createKey(wrong.token, { expires_at: expiresAt })
-    expect((await ask(wrong.gateway.url, key.full_key)).status).toBe(200)
+    expect((await sendChat(wrong.gateway.url, key.full_key)).status).toBe(200)
     const { body } = await wrong.api.call('GET', `/api/v1/api-keys/${key.id}`, { token: wrong.token })
     expect(body.data).toMatchObject({ is_active: true, usage: { total_calls: 1, calls_today: 1 } })
     expect(isNow(body.data.created_at)).toBe(true)
@@ -84,7 +84,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     expect(refused.body.reason).toBe('invalid_request')
   })
 
-  test('a quota that it changes begins today, and nobody else has anything of it', async () => {
+  test('a quota that it changes begins today, and other quotas are unaffected', async () => {
     const [changed, other] = await Promise.all(
       ['changed', 'other'].map((name) =>
         right.api.createUser(right.token, name, { max_api_calls: 6, quota_period: 'day' }),
@@ -95,21 +95,21 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
         right.api.createKey(right.token, { owner_id: user?.id, expires_at: inHours(12) }),
       ),
     )
-    const askAll = (times: number) =>
+    const sendToAll = (times: number) =>
       Promise.all(
         gateways.flatMap(({ url }) =>
-          keys.flatMap(({ full_key }) => Array.from({ length: times }, () => ask(url, full_key))),
+          keys.flatMap(({ full_key }) => Array.from({ length: times }, () => sendChat(url, full_key))),
         ),
       )
-    expect(tally(await askAll(2))).toEqual({ 200: 8 })
+    expect(countByReason(await sendToAll(2))).toEqual({ 200: 8 })
     for (const quota_period of ['month', 'day']) {
       const path = `/api/v1/users/${changed?.id}`
       const { body } = await wrong.api.call('PATCH', path, { token: wrong.token, body: { quota_period } })
       expect(body.data.api_calls_count).toBe(4)
       expect(isNow(body.data.updated_at)).toBe(true)
     }
-    // Two each are left.
-    expect(tally(await askAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
+    // Two calls are left for each key.
+    expect(countByReason(await sendToAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
 
     const rows = await query<{ at: Date; start: Date; today: Date }>(
       database.url,
@@ -123,9 +123,9 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     }
   })
 
-  test('what it tells of the present is of the present: quotas and reports', async () => {
+  test('quotas and reports use the current time of the database', async () => {
     const { full_key } = await right.api.createKey(right.token)
-    await ask(wrong.gateway.url, full_key)
+    await sendChat(wrong.gateway.url, full_key)
     const shown = await Promise.all(
       [right, wrong].map(async ({ api, token }) => {
         const { body: key } = await api.call('GET', '/api/v1/key', { token: full_key })

@@ -18,10 +18,10 @@ describe.skipIf(server === '')('a database server that goes away while replies r
   let gateway: TestGateway
   let api: Api
   let key: string
-  /** What the next reply waits for before it names its conversation, and before it ends. */
+  /** Promises that the next reply awaits before it names its conversation, and before it ends. */
   let naming = Promise.withResolvers<void>()
   let ending = Promise.withResolvers<void>()
-  /** The conversations that calls carried on. */
+  /** Ids of the conversations that calls continued. */
   const carriedOn: unknown[] = []
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe.skipIf(server === '')('a database server that goes away while replies r
       () => false,
     )
 
-  test('as a conversation is bound, for a moment: the reply ends well, and the next turn carries it on', async () => {
+  test('for a moment while a conversation is bound: the reply completes, and the next turn continues the conversation', async () => {
     const stream = await openStream('moment')
     await proxy.cut()
     naming.resolve()
@@ -85,7 +85,7 @@ describe.skipIf(server === '')('a database server that goes away while replies r
     expect(carriedOn).toEqual([undefined, row?.platform_id])
   })
 
-  test('as a conversation is bound, and until its reply has ended: every stream ends well, and it is logged', async () => {
+  test('from the binding of a conversation until the end of its reply: every stream completes, and the failure is logged', async () => {
     const other = await openStream('other')
     const [otherNaming, otherEnding] = [naming, ending]
     const stream = await openStream('gone')

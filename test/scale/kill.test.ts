@@ -2,7 +2,7 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf } from '../support/load.ts'
+import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
@@ -14,7 +14,7 @@ const RESTART_WITHIN_SECONDS = 5
 let database: Awaited<ReturnType<typeof createScratchDatabase>> | undefined
 let platform: Platform
 let victim: TestGateway
-/** On a database server another process settles what the dead one left; an embedded database has one owner. */
+/** On a database server another process settles the calls of the dead one; an embedded database has a single owner. */
 let survivor: TestGateway | undefined
 let api: Api
 let token: string
@@ -40,25 +40,25 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test(`${ROUNDS} times kill -9 under load: no call is lost, none is counted twice, and a restart takes less than 5 s`, {
+test(`${ROUNDS} times kill -9 under load: no call is lost or counted twice, and a restart takes less than 5 s`, {
   timeout: 120_000 + ROUNDS * 20_000,
 }, async () => {
   let slowestMs = 0
   for (let round = 0; round < ROUNDS; round += 1) {
-    // In odd rounds replies are held: the process dies with every call in flight. In even ones it dies amid everything.
+    // In odd rounds replies are held, so the process dies with every call in flight. In even rounds it dies at any point.
     if (round % 2 === 1) platform.hold()
     const reached = platform.received.length
-    const asked = Promise.all(Array.from({ length: CALLS }, () => ask(victim.url, key.full_key)))
+    const sent = Promise.all(Array.from({ length: CALLS }, () => sendChat(victim.url, key.full_key)))
     await platform.receives(reached + 1 + ((round * 7) % CALLS))
     await victim.kill()
     platform.release()
-    await asked
+    await sent
     const killedMs = performance.now()
     await victim.start()
     slowestMs = Math.max(slowestMs, performance.now() - killedMs)
     expect(await processorSecondsOf(victim)).toBeLessThan(RESTART_WITHIN_SECONDS)
   }
-  // A clock on the wall says little where other tests run beside this one, as they do not in a soak.
+  // Durations mean little while other tests run at the same time; in a soak run this test is alone.
   if (process.env.SOAK) {
     console.log(`${ROUNDS} rounds; the slowest restart took ${Math.round(slowestMs)} ms.`)
     expect(slowestMs).toBeLessThan(RESTART_WITHIN_SECONDS * 1_000)
@@ -88,13 +88,13 @@ interface LedgerLine {
   readonly outcome: string
 }
 
-/** Of its own, since its start. */
+/** CPU time that the process itself reports since its start, in seconds. */
 async function processorSecondsOf({ url }: TestGateway): Promise<number> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text())
   return Number(/^trunkline_process_cpu_seconds_total (\S+)$/m.exec(text)?.[1])
 }
 
-/** As an operator gets it: the whole ledger in one file. */
+/** Exports the whole ledger into one file, as an operator does. */
 async function ledgerOf(keyId: string): Promise<LedgerLine[]> {
   const { body } = await api.call('GET', `/api/v1/calls?format=csv&key_id=${keyId}`, { token })
   const [header = '', ...lines] = (body as string).trimEnd().split('\r\n')

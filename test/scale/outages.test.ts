@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { inventedKey } from '../contract/stage.ts'
 import { type Api, apiOf } from '../support/api.ts'
+import { inventedKey } from '../support/contract/contract-gateway.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf } from '../support/load.ts'
+import { configOf, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -13,15 +13,15 @@ import { until } from '../support/until.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 
-/** What is promised, and the milliseconds that a busy machine takes to say it. */
-const TOLD_WITHIN_MS = 2_000 + 500
+/** The guaranteed time to a response, plus a margin for a busy machine. */
+const ANSWERED_WITHIN_MS = 2_000 + 500
 const READY_WITHIN_MS = 5_000
 
 describe.skipIf(server === '')('a database server', () => {
   let database: Awaited<ReturnType<typeof createScratchDatabase>>
   let proxy: TcpProxy
   let platform: Platform
-  /** Both reach their database through the proxy alone. */
+  /** Both gateways reach their database only through the proxy. */
   let gateway: TestGateway
   let reaper: TestGateway
   let api: Api
@@ -54,7 +54,7 @@ describe.skipIf(server === '')('a database server', () => {
   })
   afterEach(() => platform.release())
 
-  test('down at the start: the process lives, is not ready, and recovers by itself within 5 s', {
+  test('down at the start: the process keeps running, is not ready, and recovers within 5 s', {
     timeout: 90_000,
   }, async () => {
     await proxy.cut()
@@ -62,8 +62,8 @@ describe.skipIf(server === '')('a database server', () => {
     gateway = await startGateway(options)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
     expect(await readiness()).toBe(503)
-    expect(await ask(gateway.url, inventedKey())).toMatchObject({ status: 503, reason: 'unavailable' })
-    // It says what it waits for once, and again when that changes.
+    expect(await sendChat(gateway.url, inventedKey())).toMatchObject({ status: 503, reason: 'unavailable' })
+    // It logs what it waits for once, and again when that changes.
     const waiting = () =>
       gateway.output
         .split('\n')
@@ -76,31 +76,33 @@ describe.skipIf(server === '')('a database server', () => {
 
     await proxy.restore()
     await until('it is ready', async () => (await readiness()) === 200, READY_WITHIN_MS)
-    await until('it says so', () => gateway.output.includes(`Trunkline is ready:  ${gateway.url} `))
+    await until('it prints that it is ready', () =>
+      gateway.output.includes(`Trunkline is ready:  ${gateway.url} `),
+    )
     const said = waiting()
     expect(said.filter((line, index) => line === said[index - 1])).toEqual([])
-    // The first administrator is there as soon as it is ready.
+    // The first administrator exists as soon as the gateway is ready.
     api = apiOf(gateway)
     const token = await api.login()
     key = await api.createKey(token)
     reaper = await startGateway(options)
   })
 
-  test('down in mid-run: a new chat is told within 2 s, a live one ends well and is settled, nobody reaps it', {
+  test('down during operation: a new chat fails within 2 s, a running one completes and is settled by its own process', {
     timeout: 60_000,
   }, async () => {
     platform.hold()
     const live = randomUUID()
     const reached = platform.received.length
-    const answer = ask(gateway.url, key.full_key, live)
+    const answer = sendChat(gateway.url, key.full_key, live)
     await platform.receives(reached + 1)
     await proxy.cut()
 
-    const refused = await ask(gateway.url, key.full_key)
+    const refused = await sendChat(gateway.url, key.full_key)
     expect(refused).toMatchObject({ status: 503, reason: 'unavailable', retryAfter: '1' })
-    expect(refused.ms).toBeLessThan(TOLD_WITHIN_MS)
+    expect(refused.ms).toBeLessThan(ANSWERED_WITHIN_MS)
     expect(await readiness()).toBe(503)
-    // Longer than a lease: everybody's has passed when the database is back.
+    // The outage outlasts all leases, so every lease has expired when the database returns.
     await until('every lease has passed', async () => {
       const rows = await query(
         database.url,
@@ -117,26 +119,26 @@ describe.skipIf(server === '')('a database server', () => {
       'both are ready',
       async () => (await readiness()) === 200 && (await readiness(reaper)) === 200,
     )
-    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
-    // A rollup stays even where the late word of the owner has emptied it.
+    expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
+    // A rollup row would remain even if the late settlement of the owner had emptied it.
     expect(await query(database.url, "SELECT FROM rollups WHERE outcome = 'interrupted'")).toEqual([])
   })
 
-  test('a database that hangs never hangs a request, and what it counted late has an end', {
+  test('a stalled database never stalls a request, and calls that it admitted late are settled', {
     timeout: 60_000,
   }, async () => {
     proxy.stall()
     const ids = Array.from({ length: 30 }, () => randomUUID())
-    const told = await Promise.all(ids.map((id) => ask(gateway.url, key.full_key, id)))
-    for (const { status, ms } of told) {
+    const results = await Promise.all(ids.map((id) => sendChat(gateway.url, key.full_key, id)))
+    for (const { status, ms } of results) {
       expect(status).toBe(503)
-      expect(ms).toBeLessThan(TOLD_WITHIN_MS)
+      expect(ms).toBeLessThan(ANSWERED_WITHIN_MS)
     }
     expect(await readiness()).toBe(503)
 
     await proxy.restore()
     await until('it is ready again', async () => (await readiness()) === 200)
-    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
     await until('no call is left open', async () => {
       const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
       return open.length === 0
@@ -148,7 +150,7 @@ describe.skipIf(server === '')('a database server', () => {
     }
   })
 
-  test('statements that wait for a lock, more than the pool has connections, hang no request either', {
+  test('more statements waiting for a lock than the pool has connections do not stall requests either', {
     timeout: 60_000,
   }, async () => {
     const token = await api.login()
@@ -159,12 +161,12 @@ describe.skipIf(server === '')('a database server', () => {
       const reading = Promise.all(
         Array.from({ length: 25 }, () => api.call('GET', '/api/v1/users/me', { token })),
       )
-      const told = await Promise.all(Array.from({ length: 10 }, () => ask(gateway.url, key.full_key)))
-      for (const { status, ms, retryAfter } of told) {
+      const results = await Promise.all(Array.from({ length: 10 }, () => sendChat(gateway.url, key.full_key)))
+      for (const { status, ms, retryAfter } of results) {
         expect([status, retryAfter]).toEqual([503, '1'])
-        expect(ms).toBeLessThan(TOLD_WITHIN_MS)
+        expect(ms).toBeLessThan(ANSWERED_WITHIN_MS)
       }
-      // None is left waiting for the lock, which is still held.
+      // No statement still waits for the lock, although it is still held.
       for (const { status, headers } of await reading) {
         expect(status).toBe(503)
         expect(headers.get('retry-after')).toBe('1')
@@ -172,25 +174,25 @@ describe.skipIf(server === '')('a database server', () => {
     } finally {
       await locker.end()
     }
-    await until('it serves again', async () => (await ask(gateway.url, key.full_key)).status === 200)
+    await until('it serves again', async () => (await sendChat(gateway.url, key.full_key)).status === 200)
     await until('no call is left open', async () => {
       const open = await query(database.url, 'SELECT FROM calls WHERE outcome IS NULL')
       return open.length === 0
     })
   })
 
-  test('an admission whose answer is lost between commit and reply is asked again and counts once', async () => {
+  test('an admission whose result is lost after the commit is retried and counts once', async () => {
     const before = await api.call('GET', '/api/v1/users/me', { token: await api.login() })
     const id = randomUUID()
     const lost = proxy.loseNextAnswer(id)
-    const [told] = await Promise.all([ask(gateway.url, key.full_key, id), lost])
-    expect(told.status).toBe(200)
+    const [result] = await Promise.all([sendChat(gateway.url, key.full_key, id), lost])
+    expect(result.status).toBe(200)
     expect(platform.received.filter((each) => each === id)).toHaveLength(1)
     await until('it is settled', async () => (await callOf(id))[0]?.outcome === 'done')
     expect(await callOf(id)).toHaveLength(1)
     const after = await api.call('GET', '/api/v1/users/me', { token: await api.login() })
     expect(after.body.data.api_calls_count).toBe(before.body.data.api_calls_count + 1)
-    // What had drifted before would not have healed.
+    // Drift from earlier tests would still be visible, because nothing repairs it.
     await expectNoDrift()
   })
 })

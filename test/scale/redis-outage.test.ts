@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf, type Told, tally } from '../support/load.ts'
+import { type ChatResult, configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -34,7 +34,7 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     replicas = [await startGateway(options), await startGateway(options)]
     api = apiOf(replicas[0])
     token = await api.login()
-    // Each has renewed its lease since the last one joined: both know that they are two.
+    // Each replica has renewed its lease since the last one joined, so both know that there are two.
     await until('every replica knows the other', async () => {
       const [row] = await query<{ knowing: number }>(
         database.url,
@@ -52,24 +52,27 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     await database?.drop()
   })
 
-  const askWith = (key: string, count: number): Promise<Told[]> =>
+  const sendWith = (key: string, count: number): Promise<ChatResult[]> =>
     Promise.all(
-      Array.from({ length: count }, (_, index) => ask((replicas[index % 2] as TestGateway).url, key)),
+      Array.from({ length: count }, (_, index) => sendChat((replicas[index % 2] as TestGateway).url, key)),
     )
 
-  const askBoth = async (count: number, limits?: Record<string, unknown>): Promise<Told[]> =>
-    askWith((await api.createKey(token, limits && { limits })).full_key, count)
+  const sendToBoth = async (count: number, limits?: Record<string, unknown>): Promise<ChatResult[]> =>
+    sendWith((await api.createKey(token, limits && { limits })).full_key, count)
 
   const storeIsUp = (isUp: boolean) =>
     until(`both replicas say that Redis is ${isUp ? 'up' : 'down'}`, async () => {
-      // Only what is asked finds out.
-      await askBoth(2)
+      // A replica notices the change only when it uses Redis.
+      await sendToBoth(2)
       const texts = await Promise.all(replicas.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))
       return texts.every((text) => text.includes(`\ntrunkline_limit_store_up ${isUp ? 1 : 0}\n`))
     })
 
-  test('is up: the limit holds over both', async () => {
-    expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+  test('is up: the limit applies across both replicas', async () => {
+    expect(countByReason(await sendToBoth(80, { chat_per_minute: 20 }))).toEqual({
+      200: 20,
+      rate_limited: 60,
+    })
   })
 
   describe('is down:', () => {
@@ -79,58 +82,64 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     })
     afterAll(() => redis.restore())
 
-    test('each enforces its part of the limit', async () => {
-      expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+    test('each replica enforces its share of the limit', async () => {
+      expect(countByReason(await sendToBoth(80, { chat_per_minute: 20 }))).toEqual({
+        200: 20,
+        rate_limited: 60,
+      })
     })
 
-    test('both are ready all the same, and say what is missing', async () => {
+    test('both stay ready and report what is missing', async () => {
       const { status, body } = await api.call('GET', '/readyz')
       expect(status).toBe(200)
       expect(body.dependencies.redis.detail).toMatch(/memory/)
     })
 
-    test('a revocation holds at once, 50 times of 50', { timeout: 60_000 }, async () => {
+    test('a revocation takes effect immediately, 50 times out of 50', { timeout: 60_000 }, async () => {
       for (let trial = 0; trial < 50; trial += 1) {
         const key = await api.createKey(token)
-        expect((await ask(replicas[1].url, key.full_key)).status).toBe(200)
+        expect((await sendChat(replicas[1].url, key.full_key)).status).toBe(200)
         await api.call('POST', `/api/v1/api-keys/${key.id}/revoke`, { token })
-        expect((await ask(replicas[1].url, key.full_key)).reason).toBe('key_revoked')
+        expect((await sendChat(replicas[1].url, key.full_key)).reason).toBe('key_revoked')
       }
     })
   })
 
-  test('is back: the limit holds over both again, unaided', async () => {
+  test('is back: the limit applies across both replicas again without a restart', async () => {
     await storeIsUp(true)
-    expect(tally(await askBoth(80, { chat_per_minute: 20 }))).toEqual({ 200: 20, rate_limited: 60 })
+    expect(countByReason(await sendToBoth(80, { chat_per_minute: 20 }))).toEqual({
+      200: 20,
+      rate_limited: 60,
+    })
   })
 
-  test('goes and comes back empty in the middle of a window: what has passed still counts', async () => {
+  test('returns empty in the middle of a window: earlier calls still count', async () => {
     const [full, half] = await Promise.all(
       [1, 2].map(() => api.createKey(token, { limits: { chat_per_minute: 20 } })),
     )
     const keys = [full?.full_key ?? '', half?.full_key ?? ''] as const
-    expect(tally(await askWith(keys[0], 40))).toEqual({ 200: 20, rate_limited: 20 })
-    for (let call = 0; call < 10; call += 1) await askWith(keys[1], 1)
+    expect(countByReason(await sendWith(keys[0], 40))).toEqual({ 200: 20, rate_limited: 20 })
+    for (let call = 0; call < 10; call += 1) await sendWith(keys[1], 1)
     await redis.cut()
-    expect(tally(await askWith(keys[0], 40))).toEqual({ rate_limited: 40 })
-    // The second replica has not seen this key: the first has its half of the ten that are left, the second of all.
-    expect(tally(await askWith(keys[1], 60))).toEqual({ 200: 15, rate_limited: 45 })
+    expect(countByReason(await sendWith(keys[0], 40))).toEqual({ rate_limited: 40 })
+    // The second replica has not seen this key: the first grants half of the ten that are left, the second half of the full limit.
+    expect(countByReason(await sendWith(keys[1], 60))).toEqual({ 200: 15, rate_limited: 45 })
 
     const emptying = new Redis(`${redisUrl}/9`)
     await emptying.del(keys.map((key) => `trunkline:limit:chat:${hashKey(key)}`))
     emptying.disconnect()
     await redis.restore()
     await storeIsUp(true)
-    for (const key of keys) expect(tally(await askWith(key, 10))).toEqual({ rate_limited: 10 })
+    for (const key of keys) expect(countByReason(await sendWith(key, 10))).toEqual({ rate_limited: 10 })
   })
 
-  test('hangs: it is cut off, not waited for, and recovers unaided', async () => {
+  test('stalls: calls do not wait for it, and it is used again after it recovers', async () => {
     redis.stall()
     try {
-      const told = [...(await askBoth(2)), ...(await askBoth(40))]
-      expect(tally(told)).toEqual({ 200: 42 })
-      // The cut-off is at 200 ms; a busy machine adds its own, Redis' client would add seconds.
-      for (const { ms } of told) expect(ms).toBeLessThan(1_500)
+      const results = [...(await sendToBoth(2)), ...(await sendToBoth(40))]
+      expect(countByReason(results)).toEqual({ 200: 42 })
+      // Commands time out after 200 ms. A busy machine adds to that, but waiting for the Redis client would add seconds.
+      for (const { ms } of results) expect(ms).toBeLessThan(1_500)
       await storeIsUp(false)
     } finally {
       await redis.restore()

@@ -2,14 +2,14 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf, type Told, tally } from '../support/load.ts'
+import { type ChatResult, configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 
-/** One Redis and one PostgreSQL under four processes. */
+/** Four processes that share one Redis and one PostgreSQL. */
 describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
   let database: Awaited<ReturnType<typeof createScratchDatabase>>
   let platform: Platform
@@ -29,9 +29,9 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
     replicas = [first, ...(await Promise.all([1, 2, 3].map(() => startGateway(options))))]
     api = apiOf(first)
     token = await api.login()
-    // Connections and code are warm, as they are in a gateway that runs.
+    // Warms up connections and code, as in a gateway that has been running.
     const { full_key } = await api.createKey(token)
-    await askAll(200, [full_key])
+    await sendToAll(200, [full_key])
   }, 120_000)
   afterAll(async () => {
     await Promise.all((replicas ?? []).map((replica) => replica.remove()))
@@ -39,30 +39,30 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
     await database?.drop()
   })
 
-  /** Asks all at once, each replica in its turn. */
-  const askAll = (count: number, keys: readonly string[]): Promise<Told[]> =>
+  /** Sends all calls concurrently, distributed over the replicas in turn. */
+  const sendToAll = (count: number, keys: readonly string[]): Promise<ChatResult[]> =>
     Promise.all(
       Array.from({ length: count }, (_, index) =>
-        // Every key meets every replica.
-        ask((replicas[index % 4] as TestGateway).url, keys[(index >> 2) % keys.length] as string),
+        // Every key is used at every replica.
+        sendChat((replicas[index % 4] as TestGateway).url, keys[(index >> 2) % keys.length] as string),
       ),
     )
 
   const newKey = async (more: Record<string, unknown> = {}) => api.createKey(token, more)
 
-  test('of 4,000 tries at once over four keys of a user exactly the 1,000 of its quota are admitted, counted and dispatched', {
+  test('of 4,000 concurrent calls with four keys of a user exactly the 1,000 of its quota are admitted, counted and dispatched', {
     timeout: 120_000,
   }, async () => {
     const user = await api.createUser(token, 'quota', { max_api_calls: 1_000 })
     const keys = await Promise.all([1, 2, 3, 4].map(() => newKey({ owner_id: user.id })))
     const before = platform.received.length
-    const told = await askAll(
+    const results = await sendToAll(
       4_000,
       keys.map(({ full_key }) => full_key),
     )
 
-    expect(tally(told)).toEqual({ 200: 1_000, quota_exceeded: 3_000 })
-    const admitted = new Set(told.filter(({ status }) => status === 200).map(({ id }) => id))
+    expect(countByReason(results)).toEqual({ 200: 1_000, quota_exceeded: 3_000 })
+    const admitted = new Set(results.filter(({ status }) => status === 200).map(({ id }) => id))
     expect(platform.received).toHaveLength(before + 1_000)
     expect(new Set(platform.received.slice(before))).toEqual(admitted)
     const { body } = await api.call('GET', `/api/v1/users/${user.id}`, { token })
@@ -76,28 +76,28 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
     expect(new Set(rows.map(({ id }) => id))).toEqual(admitted)
   })
 
-  test('a limit of 60 a minute lets exactly 60 of 600 tries at once pass over all replicas', async () => {
+  test('a limit of 60 per minute admits exactly 60 of 600 concurrent calls across all replicas', async () => {
     const key = await newKey({ limits: { chat_per_minute: 60 } })
-    expect(tally(await askAll(600, [key.full_key]))).toEqual({ 200: 60, rate_limited: 540 })
+    expect(countByReason(await sendToAll(600, [key.full_key]))).toEqual({ 200: 60, rate_limited: 540 })
   })
 
-  /** What the other replicas say to a key right after one of them has revoked it. */
-  async function revocationTrial(index: number): Promise<{ used: Told; told: Told[] }> {
+  /** Revokes a key at one replica and immediately uses it at the others. */
+  async function revocationTrial(index: number): Promise<{ used: ChatResult; results: ChatResult[] }> {
     const key = await newKey()
     const revoking = replicas[index % 4] as TestGateway
     const others = replicas.filter((each) => each !== revoking)
-    const used = await ask((others[index % 3] as TestGateway).url, key.full_key)
+    const used = await sendChat((others[index % 3] as TestGateway).url, key.full_key)
     const { status } = await apiOf(revoking).call('POST', `/api/v1/api-keys/${key.id}/revoke`, { token })
     expect(status).toBe(200)
-    return { used, told: await Promise.all(others.map(({ url }) => ask(url, key.full_key))) }
+    return { used, results: await Promise.all(others.map(({ url }) => sendChat(url, key.full_key))) }
   }
 
   async function expectRevocations(trials: number): Promise<void> {
     for (let index = 0; index < trials; index += 1) {
-      const { used, told } = await revocationTrial(index)
+      const { used, results } = await revocationTrial(index)
       expect(used.status).toBe(200)
-      // Asked at once, not after some time: there is no window at all.
-      expect(tally(told)).toEqual({ key_revoked: 3 })
+      // The calls follow immediately, so there is no window in which the key still works.
+      expect(countByReason(results)).toEqual({ key_revoked: 3 })
     }
   }
 
@@ -107,7 +107,7 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
     () => expectRevocations(150),
   )
 
-  test('after all that, everything adds up', async () => {
+  test('after all of these tests the ledger and all counters agree', async () => {
     const { code, output } = await (replicas[0] as TestGateway).trunkline('usage', 'verify')
     expect(output).toContain('agree')
     expect(code).toBe(0)

@@ -9,20 +9,20 @@ import { startGateway, type TestGateway, trunkline } from '../support/gateway.ts
 import { query } from '../support/query.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
-/** U+2028 ends a line for some readers of lines. */
+/** Contains U+2028, which some line readers treat as a line end. */
 const QUESTION = 'Two\nlines\u2028and "more" \\ 你好'
 const NEVER_ANALYZED =
   "SELECT relname FROM pg_stat_user_tables WHERE schemaname = 'public' AND last_analyze IS NULL"
-/** No number of JavaScript. */
+/** Not exactly representable as a JavaScript number. */
 const MANY_CALLS = '9007199254740993'
 
 describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
   let home: string
   let gateway: TestGateway
   let fullKey: string
-  /** An export of the running gateway. */
+  /** Path of an export that was made while the gateway was running. */
   let plain: string
-  /** What every import that fails leaves as it was. */
+  /** URL of an empty target, which every failing import must leave unchanged. */
   let empty: string
   let dropEmpty: () => Promise<void>
 
@@ -48,7 +48,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     await rm(home, { recursive: true })
   })
 
-  test('row by row, exported while the gateway runs', { timeout: 90_000 }, async () => {
+  test('row by row, if exported while the gateway is running', { timeout: 90_000 }, async () => {
     const { url, drop } = await migrated()
     onTestFinished(drop)
     expect(await importInto(url, plain)).toMatchObject({ code: 0 })
@@ -57,17 +57,17 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     const { instances: _own, ...before } = await inEmbedded(rowsOf)
     const { instances, ...after } = await inServer(url)
     expect(after).toEqual(before)
-    // Autovacuum comes late, or not at all.
+    // Autovacuum may run late or not at all.
     expect(await query(url, NEVER_ANALYZED)).toEqual([])
-    // The gateway that exported was still at work.
+    // The gateway kept working during the export.
     expect(instances?.at(-1)).toContain('"stopped_at": null')
     await gateway.start()
   })
 
-  test('row by row, exported while it does not run; passwords and keys hold', {
+  test('row by row, if exported while it is stopped, and passwords and keys stay valid', {
     timeout: 90_000,
   }, async () => {
-    // A restart in between took the emulators' conversations with it.
+    // The emulators lost their conversations in the restart in between.
     await chat(gateway, fullKey, 'dify', QUESTION)
     await gateway.stop()
     const file = join(home, 'stopped.ndjson.gz')
@@ -101,7 +101,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     expect((await moved.trunkline('usage', 'verify')).output).toContain('agree')
   })
 
-  test('a target that is not empty is refused, and stays as it is', async () => {
+  test('a target that is not empty is rejected and stays unchanged', async () => {
     await query(empty, `INSERT INTO settings VALUES ('mine', 'stays')`)
     onTestFinished(async () => void (await query(empty, 'DELETE FROM settings')))
     const { code, output } = await importInto(empty, plain)
@@ -109,7 +109,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     expect(Object.values(await inServer(empty)).flat()).toHaveLength(1)
   })
 
-  test('a target without the migrations is refused', async () => {
+  test('a target without the migrations is rejected', async () => {
     const { url, drop } = await createScratchDatabase(server, { template: undefined })
     onTestFinished(drop)
     expect((await importInto(url, plain)).output).toContain('run "trunkline migrate"')
@@ -140,7 +140,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     expect(Object.values(await inServer(empty)).flat()).toEqual([])
   })
 
-  test('the file is its owner’s alone, holds one JSON object a line, and replaces no other', async () => {
+  test('the file is readable by its owner only, contains one JSON object per line, and never replaces an existing file', async () => {
     expect((await stat(plain)).mode & 0o777).toBe(0o600)
     const lines = (await readFile(plain, 'utf8')).trimEnd().split('\n')
     for (const line of lines) expect(() => JSON.parse(line)).not.toThrow()
@@ -156,7 +156,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
   }
 })
 
-/** Leaves rows in every table that a gateway fills; returns a key. */
+/** Creates rows in every table that a gateway fills, and returns a key. */
 async function useEverything(gateway: TestGateway): Promise<string> {
   const api = apiOf(gateway)
   const token = await api.login()
@@ -180,7 +180,7 @@ function chat(gateway: TestGateway, key: string, agent: string, text: string) {
   })
 }
 
-/** An empty database with the schema of this version. */
+/** Creates an empty database with the schema of this version. */
 async function migrated() {
   const database = await createScratchDatabase(server, { template: undefined })
   expect(await trunkline(['migrate'], { env: { DATABASE_URL: database.url } })).toMatchObject({ code: 0 })
@@ -195,7 +195,7 @@ function inServer(url: string): Promise<Record<string, string[]>> {
   return rowsOf({ query: (text) => query(url, text) as never })
 }
 
-/** Every row of every table as PostgreSQL writes it, in an order of its own. */
+/** Returns every row of every table as text, sorted. */
 async function rowsOf(sql: { query<Row>(text: string): Promise<Row[]> }): Promise<Record<string, string[]>> {
   const tables = await sql.query<{ name: string }>(
     "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { ask, configOf, tally } from '../support/load.ts'
+import { configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
 import { query } from '../support/query.ts'
 import { until } from '../support/until.ts'
@@ -43,9 +43,9 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
 
   const open = () => query(gateway.databaseUrl ?? '', 'SELECT FROM calls WHERE outcome IS NULL')
 
-  test('share the calls, and a scrape of one tells the calls of all', async () => {
-    const told = await Promise.all(Array.from({ length: 60 }, () => ask(gateway.url, key.full_key)))
-    expect(tally(told)).toEqual({ 200: 60 })
+  test('share the calls, and a scrape of any worker covers the calls of all', async () => {
+    const results = await Promise.all(Array.from({ length: 60 }, () => sendChat(gateway.url, key.full_key)))
+    expect(countByReason(results)).toEqual({ 200: 60 })
     const rows = await query(gateway.databaseUrl ?? '', 'SELECT DISTINCT instance FROM calls')
     expect(rows.length).toBeGreaterThan(1)
     await until('the metrics of all are 60 calls', async () => {
@@ -54,7 +54,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     })
   })
 
-  test('without Redis each enforces its part of the limits', async () => {
+  test('without Redis each worker enforces its share of the limits', async () => {
     const { full_key } = await api.createKey(token, { limits: { chat_per_minute: 30 } })
     await until('each has seen the others', async () => {
       const [row] = await query<{ knowing: number }>(
@@ -65,8 +65,8 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
       )
       return row?.knowing === WORKERS
     })
-    const { 200: admitted = 0, ...rest } = tally(
-      await Promise.all(Array.from({ length: 300 }, () => ask(gateway.url, full_key))),
+    const { 200: admitted = 0, ...rest } = countByReason(
+      await Promise.all(Array.from({ length: 300 }, () => sendChat(gateway.url, full_key))),
     )
     expect(admitted).toBeLessThanOrEqual(30)
     expect(rest).toEqual({ rate_limited: 300 - admitted })
@@ -76,14 +76,14 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     const [pid] = workerPids(gateway.output)
     process.kill(pid ?? 0, 'SIGKILL')
     await until('another has taken its place', () => workerPids(gateway.output).length === WORKERS + 1)
-    expect((await ask(gateway.url, key.full_key)).status).toBe(200)
+    expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
     await until("the dead worker's calls are ended", async () => (await open()).length === 0)
   })
 
-  test('SIGTERM to the primary ends them all in order', async () => {
+  test('SIGTERM to the primary shuts down all workers gracefully', async () => {
     platform.hold()
     const reached = platform.received.length
-    const live = ask(gateway.url, key.full_key)
+    const live = sendChat(gateway.url, key.full_key)
     await platform.receives(reached + 1)
     const stopped = gateway.stop()
     platform.release()
@@ -93,7 +93,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
   })
 })
 
-/** Each that listens says so in the log. */
+/** Returns the process ids of all workers that have logged that they are listening. */
 function workerPids(output: string): number[] {
   return [...output.matchAll(/"pid":(\d+).*"msg":"listening"/g)].map(([, pid]) => Number(pid))
 }

@@ -3,11 +3,11 @@ import type { TestGateway } from './gateway.ts'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read replies of every shape
   readonly body: any
 }
 
-/** Requests as a client writes them: JSON in, JSON out. */
+/** A client of the REST interface that sends and parses JSON. */
 export function apiOf(gateway: Pick<TestGateway, 'url' | 'admin'>) {
   async function call(
     method: string,
@@ -28,7 +28,7 @@ export function apiOf(gateway: Pick<TestGateway, 'url' | 'admin'>) {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
   }
 
-  /** A chat call whose reply the test reads itself. */
+  /** Sends a chat call and returns the response unread, so that the test can read it as JSON or as a stream. */
   function chat(
     key: string,
     agent: string,
@@ -49,7 +49,7 @@ export function apiOf(gateway: Pick<TestGateway, 'url' | 'admin'>) {
     password = gateway.admin.password,
   ): Promise<string> {
     const { status, body } = await call('POST', '/api/v1/login', { body: { username, password } })
-    if (status !== 200) throw new Error(`login answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) throw new Error(`login returned ${status}: ${JSON.stringify(body)}`)
     return body.data.access_token
   }
 
@@ -64,7 +64,7 @@ export function apiOf(gateway: Pick<TestGateway, 'url' | 'admin'>) {
       token,
       body: { name: 'test', description: 'test', expires_at: inOneYear(), permissions: ['chat'], ...more },
     })
-    if (status !== 200) throw new Error(`creating a key answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) throw new Error(`creating a key returned ${status}: ${JSON.stringify(body)}`)
     return body.data as { id: string; full_key: string; owner_id: string }
   }
 
@@ -77,7 +77,7 @@ export function inOneYear(): string {
   return new Date(Date.now() + 365 * 86_400_000).toISOString()
 }
 
-/** The seven fields, with what a test wants otherwise. */
+/** A complete chat body; `more` overrides its defaults. */
 export function chatBody(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     app_id: 'app-1',

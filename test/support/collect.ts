@@ -1,4 +1,4 @@
-/** Everything that comes, in order. */
+/** Reads an async iterable to its end and returns its items in order. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = []
   for await (const item of items) collected.push(item)

@@ -2,9 +2,9 @@ import type { Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import pg from 'pg'
 
 export interface ExplainedSql extends Sql {
-  /** What is wrong with how statements were run, each followed by the beginning of its statement. */
+  /** Problems found in plans, each followed by the beginning of its statement. */
   readonly problems: ReadonlySet<string>
-  /** How many plans were looked at. */
+  /** Number of plans that were inspected. */
   readonly plans: number
 }
 
@@ -26,9 +26,10 @@ interface Explained {
 }
 
 /**
- * Runs each statement as it is, after it was explained twice and taken back: with the plan for its values, and
- * with the one for any values, between which PostgreSQL chooses once a prepared statement has run a few times. The
- * connection must be the only one, since what is taken back is a transaction.
+ * Wraps a connection so that each statement is explained twice before it runs: with the custom plan for its values and
+ * with the generic plan, because PostgreSQL chooses between the two once a prepared statement has run a few times. Each
+ * EXPLAIN ANALYZE executes the statement inside a transaction that is rolled back, so all statements must share this one
+ * connection.
  */
 export function explainEach(sql: Sql, rowsReadMax: number): ExplainedSql {
   const problems = new Set<string>()
@@ -76,7 +77,7 @@ export function explainEach(sql: Sql, rowsReadMax: number): ExplainedSql {
   }
 }
 
-/** An index with a condition of its own: it may be read whole. */
+/** A partial index that holds open calls only, so reading all of it is cheap. */
 const ONLY_OPEN_CALLS = 'calls_open'
 
 function* problemsOf(node: PlanNode, rowsReadMax: number): Generator<string> {

@@ -12,22 +12,22 @@ import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 /** The administrator of every gateway whose first start is not under test. */
 export const ADMINISTRATOR = { username: 'admin', password: 'correct horse battery' }
 
-/** Node keeps here what it compiled, which halves the time that a gateway needs to load its modules. */
+/** Directory of Node's compile cache. It halves the time that a gateway needs to load its modules. */
 export const COMPILE_CACHE: string = join(CACHE, 'compiled')
 
 /**
- * Fills a new data directory with a migrated database that has the administrator, which spares a gateway the seconds of a
- * first start.
+ * Copies a migrated database that contains the administrator into a new data directory. This saves each test gateway the
+ * seconds that a first start takes.
  */
 export async function copyPreparedDataDir(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true })
-  // `cpSync` needs five times as long for the thousand files of PGlite.
+  // PGlite has about a thousand files, for which `cpSync` takes five times as long as `cp`.
   await promisify(execFile)('cp', ['-R', join(await preparedDataDir(), 'db'), dataDir])
 }
 
 function preparedDataDir(): Promise<string> {
   return keptInCache('prepared', async (path) => {
-    // PGlite makes only the last folder of a path.
+    // PGlite creates only the last directory of a path.
     await mkdir(path)
     await prepare({ kind: 'embedded', dataDir: path })
   })
@@ -44,10 +44,10 @@ async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<voi
   await database.close()
 }
 
-// The set-up of a test run, which cannot load WebAssembly itself, runs this in a process of its own.
+// The global setup of a test run cannot load WebAssembly, so it runs this module in a separate process.
 if (import.meta.main) {
   const [, , url] = process.argv
-  // Only for the compile cache.
+  // Loading the modules fills the compile cache.
   await import('@trunkline/gateway/src/process/start.ts')
   if (url === undefined) await preparedDataDir()
   else await prepare({ kind: 'server', url })

@@ -13,47 +13,47 @@ import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-tem
 const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 
 export interface GatewayOptions {
-  /** The configuration file as text; left out: sandbox mode. */
+  /** Text of the configuration file. Without it the gateway starts in sandbox mode. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
-  /** The module that starts it; left out: the gateway's own. */
+  /** Path of the module to run. The default is the gateway's own `main.ts`. */
   readonly main?: string
-  /** A database that it shares with others, who drop it; left out: one of its own. */
+  /** URL of a database that the test shares and drops itself. By default the gateway gets a new database. */
   readonly databaseUrl?: string
-  /** The database starts empty, because the first start is under test; otherwise it is migrated and has the administrator. */
+  /** Starts on an empty database. By default the database is already migrated and contains the administrator. */
   readonly isFirstStart?: boolean
-  /** Its output is a pipe, as a shell makes it; left out: a socket, as Node makes it for its children. */
+  /** Connects stdout to a pipe, as a shell does. By default it is a socket, which Node creates for child processes. */
   readonly isPiped?: boolean
 }
 
-/** A gateway in a process of its own, started as a user starts it. */
+/** A gateway that runs in its own process, started as a user would start it. */
 export interface TestGateway {
   readonly url: string
   readonly dataDir: string
   readonly admin: { readonly username: string; readonly password: string }
   /** The database server's URL; undefined where the database is embedded. */
   readonly databaseUrl: string | undefined
-  /** Everything it has printed so far. */
+  /** Everything that the process has printed so far, over all starts. */
   readonly output: string
   readonly pid: number
-  /** The first match in what it has printed since it was last started, now or later. */
+  /** Resolves with the first match in the output since the last start, waiting for it if necessary. */
   prints(pattern: RegExp): Promise<RegExpExecArray>
-  /** Asks its database. An embedded one can be asked only while the gateway is stopped. */
+  /** Queries the gateway's database. An embedded database can be queried only while the gateway is stopped. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  /** Runs `trunkline …` beside it, with the same environment. */
+  /** Runs the command line with the same environment as the gateway. */
   trunkline(...args: string[]): Promise<Finished>
-  /** Reads its output no further until {@link TestGateway.resumeOutput}. */
+  /** Stops reading the output until {@link TestGateway.resumeOutput} is called. */
   pauseOutput(): void
   resumeOutput(): void
-  /** Reads its output never again: what it writes from now on fails. */
+  /** Closes the reading end of the output, so that later writes of the gateway fail. */
   closeOutput(): void
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>
-  /** SIGKILL. */
+  /** Sends SIGKILL and waits for the process to exit. */
   kill(): Promise<void>
-  /** Starts again on the same data. */
+  /** Starts the gateway again on the same data. */
   start(): Promise<void>
-  /** Ends it and removes what it left. */
+  /** Kills the gateway and removes its data directory and database. */
   remove(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   return gateway
 }
 
-/** All that a gateway needs, before its first start. The environment is read anew at every start and command. */
+/** Prepares a gateway without starting it. `options.env` is read again at every start and command. */
 export async function prepareGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const home = await mkdtemp(join(tmpdir(), 'trunkline-'))
   const server = process.env.E2E_DATABASE_URL
@@ -106,7 +106,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     const started = run(['start'], home, env(), { stdout: pipe?.writeEnd, main: options.main })
     child = started
     stdout = pipe?.closeWriteEnd() ?? started.stdout
-    // A test runner that is cut short takes its gateways along.
+    // If the test runner exits early, its gateways must not keep running.
     const killWithUs = () => started.kill('SIGKILL')
     process.once('exit', killWithUs)
     started.once('exit', () => process.off('exit', killWithUs))
@@ -118,7 +118,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     started.stderr?.on('data', listen)
     launchedAt = output.length
     const ended = once(started, 'exit').then(([code]) => {
-      throw new Error(`the gateway ended with ${code}:\n${output.slice(launchedAt)}`)
+      throw new Error(`the gateway exited with ${code}:\n${output.slice(launchedAt)}`)
     })
     const ready = prints(/"address":"(http[^"]+)".*"msg":"listening"/)
     url = (await Promise.race([ready, ended]))[1] ?? ''
@@ -179,7 +179,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   }
 }
 
-/** Runs `trunkline` once, without a gateway of its own. */
+/** Runs `trunkline` to its end, independently of any test gateway. */
 export async function trunkline(
   args: readonly string[],
   { env = {}, cwd = tmpdir(), input }: { env?: Record<string, string>; cwd?: string; input?: string } = {},
@@ -189,7 +189,7 @@ export async function trunkline(
   return finished(child)
 }
 
-/** Starts `trunkline …` without waiting for anything. */
+/** Starts `trunkline` and returns without waiting for output or exit. */
 export function launch(
   args: readonly string[],
   cwd: string,
@@ -230,7 +230,7 @@ async function makePipe(path: string) {
   const writeEnd = openSync(path, constants.O_WRONLY)
   return {
     writeEnd,
-    /** The child has its own. Returns the other end. */
+    /** Closes this process's copy of the write end, which the child has inherited, and returns the read end. */
     closeWriteEnd(): Readable {
       closeSync(writeEnd)
       return new Socket({ fd: readEnd, readable: true, writable: false })

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 import { chatBody } from './api.ts'
 import type { Platform } from './platform.ts'
 
-/** The configuration of a gateway whose one agent is this platform. */
+/** The configuration of a gateway whose only agent, `counting`, is this platform. */
 export function configOf(platform: Platform, more: Record<string, unknown> = {}): string {
   const agents = {
     counting: { platform: 'openai', baseUrl: platform.baseUrl, apiKey: 'none', model: 'counting' },
@@ -16,21 +16,21 @@ export function configOf(platform: Platform, more: Record<string, unknown> = {})
   })
 }
 
-export interface Told {
-  /** Request id and question in one. */
+export interface ChatResult {
+  /** Both the request id and the query of the call. */
   readonly id: string
-  /** Undefined where the connection broke. */
+  /** Undefined if the connection failed. */
   readonly status: number | undefined
   readonly retryAfter: string | string[] | undefined
   readonly reason: string | undefined
   readonly ms: number
 }
 
-/** As many at once on each gateway as two busy cores answer in time; the others wait on this side. */
+/** Limits the concurrent calls per gateway to what two busy cores answer in time; further calls queue in the client. */
 const dispatcher = new Agent({ connections: 50 })
 
-/** Asks the counting agent once. */
-export async function ask(url: string, key: string, id: string = randomUUID()): Promise<Told> {
+/** Sends one chat call to the agent `counting`; connection errors are part of the result. */
+export async function sendChat(url: string, key: string, id: string = randomUUID()): Promise<ChatResult> {
   const startedMs = performance.now()
   const ms = () => performance.now() - startedMs
   try {
@@ -52,10 +52,10 @@ export async function ask(url: string, key: string, id: string = randomUUID()): 
   }
 }
 
-/** How many were told what. */
-export function tally(told: readonly Told[]): Record<string, number> {
+/** Counts results by reason, or by status where there is none. */
+export function countByReason(results: readonly ChatResult[]): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const { status, reason } of told) {
+  for (const { status, reason } of results) {
     const name = reason ?? String(status)
     counts[name] = (counts[name] ?? 0) + 1
   }

@@ -3,15 +3,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** An OpenAI-compatible platform that does no more than count, so that thousands of calls cost a test little. */
+/** An OpenAI-compatible platform that only records queries, so that thousands of calls are cheap. */
 export interface Platform {
   readonly baseUrl: string
-  /** The questions that reached it, in order. */
+  /** The queries that reached the platform, in order. */
   readonly received: readonly string[]
-  /** From now on a reply stops after its first fragment, until it is released. */
+  /** Makes every later reply pause after its first fragment until `release` is called. */
   hold(): void
   release(): void
-  /** Resolves when so many questions in all have reached it. */
+  /** Resolves when `count` queries in total have reached the platform. */
   receives(count: number): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Asks a database directly, beside the gateway. */
+/** Runs one statement on a connection of its own, bypassing the gateway. */
 export async function query<Row extends pg.QueryResultRow>(
   url: string,
   text: string,

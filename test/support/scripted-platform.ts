@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** A platform that answers as the test writes it, for replies that no emulator gives. */
+/** A platform whose replies the test writes itself, for replies that no emulator sends. */
 export interface ScriptedPlatform {
   readonly origin: string
   close(): Promise<void>
@@ -21,7 +21,7 @@ export async function startScriptedPlatform(answer: Answering): Promise<Scripted
     try {
       await answer(request.url ?? '', (await json(request)) as Record<string, unknown>, response)
     } catch {
-      // The gateway closed the connection while it was written to.
+      // The gateway closed the connection during a write.
       response.destroy()
     }
   })
@@ -42,7 +42,7 @@ export function sse(...events: readonly (object | string)[]): string {
     .join('')
 }
 
-/** Resolves when the client takes more, or has left. */
+/** Resolves when the response can be written to again or the client has disconnected. */
 export async function written(response: ServerResponse, text: string): Promise<void> {
   if (response.destroyed) throw new Error('the client has left')
   if (response.write(text)) return

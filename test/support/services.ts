@@ -1,13 +1,14 @@
 export interface TestServices {
-  /** A PostgreSQL server on which scratch databases may be made. */
+  /** URL of a PostgreSQL server on which tests may create databases. */
   readonly postgres: string | undefined
-  /** A Redis server whose databases may be written to. */
+  /** URL of a Redis server that tests may write to. */
   readonly redis: string | undefined
 }
 
 /**
- * Real services are used where the environment names them. A laptop without them runs the rest and is told so;
- * where REQUIRE_SERVICES is set, as it is in continuous integration, nothing may be left out.
+ * Returns the services that the environment names. Without them the tests that need them are skipped with a warning.
+ *
+ * @throws if a service is missing and REQUIRE_SERVICES is set, as it is in continuous integration.
  */
 export function servicesToTest(env: NodeJS.ProcessEnv = process.env): TestServices {
   return {
@@ -20,6 +21,6 @@ function serviceAt(env: NodeJS.ProcessEnv, name: string, expected: string): stri
   const url = env[name] || undefined
   if (url !== undefined) return url
   if (env.REQUIRE_SERVICES) throw new Error(`${name}: is required here; expected ${expected}`)
-  console.warn(`${name} is not set: what needs it is left out of the end-to-end tests`)
+  console.warn(`${name} is not set: end-to-end tests that need it are skipped`)
   return undefined
 }

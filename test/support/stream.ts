@@ -1,9 +1,9 @@
-/** The payloads of a stream's events, in order. */
+/** Returns the payloads of an event stream, in order. */
 export function payloadsOf(stream: string): string[] {
   return stream.split('\n\n').flatMap((event) => (event.startsWith('data: ') ? [event.slice(6)] : []))
 }
 
-/** What a client puts together from the chunks of a stream. */
+/** Joins the text of a stream's chunks, as a client does. */
 export function contentOf(stream: string): string {
   return payloadsOf(stream)
     .filter((payload) => payload !== '[DONE]')
@@ -11,13 +11,13 @@ export function contentOf(stream: string): string {
     .join('')
 }
 
-/** A reply that is read as far as a test wants to. */
+/** Reads a response body step by step. */
 export function readerOf({ body }: Response) {
   if (body === null) throw new Error('the reply has no body')
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   return {
-    /** Reads on until the text so far matches; returns it. */
+    /** Reads until the text so far matches, and returns it. */
     async until(pattern: RegExp): Promise<string> {
       while (!pattern.test(text)) {
         const { done, value } = await reader.read()
@@ -26,7 +26,7 @@ export function readerOf({ body }: Response) {
       }
       return text
     },
-    /** Reads to the end; returns all of it. */
+    /** Reads to the end, and returns the whole text. */
     async rest(): Promise<string> {
       for (;;) {
         const { done, value } = await reader.read()

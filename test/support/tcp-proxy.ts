@@ -1,16 +1,16 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a service that can be cut, stalled and restored, without touching the service. */
+/** A TCP proxy that simulates outages of a service without touching the service itself. */
 export interface TcpProxy {
-  /** The service's URL, by way of the proxy. */
+  /** The service's URL with the proxy's address. */
   readonly url: string
-  /** From now on connections are refused, and those that stand are reset. */
+  /** Resets open connections and refuses new ones. */
   cut(): Promise<void>
-  /** From now on nothing passes: connections are accepted and stay silent. */
+  /** Accepts connections but forwards nothing. */
   stall(): void
-  /** Undoes both; what was held back in the meantime passes. */
+  /** Ends an outage of either kind and forwards what was held back in the meantime. */
   restore(): Promise<void>
-  /** Resets the connections that stand before the next answer passes; later ones are served. Resolves when it has happened. */
+  /** Resets all open connections before the next answer of the service is forwarded. Resolves when that has happened. */
   loseNextAnswer(matching: string): Promise<void>
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export async function startTcpProxy(serviceUrl: string): Promise<TcpProxy> {
     })
     service.on('data', (chunk) => {
       if (!isDoomed) return client.write(chunk)
-      // The service has answered, so it is done; nobody hears of it.
+      // The service has done its work and answered, but the client never receives the answer.
       losing?.done()
       return client.resetAndDestroy()
     })

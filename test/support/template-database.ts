@@ -6,8 +6,8 @@ import type { TestProject } from 'vitest/node'
 import { COMPILE_CACHE } from './gateway-template.ts'
 
 /**
- * Set-up of a test run, called by vitest for each project: makes what gateways start from, on the embedded database or on
- * PostgreSQL, where it returns what drops the template after the run.
+ * Global setup, which vitest calls for each project: creates the prepared database that test gateways copy, either embedded
+ * or on PostgreSQL. For PostgreSQL it returns a function that drops the template after the run.
  */
 export default async function makeTemplate({
   name,
@@ -17,7 +17,7 @@ export default async function makeTemplate({
     await runTemplate()
     return undefined
   }
-  // Another project of the run may have made it.
+  // Another project of the same run may have created it already.
   if (process.env.TEST_TEMPLATE_DATABASE !== undefined) return undefined
   const { url, drop } = await createScratchDatabase(serverUrl)
   await runTemplate(url)

@@ -1,6 +1,6 @@
 const ASK_EVERY_MS = 20
 
-/** Asks until the answer is truthy, where no event tells; fails with the last answer after the deadline. */
+/** Polls until the result is truthy, for conditions that emit no event. Throws after the deadline with the last result. */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer> | Answer,

@@ -2,21 +2,21 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/collect.ts'
-import type { Scene } from '../support/scene.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from './models.ts'
+import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startModels()
+  system = await startModels()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 function modelOf(name: string, conversation?: string) {
   const provider = createOpenAICompatible({
     name: 'trunkline',
-    baseURL: `${scene.gateway.url}/api/v1`,
-    apiKey: scene.key,
+    baseURL: `${system.gateway.url}/api/v1`,
+    apiKey: system.key,
     includeUsage: true,
     ...(conversation !== undefined && { headers: { 'x-conversation-id': conversation } }),
   })
@@ -26,7 +26,7 @@ function modelOf(name: string, conversation?: string) {
 describe.each(PLATFORM_NAMES)('%s', (platform) => {
   const name = MODELS[platform]
 
-  test('generates, and remembers the first turn in the second', async () => {
+  test('generates a reply, and remembers the first turn in the second', async () => {
     const model = modelOf(name, `${platform}-ai`)
     const messages: ModelMessage[] = [{ role: 'user', content: 'My name is Ada.' }]
     const first = await generateText({ model, messages })
@@ -50,7 +50,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   })
 })
 
-test('a tool is called and its result goes into the answer, generated and streamed', async () => {
+test('a tool is called and its result is used in the answer, both generated and streamed', async () => {
   const asked: unknown[] = []
   const request = {
     prompt: 'Please use the tool',
@@ -73,14 +73,14 @@ test('a tool is called and its result goes into the answer, generated and stream
   expect(asked).toEqual([WEATHER.sample, WEATHER.sample])
 })
 
-test('reasoning is told apart from the text', async () => {
+test('reasoning is separate from the text', async () => {
   const generated = await generateText({ model: modelOf('thinker'), prompt: 'Hello' })
   const streamed = streamText({ model: modelOf('thinker'), prompt: 'Hello' })
   for (const told of [generated.reasoningText, await streamed.reasoningText]) expect(told).toBe(THOUGHTS)
   expect(generated.text).toMatch(/^Hello from the HiAgent emulator/)
 })
 
-test('a failure amid the stream is an error part, and no finish', async () => {
+test('a failure amid the stream yields an error part and no finish part', async () => {
   const streamed = streamText({
     model: modelOf('dify'),
     prompt: 'sandbox:error-midstream Hello',

@@ -1,36 +1,36 @@
 import { ChatOpenAI } from '@langchain/openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/collect.ts'
-import type { Scene } from '../support/scene.ts'
-import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from './models.ts'
+import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, WEATHER } from '../support/models.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 
 beforeAll(async () => {
-  scene = await startModels()
+  system = await startModels()
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 function modelOf(name: string, conversation?: string): ChatOpenAI {
   return new ChatOpenAI({
     model: name,
-    apiKey: scene.key,
+    apiKey: system.key,
     maxRetries: 0,
     configuration: {
-      baseURL: `${scene.gateway.url}/api/v1`,
+      baseURL: `${system.gateway.url}/api/v1`,
       ...(conversation !== undefined && { defaultHeaders: { 'x-conversation-id': conversation } }),
     },
   })
 }
 
 describe.each(PLATFORM_NAMES)('%s', (platform) => {
-  test('answers, and remembers the first turn in the second, under ids of their own', async () => {
+  test('answers with unique message ids, and remembers the first turn in the second', async () => {
     const model = modelOf(MODELS[platform], `${platform}-langchain`)
     const first = await model.invoke('My name is Ada.')
     const second = await model.invoke([['user', 'My name is Ada.'], first, ['user', 'What is my name?']])
     expect(second.text).toContain('Your name is Ada;')
     expect(second.usage_metadata).toMatchObject({ total_tokens: expect.any(Number) })
-    // It puts messages with one id in each other's place.
+    // LangChain replaces a message with another one that has the same id.
     expect(second.id).toMatch(/^chatcmpl-/)
     expect(second.id).not.toBe(first.id)
   })
@@ -44,7 +44,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   })
 })
 
-test('a bound tool is called, and its result goes into the answer', async () => {
+test('a bound tool is called, and its result is used in the answer', async () => {
   const { name, description, parameters } = WEATHER
   const model = modelOf('openai').bindTools([
     { type: 'function', function: { name, description, parameters } },

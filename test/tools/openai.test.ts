@@ -3,17 +3,17 @@ import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction'
 import type { ChatCompletionMessageParam } from 'openai/resources'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/collect.ts'
-import type { Scene } from '../support/scene.ts'
-import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from './models.ts'
+import type { GatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { MODELS, PLATFORM_NAMES, startModels, THOUGHTS, WEATHER } from '../support/models.ts'
 
-let scene: Scene
+let system: GatewayWithSandbox
 let client: OpenAI
 
 beforeAll(async () => {
-  scene = await startModels()
-  client = new OpenAI({ baseURL: `${scene.gateway.url}/api/v1`, apiKey: scene.key, maxRetries: 0 })
+  system = await startModels()
+  client = new OpenAI({ baseURL: `${system.gateway.url}/api/v1`, apiKey: system.key, maxRetries: 0 })
 })
-afterAll(() => scene.remove())
+afterAll(() => system.remove())
 
 function inConversation(id: string) {
   return { headers: { 'x-conversation-id': id } }
@@ -37,7 +37,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
     expect(second.id).not.toBe(first.id)
   })
 
-  test('streams the same reply, with usage in the last chunk where it is asked for', async () => {
+  test('streams the same reply, with usage in the last chunk if requested', async () => {
     const messages = [{ role: 'user', content: 'What is a gateway?' } as const]
     const json = await client.chat.completions.create({ model, messages })
     const stream = await client.chat.completions.create({
@@ -69,13 +69,13 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   test('an abort ends the run at the platform', async () => {
     const messages = [{ role: 'user', content: 'sandbox:slow=10 sandbox:long=100000' } as const]
     const stream = await client.chat.completions.create({ model, messages, stream: true })
-    const { seen } = scene.sandbox.agents[platform]
+    const { seen } = system.sandbox.agents[platform]
     for await (const _ of stream) break
     const run = seen.runs.at(-1)
     await seen.waitFor(() => run?.state === 'stopped' || run?.state === 'aborted')
   })
 
-  test('is among the models where it can be called by its name alone', async () => {
+  test('is listed among the models if it can be called by its name alone', async () => {
     const listed = (await collect(client.models.list())).map(({ id }) => id)
     if (platform === 'fastgpt') {
       expect(listed).not.toContain(platform)
@@ -86,7 +86,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
     expect(await client.models.retrieve(model)).toMatchObject({ object: 'model', owned_by: platform })
   })
 
-  test('null is as good as absent', async () => {
+  test('null is treated like an absent field', async () => {
     const { choices } = await client.chat.completions.create({
       model,
       messages: [{ role: 'user', content: 'Hello' }],
@@ -94,7 +94,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
       stream_options: null,
       metadata: null,
       temperature: null,
-      // Types forbid these two, programs in other languages do not.
+      // The types forbid these two, but programs in other languages may send them.
       ...({ user: null, tools: null } as object),
     })
     expect(choices[0]?.finish_reason).toBe('stop')
@@ -108,7 +108,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
     expect(chunks.some(({ usage }) => usage)).toBe(false)
   })
 
-  test('an id of any text names the conversation, percent-encoded in headers both ways', async () => {
+  test('any text can be the id of a conversation, percent-encoded in request and response headers', async () => {
     const id = `${platform} 100% 会话`
     const headers = { 'x-conversation-id': encodeURIComponent(id) }
     const ask = (content: string, more: object, options: object) =>
@@ -124,7 +124,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
   })
 })
 
-test('tools: the model calls one, gets its result and answers with it, in JSON and streamed', async () => {
+test('the model calls a tool, receives its result and answers with it, in JSON and streamed', async () => {
   const asked: unknown[] = []
   const { name, description, parameters } = WEATHER
   const weather: RunnableToolFunctionWithParse<{ city: string }> = {
@@ -150,10 +150,10 @@ test('tools: the model calls one, gets its result and answers with it, in JSON a
     expect(await runner.finalContent()).toMatch(/^The tool answered: 21 degrees\n\n/)
     expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
   }
-  expect(asked).toEqual([WEATHER.sample, WEATHER.sample])
+  expect(request).toEqual([WEATHER.sample, WEATHER.sample])
 })
 
-test('tools that no platform could call are refused', async () => {
+test('tools are rejected for agents that cannot call them', async () => {
   const { name, parameters } = WEATHER
   for (const platform of PLATFORM_NAMES.filter((each) => each !== 'openai')) {
     const refused = client.chat.completions.create({
@@ -167,7 +167,7 @@ test('tools that no platform could call are refused', async () => {
   }
 })
 
-test('tools that no platform could call pass where none may be called', async () => {
+test('tools are accepted for such agents if tool_choice forbids calling them', async () => {
   const { name, parameters } = WEATHER
   const { choices } = await client.chat.completions.create({
     model: 'dify',
@@ -178,7 +178,7 @@ test('tools that no platform could call pass where none may be called', async ()
   expect(choices[0]?.finish_reason).toBe('stop')
 })
 
-test('a refusal names what this API calls it', async () => {
+test('errors use the field names of this API', async () => {
   const ask = (more: object, headers: Record<string, string> = {}) =>
     client.chat.completions
       .create({ model: 'dify', messages: [{ role: 'user', content: 'Hello' }], ...more }, { headers })
@@ -203,15 +203,15 @@ test('a refusal names what this API calls it', async () => {
   }
 })
 
-test('a used-up quota is told as what it is', async () => {
-  const owner = await scene.api.createUser(scene.token, 'poor', { max_api_calls: 0 })
-  const { full_key: apiKey } = await scene.api.createKey(scene.token, { owner_id: owner.id })
+test('an exhausted quota is reported as insufficient_quota', async () => {
+  const owner = await system.api.createUser(system.token, 'poor', { max_api_calls: 0 })
+  const { full_key: apiKey } = await system.api.createKey(system.token, { owner_id: owner.id })
   const poor = new OpenAI({ baseURL: client.baseURL, apiKey, maxRetries: 0 })
-  const asked = poor.chat.completions.create({
+  const request = poor.chat.completions.create({
     model: 'dify',
     messages: [{ role: 'user', content: 'Hello' }],
   })
-  await expect(asked).rejects.toMatchObject({
+  await expect(request).rejects.toMatchObject({
     status: 429,
     type: 'insufficient_quota',
     message: expect.stringContaining(
@@ -220,15 +220,15 @@ test('a used-up quota is told as what it is', async () => {
   })
 })
 
-test('what is not served says what to use instead', async () => {
-  const asked = [
+test('errors for routes that are not served name the alternative', async () => {
+  const requests = [
     client.responses.create({ model: 'dify', input: 'Hello' }),
     client.completions.create({ model: 'dify', prompt: 'Hello' }),
     client.images.generate({ prompt: 'a gateway' }),
-    new OpenAI({ baseURL: `${scene.gateway.url}/v1`, apiKey: scene.key, maxRetries: 0 }).models.list(),
+    new OpenAI({ baseURL: `${system.gateway.url}/v1`, apiKey: system.key, maxRetries: 0 }).models.list(),
   ]
   const failures = await Promise.all(
-    asked.map((each) =>
+    requests.map((each) =>
       each.then(
         () => undefined,
         (error: unknown) => error,
@@ -244,8 +244,8 @@ test('what is not served says what to use instead', async () => {
   }
 })
 
-test('parts of known types reach an openai agent, and no private URL does', async () => {
-  const { seen } = scene.sandbox.agents.openai
+test('content parts of known types reach an openai agent, but private URLs do not', async () => {
+  const { seen } = system.sandbox.agents.openai
   const send = (...content: object[]) =>
     client.chat.completions
       .create({ model: 'openai', messages: [{ role: 'user', content } as ChatCompletionMessageParam] })
@@ -268,7 +268,7 @@ test('parts of known types reach an openai agent, and no private URL does', asyn
   expect(seen.requests).toHaveLength(before)
 })
 
-test('reasoning comes where the agent allows it, and nowhere else', async () => {
+test('reasoning is sent only if the agent allows it', async () => {
   for (const [model, thoughts] of [
     ['thinker', THOUGHTS],
     ['hiagent', undefined],
@@ -282,7 +282,7 @@ test('reasoning comes where the agent allows it, and nowhere else', async () => 
   }
 })
 
-test('errors are of the class that their status has', async () => {
+test('errors have the class of the SDK for their status', async () => {
   const ask = (model: string, content: string) =>
     client.chat.completions
       .create({ model, messages: [{ role: 'user', content }] })
@@ -302,9 +302,9 @@ test('errors are of the class that their status has', async () => {
   }
 })
 
-test('it repeats what may be repeated, and nothing else', async () => {
-  const { seen } = scene.sandbox.agents.hiagent
-  const eager = new OpenAI({ baseURL: client.baseURL, apiKey: scene.key, maxRetries: 1 })
+test('the SDK retries only what may be retried', async () => {
+  const { seen } = system.sandbox.agents.hiagent
+  const eager = new OpenAI({ baseURL: client.baseURL, apiKey: system.key, maxRetries: 1 })
   for (const [kind, times] of [
     ['busy', 2],
     ['quota', 1],
@@ -320,15 +320,15 @@ test('it repeats what may be repeated, and nothing else', async () => {
   }
 })
 
-test('an abort before the reply is an abort to the caller', async () => {
+test('an abort before the reply throws an abort error', async () => {
   const leaving = new AbortController()
-  const { seen } = scene.sandbox.agents.openai
+  const { seen } = system.sandbox.agents.openai
   const content = 'sandbox:hang and goodbye'
-  const asked = client.chat.completions.create(
+  const request = client.chat.completions.create(
     { model: 'openai', messages: [{ role: 'user', content }] },
     { signal: leaving.signal },
   )
-  const failure = asked.catch((error: unknown) => error)
+  const failure = request.catch((error: unknown) => error)
   await seen.waitFor(({ runs }) => runs.at(-1)?.state === 'running')
   leaving.abort()
   expect(await failure).toBeInstanceOf(APIUserAbortError)

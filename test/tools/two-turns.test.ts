@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 
-test('the script of two turns finds that every platform remembers, whatever the way', async () => {
-  const script = new URL('../two-turns.ts', import.meta.url).pathname
+test('the two-turn script reports that every platform remembers the first turn in every way of calling', async () => {
+  const script = new URL('../support/two-turns.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   expect(output).toContain('All remember the first turn.')

@@ -4,7 +4,7 @@ import { replayOf } from '../replay.ts'
 import type { Check, Trial } from '../trial.ts'
 
 const MY_NAME = 'What is my name?'
-const NOT_TOLD = 'You have not told me your name in this conversation.'
+const NOT_TOLD = 'You have not first me your name in this conversation.'
 
 export const CONVERSATIONS = {
   async 'TALK-01'(trial) {
@@ -12,7 +12,7 @@ export const CONVERSATIONS = {
     const [chat, name] = [fresh(), fresh()]
     await trial.ask({ query: `My name is ${name}.`, chat })
     expect((await trial.ask({ query: MY_NAME, chat, stream: true })).text).toContain(`Your name is ${name};`)
-    // The third turn: nothing that the platform keeps was sent along once more.
+    // In the third turn, no earlier turn may be sent again.
     expect((await trial.ask({ query: MY_NAME, chat })).text).toContain('This is turn 3 of our conversation')
   },
 
@@ -20,15 +20,15 @@ export const CONVERSATIONS = {
     requireContext(trial)
     for (const stream of [false, true]) {
       const [chat, name] = [fresh(), fresh()]
-      const told = { role: 'user', content: `My name is ${name}.` }
+      const first = { role: 'user', content: `My name is ${name}.` }
       const talk = { face: 'openai', chat, stream } as const
-      const { text } = await trial.ask({ ...talk, query: told.content })
-      const before = [told, { role: 'assistant', content: text }]
+      const { text } = await trial.ask({ ...talk, query: first.content })
+      const before = [first, { role: 'assistant', content: text }]
       const second = await trial.ask({ ...talk, query: MY_NAME, before })
       expect(second.text).toContain(`Your name is ${name};`)
       expect(second.text).toContain('This is turn 2 of our conversation')
       const times = trial.dialect.context === 'gateway' ? 2 : 1
-      expect(trial.requestsWith(told.content)).toHaveLength(times)
+      expect(trial.requestsWith(first.content)).toHaveLength(times)
     }
   },
 
@@ -125,7 +125,7 @@ export const CONVERSATIONS = {
     if (trial.dialect.context !== 'platform')
       trial.exempt('no call waits for another one to get the conversation')
     const [chat, marker] = [fresh(), fresh()]
-    // A conversation that is made by a call of its own is out of reach of any word in a query.
+    // Where a separate call creates the conversation, no command in a query can make it fail.
     const { createsConversation: transcript } = trial.dialect
     const talk = { chat, variant: transcript === undefined ? 'plain' : 'replay' } as const
     const query = transcript === undefined ? `Hello ${marker}` : replayOf(transcript, 'whole', marker)
@@ -182,7 +182,7 @@ function requireContext({ dialect, exempt }: Trial): void {
   if (dialect.context === 'none') exempt('such an app keeps no conversation')
 }
 
-/** A conversation of two turns, of which the second one names the platform's id of it. */
+/** Runs a conversation of two turns and returns the platform's id of it. */
 async function secondTurn(trial: Trial) {
   const [chat, name, marker] = [fresh(), fresh(), fresh()]
   await trial.ask({ query: `My name is ${name}.`, chat })

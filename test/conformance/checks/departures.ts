@@ -8,7 +8,7 @@ import type { Check, Trial } from '../trial.ts'
 const ENDLESS = 'sandbox:slow=10 sandbox:long=100000'
 const WITHIN_MS = 100
 
-/** Tried while nothing else is asked, so that the newest run at the emulator is the check's own. */
+/** These checks run without concurrent calls, so that the newest run at the emulator belongs to the check. */
 export const DEPARTURES = {
   async 'GONE-01'(trial) {
     await bestOfThree(WITHIN_MS, async () => {
@@ -25,7 +25,7 @@ export const DEPARTURES = {
       const before = newestRun(trial)
       const begun = trial.seen.waitFor(() => newestRun(trial) !== before && newestRun(trial))
       await trial.askAndLeave({ query: ENDLESS }, begun)
-      // Its id comes with the first bytes, which are on their way.
+      // The first bytes, which contain the run's id, are already being sent.
       return msUntilStopped(trial, await begun)
     })
   },
@@ -54,7 +54,7 @@ export const DEPARTURES = {
   },
 } satisfies Record<string, Check>
 
-/** A busy machine makes things late now and then: what is late by its nature is late three times. */
+/** Allows three attempts, because a busy machine delays some of them; a defect delays all three. */
 async function bestOfThree(limitMs: number, attempt: () => Promise<number>): Promise<void> {
   const tookMs: number[] = []
   while (tookMs.length < 3 && !tookMs.some((ms) => ms <= limitMs)) tookMs.push(await attempt())
@@ -68,7 +68,7 @@ function newestRun({ seen }: Trial): SeenRun | undefined {
 async function msUntilStopped({ seen, dialect }: Trial, run: SeenRun | undefined): Promise<number> {
   const isAsked = ({ stops }: typeof seen) =>
     !dialect.hasStopCall ||
-    // FastGPT names a run by its chat, and may find it ended with its connection.
+    // FastGPT identifies a run by its chat, and the run may already have ended with its connection.
     stops.some(({ runId, body }) => runId === run?.id || body.chatId === run?.conversationId)
   return msUntil(seen.waitFor((now) => run?.state !== 'running' && isAsked(now)))
 }

@@ -20,7 +20,7 @@ const USUAL: Readonly<Record<ErrorKind, ErrorReason>> = {
   server: 'agent_error',
 }
 
-/** Words that break a reply, and what it comes to before and after the first text. */
+/** Sandbox commands that break a reply, with the failure before and after the first text. */
 const BREAKS: Readonly<Record<string, ErrorReason>> = {
   html: 'agent_error',
   'html-200': 'agent_error',
@@ -48,11 +48,11 @@ export const FAILURES = {
     for (const kind of KINDS) {
       for (const { bodies, raw } of await refusals(trial, kind)) {
         const [body] = bodies
-        const told = body?.msg ?? body?.error?.message ?? ''
+        const message = body?.msg ?? body?.error?.message ?? ''
         const reason = reasonOf(trial, kind)
-        // The platform's words help where the caller's own input is refused; elsewhere they tell of keys and hosts.
+        // The platform's message helps if it rejects the caller's input; otherwise it may disclose keys and hosts.
         if (reason !== 'agent_rejected_input' && reason !== 'content_filtered') {
-          expect(told).toBe(ERRORS[reason].text)
+          expect(message).toBe(ERRORS[reason].text)
         }
         requireNoSecret(trial, raw)
       }
@@ -154,7 +154,7 @@ function requireLateTimeout(reply: Reply): void {
   requireBrokenStream(reply)
 }
 
-/** Some text, one error frame as the last word, no finish and no `[DONE]`. */
+/** Expects some text, then one error frame at the end, no finish reason and no `[DONE]`. */
 function requireBrokenStream({ text, bodies, finishes, isDone }: Reply): void {
   expect(text).not.toBe('')
   expect(bodies.filter(({ error }) => error !== undefined)).toEqual([bodies.at(-1)])

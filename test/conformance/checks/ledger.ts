@@ -1,25 +1,25 @@
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
 import { expect } from 'vitest'
-import type { Told } from '../client.ts'
+import type { CallResult } from '../client.ts'
 import type { LedgerRow } from '../gateway-with-emulators.ts'
 
-/** What clients were told of one dialect's calls, and what the ledger has of them once the gateway has ended. */
+/** Results that clients received for the calls of one dialect, and the ledger's rows after the gateway has stopped. */
 export interface Books {
-  readonly told: ReadonlyMap<string, Told>
+  readonly results: ReadonlyMap<string, CallResult>
   readonly rows: readonly LedgerRow[]
 }
 
 export type LedgerCheck = (books: Books) => void
 
 export const LEDGER = {
-  'LEDGER-01'({ told, rows }) {
+  'LEDGER-01'({ results, rows }) {
     expect(rows.length).toBeGreaterThan(0)
-    expect(rows.map(({ request_id }) => request_id).sort()).toEqual([...told.keys()].sort())
+    expect(rows.map(({ request_id }) => request_id).sort()).toEqual([...results.keys()].sort())
   },
 
-  'LEDGER-02'({ told, rows }) {
+  'LEDGER-02'({ results, rows }) {
     for (const { request_id, outcome, reason } of rows) {
-      const wanted = told.get(request_id)
+      const wanted = results.get(request_id)
       expect([wanted?.question, outcome, reason]).toEqual([
         wanted?.question,
         outcomeOf(wanted),
@@ -28,10 +28,10 @@ export const LEDGER = {
     }
   },
 
-  'LEDGER-03'({ told, rows }) {
+  'LEDGER-03'({ results, rows }) {
     for (const { request_id, outcome, prompt_tokens, completion_tokens, total_tokens } of rows) {
       if (outcome !== 'done') continue
-      const { usage } = told.get(request_id) ?? {}
+      const { usage } = results.get(request_id) ?? {}
       expect([prompt_tokens, completion_tokens, total_tokens]).toEqual([
         usage?.prompt_tokens ?? null,
         usage?.completion_tokens ?? null,
@@ -47,7 +47,7 @@ export const LEDGER = {
   },
 } satisfies Record<string, LedgerCheck>
 
-/** Reasons for which a platform must have answered. */
+/** Reasons that imply a response of the platform. */
 const PLATFORM_REFUSALS: ReadonlySet<string | null> = new Set([
   'agent_rejected_input',
   'content_filtered',
@@ -59,9 +59,9 @@ const PLATFORM_REFUSALS: ReadonlySet<string | null> = new Set([
   'agent_malformed',
 ])
 
-function outcomeOf(told: Told | undefined): string {
-  if (told?.left === true) return 'client_gone'
-  if (told?.reason === undefined) return 'done'
+function outcomeOf(result: CallResult | undefined): string {
+  if (result?.left === true) return 'client_gone'
+  if (result?.reason === undefined) return 'done'
   if (told.reason === 'agent_timeout') return 'timeout'
-  return ERRORS[told.reason as ErrorReason].status < 500 ? 'rejected' : 'upstream_error'
+  return ERRORS[result.reason as ErrorReason].status < 500 ? 'rejected' : 'upstream_error'
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { CONTRACT } from '../../contract/contract.ts'
-import { replyCheck } from '../../contract/schema-check.ts'
+import { CONTRACT } from '../../support/contract/contract.ts'
+import { replyCheck } from '../../support/contract/schema-check.ts'
 import { fresh } from '../gateway-with-emulators.ts'
 import type { Reply } from '../reply.ts'
 import type { Check } from '../trial.ts'
@@ -84,7 +84,7 @@ export const REPLIES = {
         continue
       }
       const { prompt_tokens = 0, completion_tokens = 0, total_tokens } = usage ?? {}
-      // What platforms put in where they do not know: 0, or FastGPT's 1.
+      // Placeholders of platforms for unknown usage: 0, or 1 from FastGPT.
       expect(Math.min(prompt_tokens, completion_tokens)).toBeGreaterThan(1)
       expect(total_tokens).toBe(prompt_tokens + completion_tokens)
     }
@@ -151,7 +151,7 @@ export const REPLIES = {
 
   async 'DETAIL-03'(trial) {
     const secret = fresh()
-    // Numbers, and no word of the question.
+    // Contains numbers, but no text of the question.
     const query = `sandbox:long=3 ${secret}`
     for (const stream of [false, true]) {
       const { details } = await trial.ask({ query, stream, detail: true })
@@ -194,7 +194,7 @@ function componentCheck(name: string) {
   return replyCheck(CONTRACT, ['components', 'schemas', name])
 }
 
-/** Line ends of every kind, what looks like a stream, halves of characters, and what sorts of JSON escape. */
+/** All kinds of line ends, text that looks like a stream, halves of characters, and characters that JSON escapes. */
 const HOSTILE_TEXT = [
   'CR\rLF\nCRLF\r\nthree\n\n\nLS\u2028PS\u2029NEL\u0085NUL\u0000DEL\u007f',
   'data: [DONE]\n\nevent: error\ndata: {"error":{"code":"x"}}\n\n: comment\n\nid: 7\nretry: 1',

@@ -9,7 +9,7 @@ import { type Pace, replayOf } from '../replay.ts'
 import type { Reply } from '../reply.ts'
 import type { Check, Trial } from '../trial.ts'
 
-/** Sizes of pieces that cut events, characters and line ends at ever other places. */
+/** Sizes of pieces that split events, characters and line ends at different places. */
 const PIECES: readonly Pace[] = ['1', '7', '64', '509']
 const PIECES_MAX = 1_000
 
@@ -40,7 +40,7 @@ export const WIRE = {
   },
 } satisfies Record<string, Check>
 
-/** The recorded replies of a dialect, without those of helper calls. */
+/** Returns the recorded replies of a dialect, without those of auxiliary calls. */
 export function transcriptsFor({ platform, transcripts }: Dialect, folders: URL): readonly Transcript[] {
   return [...transcriptsOf(platform, folders), ...transcriptsOf('generic')].filter(
     ({ name, outcome }) => transcripts?.test(name) && outcome !== 'aux',

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatCall } from '#core/chat/chat-call.ts'
 import type { Chat, ChatService } from '#core/chat/service.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import type { StreamTimes } from './event-stream.ts'
 import { type FieldPlace, inBody, inHeader, RequestProblem } from './field-place.ts'
 import { limitHeaders } from './limit-headers.ts'
@@ -25,7 +26,7 @@ export function startChat(
   call: ChatCall,
 ): Promise<Chat> {
   request.isKeyJudgedByCall = true
-  const chat = service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
+  const chat = handled(service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict)))
   request.body = undefined
   return chat
 }

@@ -1,4 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { handled } from '#core/handled.ts'
 
 /** What this process has to do with one caller's current window. The count of that window is in `Windows.counts`. */
 export interface LimitWindow {
@@ -41,7 +42,7 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
   // In memory these take effect at once and cannot fail; the library's promises are for stores that are elsewhere.
   function drop(key: string): void {
     windows.delete(key)
-    void counts.delete(key)
+    handled(counts.delete(key))
   }
 
   return {
@@ -61,7 +62,7 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
       const endsAtMs = nowMs + windowSeconds * 1000
       const window = { own: 0, sent: 0, others: 0, isRestored: false, endsAtMs }
       windows.set(key, window)
-      void counts.set(key, 0, windowSeconds)
+      handled(counts.set(key, 0, windowSeconds))
       return window
     },
   }

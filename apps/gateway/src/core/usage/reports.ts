@@ -1,5 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import { createPauses } from '#core/pauses.ts'
 import type { Principal } from '#core/principal.ts'
 import type { RequireKnownAgent } from './known-agents.ts'
@@ -184,7 +185,7 @@ async function toReport(
     if (own === undefined) groups.set(name, [row])
     else own.push(row)
     // An `await` for each of many rows would cost more than their work.
-    const pausing = pause()
+    const pausing = handled(pause())
     if (pausing !== undefined) await pausing
   }
   // Without a grouping there is one series, also where nothing was called.

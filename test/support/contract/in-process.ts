@@ -6,10 +6,10 @@ import { createGateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 import { createServer } from '@trunkline/gateway/src/server.ts'
 
-/** The server on a database as this test wants it, in the state that a start would mend or refuse. */
+/** A server in this process, on a database in a state that a normal start would repair or refuse. */
 export interface InProcess {
   readonly url: string
-  /** What a start does, after which calls are served. */
+  /** Completes the start; afterwards calls are served. */
   prepare(): Promise<void>
   drain(): Promise<void>
   close(): Promise<void>

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { Answer } from './ask.ts'
 import type { DocumentedResponse, Operation } from './contract.ts'
+import type { Answer } from './send.ts'
 
-/** An answer is one that `openapi.json` promises: status, media type, body, headers, reason. */
+/** Expects a response that `openapi.json` documents: status, media type, body, headers and reason. */
 export function expectDocumented(operation: Operation, answer: Answer): void {
   const { status, headers, text } = answer
   const response = operation.responses.get(status)
@@ -26,7 +26,7 @@ function expectProblem({ reasons }: DocumentedResponse, { status, headers, body 
   }
 }
 
-/** Of either face. */
+/** The reason of an error of either interface. */
 export function reasonOf(body: Answer['body']): string {
   return body.error === undefined ? body.reason : body.error.code
 }
@@ -45,7 +45,7 @@ function framesOf(stream: string): unknown[] {
   return lines.map((line) => JSON.parse(line.slice('data: '.length)))
 }
 
-/** Headers that mean something to a client of this API; the rest is HTTP's. */
+/** Whether a header belongs to this API; the others are part of HTTP. */
 function isOurs(name: string): boolean {
   return /^(?:x-(?:request-id|call-id|conversation-id|should-retry)|ratelimit.*|retry-after|www-authenticate)$/.test(
     name,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Texts that some part behind the gateway's door is known to stumble over: a parser, a database, a clock, a regular expression. */
+/** Texts that are known to break parsers, databases, clocks or regular expressions. */
 const TEXTS = [
   '',
   ' ',
@@ -30,7 +30,7 @@ const TEXTS = [
   'AAAAAAAAAAAAAAAAAAAAAA',
 ]
 
-/** As they stand in a URL: what no encoder would write. */
+/** Raw URL text that no encoder would produce. */
 const RAW = [
   '%00',
   '%ff',
@@ -78,7 +78,7 @@ interface Schema {
   readonly enum?: readonly unknown[]
 }
 
-/** Encoded for a query string. */
+/** Values for a query string, already encoded. */
 export function queryValues(name: string, { enum: words = [] }: Schema): fc.Arbitrary<string> {
   const likely: fc.Arbitrary<unknown>[] = words.length > 0 ? [fc.constantFrom(...words)] : []
   if (name === 'from' || name === 'to') likely.push(times())
@@ -94,7 +94,7 @@ export function queryValues(name: string, { enum: words = [] }: Schema): fc.Arbi
   )
 }
 
-/** Encoded for a path. */
+/** Values for a path segment, already encoded. */
 export function pathValues(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.constantFrom(...TEXTS.filter((text) => text.length < 1_000)).map(encoded),
@@ -112,7 +112,7 @@ export function headerValues(): fc.Arbitrary<string> {
   )
 }
 
-/** Of a body's field: any JSON, and often a text or number at the edge of what something can hold. */
+/** Values for a field of a body: any JSON, and often a text or number at the limit of a type. */
 export function fieldValues(): fc.Arbitrary<unknown> {
   const edges = [-1, -0, 0, 1, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308, 0.1, true, false, null]
   const texts = fc.oneof(fc.constantFrom(...TEXTS, ...TIMES), fc.string({ unit: 'binary', maxLength: 300 }))
@@ -135,7 +135,7 @@ function times(): fc.Arbitrary<string> {
   )
 }
 
-/** A lone surrogate, which no encoder takes, goes as the bytes that a careless client would send for it. */
+/** Encodes text; lone surrogates, which encoders reject, become the bytes that a careless client would send. */
 function encoded(value: unknown): string {
   const text = String(value)
   return text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80'

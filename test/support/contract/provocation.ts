@@ -1,18 +1,18 @@
 import type { Operation } from './contract.ts'
-import type { OperationRequest, Stage } from './stage.ts'
+import type { ContractGateway, OperationRequest } from './contract-gateway.ts'
 
-/** How a documented status is got from the running gateway. */
+/** Makes the running gateway return a documented status. */
 export interface Provocation {
   readonly what: string
   readonly status: number
   readonly reason?: string
-  /** The operations that it is for. */
+  /** Whether the provocation applies to this operation. */
   of(operation: Operation): boolean
-  /** Given a request that succeeds. */
-  request(good: OperationRequest, at: Stage): OperationRequest | Promise<OperationRequest>
+  /** Returns the request to send, usually a variation of `good`, which is one that succeeds. */
+  request(good: OperationRequest, gateway: ContractGateway): OperationRequest | Promise<OperationRequest>
 }
 
-/** One of a single operation. */
+/** A provocation for a single operation. */
 export function only(
   operationId: string,
   status: number,

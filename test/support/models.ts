@@ -1,7 +1,7 @@
 import type { SandboxPlatform } from '@trunkline/sandbox'
-import { type Scene, startScene } from '../support/scene.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
 
-/** What each platform is called by programs that know models only. */
+/** The model name under which OpenAI clients reach each platform. */
 export const MODELS: Readonly<Record<SandboxPlatform, string>> = {
   fastgpt: 'fastgpt/66e0a1b2c3d4e5f607182930',
   hiagent: 'hiagent',
@@ -12,16 +12,17 @@ export const MODELS: Readonly<Record<SandboxPlatform, string>> = {
 
 export const PLATFORM_NAMES = Object.keys(MODELS) as SandboxPlatform[]
 
-/** All platforms, and an agent that tells its reasoning. */
-export function startModels(): Promise<Scene> {
-  return startScene({
+/** Starts a gateway with all platforms and an agent named `thinker`, which sends its reasoning. */
+export function startModels(): Promise<GatewayWithSandbox> {
+  return startGatewayWithSandbox({
     agents: ({ hiagent = {} }) => ({ thinker: { ...hiagent, reasoning: true } }),
   })
 }
 
+/** The reasoning that the emulators send. */
 export const THOUGHTS = '先想一想，再回答。'
 
-/** What the emulator calls with a sample of what its parameters want. */
+/** A tool definition, and the sample argument with which the emulators call it. */
 export const WEATHER = {
   name: 'weather',
   description: 'The weather of a city',

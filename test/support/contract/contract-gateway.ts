@@ -1,38 +1,38 @@
 import { randomBytes } from 'node:crypto'
 import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
-import type { Api } from '../support/api.ts'
-import { startScene } from '../support/scene.ts'
-import { type Answer, type Ask, send } from './ask.ts'
+import type { Api } from '../api.ts'
+import { startGatewayWithSandbox } from '../gateway-with-sandbox.ts'
 import { operationOf } from './contract.ts'
+import { type Answer, type HttpRequest, send } from './send.ts'
 
-/** What an operation is asked with; method and path come from the contract, `{id}` from here. */
-export type OperationRequest = Omit<Ask, 'method' | 'path'> & {
+/** A request to an operation. Method and path come from the contract; `id` replaces `{id}` in the path. */
+export type OperationRequest = Omit<HttpRequest, 'method' | 'path'> & {
   readonly id?: string
-  /** Without its question mark. */
+  /** The query string without its question mark. */
   readonly query?: string
 }
 
-/** A gateway with agents that fail on demand, and everybody who calls it. */
-export interface Stage {
+/** A gateway whose agents fail on demand, with credentials for every kind of caller. */
+export interface ContractGateway {
   readonly url: string
   readonly api: Api
   readonly admin: { readonly username: string; readonly password: string; readonly id: string }
-  /** An administrator's access token. */
+  /** The administrator's access token. */
   readonly token: string
-  /** May chat with every agent. */
+  /** An API key that may chat with every agent. */
   readonly key: { readonly id: string; readonly full_key: string }
-  /** The token of a user who may not manage anything. */
+  /** The access token of a user with the lowest role, which may not manage anything. */
   readonly userToken: string
   readonly listingsMax: number
   readonly activeKeysMax: number
   readonly failedLoginsMax: number
-  /** A text that nobody has used. */
+  /** Returns a unique text. */
   fresh(): string
-  ask(operationId: string, request: OperationRequest): Promise<Answer>
+  send(operationId: string, request: OperationRequest): Promise<Answer>
   remove(): Promise<void>
 }
 
-/** Small where a test reaches them, out of the way where it does not. */
+/** Limits are small where a test reaches them, and otherwise too high to interfere. */
 const LISTINGS_MAX = 5
 const FAILED_LOGINS_MAX = 2
 const ACTIVE_KEYS_MAX = 100
@@ -43,13 +43,15 @@ const LIMITS = {
   refusedKeys: { points: 1 },
 }
 
-export async function openStage(limits: Record<string, { points: number }> = {}): Promise<Stage> {
-  const { gateway, api, token, remove } = await startScene({
+export async function startContractGateway(
+  limits: Record<string, { points: number }> = {},
+): Promise<ContractGateway> {
+  const { gateway, api, token, remove } = await startGatewayWithSandbox({
     settings: { limits: { ...LIMITS, ...limits }, apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX } },
     agents: ({ fastgpt }) => ({
       apps: { ...fastgpt, apps: { one: {}, two: {} } },
       hasty: { ...fastgpt, timeouts: { firstByteMs: 50 } },
-      // The discard port, where nobody listens any more.
+      // The discard port: nothing listens there, so connections are refused.
       gone: { ...fastgpt, baseUrl: 'http://127.0.0.1:9' },
     }),
   })
@@ -66,22 +68,25 @@ export async function openStage(limits: Record<string, { points: number }> = {})
     activeKeysMax: ACTIVE_KEYS_MAX,
     failedLoginsMax: FAILED_LOGINS_MAX,
     fresh: () => randomBytes(6).toString('hex'),
-    ask: (operationId, request) => askOperation(gateway.url, operationId, request),
+    send: (operationId, request) => sendOperation(gateway.url, operationId, request),
     remove,
   }
 }
 
-export function askOperation(url: string, operationId: string, request: OperationRequest): Promise<Answer> {
-  return send(url, askOf(operationId, request))
+export function sendOperation(url: string, operationId: string, request: OperationRequest): Promise<Answer> {
+  return send(url, requestOf(operationId, request))
 }
 
-export function askOf(operationId: string, { id = '', query, ...request }: OperationRequest): Ask {
+export function requestOf(
+  operationId: string,
+  { id = '', query, ...request }: OperationRequest,
+): HttpRequest {
   const { method, path } = operationOf(operationId)
   const search = query === undefined ? '' : `?${query}`
   return { method, path: path.replace('{id}', id) + search, ...request }
 }
 
-/** A key in the right form that nobody was given. */
+/** A well-formed key that was never issued. */
 export function inventedKey(): string {
   return makeApiKey(randomBytes)
 }

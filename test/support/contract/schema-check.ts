@@ -6,18 +6,18 @@ interface Ajv {
   errorsText(errors: unknown): string
 }
 
-// The JSON Schema implementation of the OpenAPI validator, in the dialect of OpenAPI 3.1.
+// The JSON Schema implementation that the OpenAPI validator uses, in the dialect of OpenAPI 3.1.
 const validator = createRequire(import.meta.url).resolve('@seriousme/openapi-schema-validator')
 const load = createRequire(validator)
 const { Ajv2020 } = load('ajv/dist/2020.js') as { Ajv2020: new (options: object) => Ajv }
 const { default: addFormats } = load('ajv-formats') as { default: (ajv: Ajv) => void }
 
-/** What is wrong with a value, or undefined. */
+/** Returns what is wrong with a value, or undefined if it is valid. */
 export type Check = (value: unknown) => string | undefined
 
 const compilers = new WeakMap<object, Ajv>()
 
-/** By the schema at this place of the document. */
+/** A check by the schema at this JSON path of the document. */
 export function schemaCheck(document: object, place: readonly string[]): Check {
   const ajv = compilers.get(document) ?? compilerOf(document)
   const pointer = place.map(
@@ -37,7 +37,10 @@ function compilerOf(document: object): Ajv {
 
 const closedDocuments = new WeakMap<object, object>()
 
-/** The same for what we answer. Readers are told to ignore what they do not know; nothing undocumented is said all the same. */
+/**
+ * The same for replies, with one more rule: clients must ignore unknown fields, but the gateway sends documented fields
+ * only.
+ */
 export function replyCheck(document: object, place: readonly string[]): Check {
   let contract = closedDocuments.get(document)
   if (contract === undefined) {

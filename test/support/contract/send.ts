@@ -1,12 +1,12 @@
 import { request } from 'undici'
 
-export interface Ask {
+export interface HttpRequest {
   readonly method: string
   readonly path: string
-  /** Sent as the bearer credential. */
+  /** The bearer credential. */
   readonly as?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Bytes and texts go as they are, everything else as JSON. */
+  /** Bytes and strings are sent unchanged, everything else as JSON. */
   readonly body?: unknown
 }
 
@@ -14,12 +14,15 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read replies of every shape
   readonly body: any
 }
 
-/** One request as it is asked for: unlike `fetch`, it lets every header through. */
-export async function send(origin: string, { method, path, as, headers, body }: Ask): Promise<Answer> {
+/** Sends one request. Unlike `fetch`, it does not remove or change any header. */
+export async function send(
+  origin: string,
+  { method, path, as, headers, body }: HttpRequest,
+): Promise<Answer> {
   const response = await request(new URL(origin).origin + path, {
     method: method as 'GET',
     headers: {

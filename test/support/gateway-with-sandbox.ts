@@ -2,27 +2,34 @@ import { type Sandbox, startSandbox } from '@trunkline/sandbox'
 import { type Api, apiOf } from './api.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from './gateway.ts'
 
-/** Emulators in this process, a gateway before them, and an administrator with a key. */
-export interface Scene {
+/** The sandbox's emulators in this process, a gateway in front of them, and an administrator with an API key. */
+export interface GatewayWithSandbox {
   readonly sandbox: Sandbox
   readonly gateway: TestGateway
   readonly api: Api
+  /** An access token of the administrator. */
   readonly token: string
+  /** An API key of the administrator that may chat with every agent. */
   readonly key: string
   remove(): Promise<void>
 }
 
-interface SceneOptions {
-  /** The configuration file, beside the emulators' entries. */
+interface GatewayWithSandboxOptions {
+  /** Further sections of the configuration file; the agents are the emulators. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** What all of their entries have. */
+  /** Options that are added to the entry of every emulator. */
   readonly entry?: Readonly<Record<string, unknown>>
-  /** Further agents, made of the emulators' own. */
+  /** Returns further agents, given the entries of the emulators by platform. */
   readonly agents?: (entries: Readonly<Record<string, object>>) => Record<string, object>
   readonly env?: GatewayOptions['env']
 }
 
-export async function startScene({ settings, entry, agents, env = {} }: SceneOptions = {}): Promise<Scene> {
+export async function startGatewayWithSandbox({
+  settings,
+  entry,
+  agents,
+  env = {},
+}: GatewayWithSandboxOptions = {}): Promise<GatewayWithSandbox> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const entries = agentsOf(sandbox, entry)
   const config = {
@@ -30,7 +37,7 @@ export async function startScene({ settings, entry, agents, env = {} }: SceneOpt
     ...settings,
     agents: { ...entries, ...agents?.(entries) },
   }
-  // JSON is YAML.
+  // The gateway reads YAML, of which JSON is a subset.
   const gateway = await startGateway({ config: JSON.stringify(config), env })
   const api = apiOf(gateway)
   const token = await api.login()
@@ -44,7 +51,7 @@ export async function startScene({ settings, entry, agents, env = {} }: SceneOpt
   }
 }
 
-/** Entries for all emulators of a sandbox, as a configuration file has them. */
+/** The `agents` section of a configuration file with one entry per emulator. */
 function agentsOf(sandbox: Sandbox, more: Record<string, unknown> = {}): Record<string, object> {
   return Object.fromEntries(
     Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, appId }]) => [

@@ -1,11 +1,11 @@
 import type { SandboxPlatform } from '@trunkline/sandbox'
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources'
-import { startScene } from './support/scene.ts'
+import { startGatewayWithSandbox } from './gateway-with-sandbox.ts'
 
 /*
- * Starts the five emulators and a gateway, and holds a conversation of two turns with each platform: through the REST
- * interface and through the `openai` package, without files and with. Exits with 1 where one forgot the first turn.
+ * Starts the five emulators and a gateway, and has a conversation of two turns with each platform, through the REST
+ * interface and through the `openai` package, with and without files. Exits with 1 if a platform lost the first turn.
  */
 
 const FILES = ['https://files.example.com/report.pdf', 'https://files.example.com/photo.png']
@@ -16,10 +16,10 @@ const WAYS = {
   'openai package, files': { talk: overOpenAi, files: FILES },
 }
 
-const scene = await startScene()
+const system = await startGatewayWithSandbox()
 const table: Record<string, Record<string, string>> = {}
 try {
-  for (const platform of Object.keys(scene.sandbox.agents) as SandboxPlatform[]) {
+  for (const platform of Object.keys(system.sandbox.agents) as SandboxPlatform[]) {
     const cells = Object.entries(WAYS).map(async ([way, { talk, files }]) => {
       const conversation: Conversation = { platform, id: `${platform}, ${way}`, files }
       return [way, verdict(await talk(conversation), files)]
@@ -27,7 +27,7 @@ try {
     table[platform] = Object.fromEntries(await Promise.all(cells))
   }
 } finally {
-  await scene.remove()
+  await system.remove()
 }
 console.table(table)
 const forgotten = Object.values(table)
@@ -42,12 +42,12 @@ interface Conversation {
   readonly files: readonly string[]
 }
 
-/** The answer to the second turn. */
+/** Returns the answer to the second turn. */
 async function overRest({ platform, id, files }: Conversation): Promise<string> {
-  const { appId = '' } = scene.sandbox.agents[platform]
+  const { appId = '' } = system.sandbox.agents[platform]
   const ask = async (query: string, files: readonly string[]) => {
     const more = { query, app_id: appId, chat_id: id, conversation_id: id, files }
-    const response = await scene.api.chat(scene.key, platform, more)
+    const response = await system.api.chat(system.key, platform, more)
     const { choices, msg } = (await response.json()) as { choices?: Choice[]; msg?: string }
     return choices?.[0]?.message.content ?? msg ?? ''
   }
@@ -61,12 +61,12 @@ interface Choice {
 
 async function overOpenAi({ platform, id, files }: Conversation): Promise<string> {
   const client = new OpenAI({
-    baseURL: `${scene.gateway.url}/api/v1`,
-    apiKey: scene.key,
+    baseURL: `${system.gateway.url}/api/v1`,
+    apiKey: system.key,
     maxRetries: 0,
     defaultHeaders: { 'x-conversation-id': id },
   })
-  const model = platform === 'fastgpt' ? `fastgpt/${scene.sandbox.agents.fastgpt.appId}` : platform
+  const model = platform === 'fastgpt' ? `fastgpt/${system.sandbox.agents.fastgpt.appId}` : platform
   const messages: ChatCompletionMessageParam[] = []
   const say = async (message: ChatCompletionMessageParam) => {
     messages.push(message)

@@ -1,6 +1,6 @@
-import { inOneYear } from '../support/api.ts'
+import { inOneYear } from '../api.ts'
 
-/** What every route that reads a body makes of one: name, bytes, headers, status, reason, beginning of the detail. */
+/** Bodies that every route rejects alike: name, bytes, headers, status, reason, and beginning of the detail. */
 export const BAD_BODIES: readonly BadBody[] = [
   ['half of JSON', '{"a', {}, 400, 'invalid_json', 'body: is not valid JSON'],
   ['a word', 'undefined', {}, 400, 'invalid_json', 'body: is not valid JSON'],
@@ -63,10 +63,10 @@ type BadBody = readonly [
   detail: string,
 ]
 
-/** Well-formed JSON that is no object. */
+/** Well-formed JSON values that are not objects. */
 export const NO_OBJECTS = ['', 'null', 'true', '7', '"text"', '[]', '[{}]']
 
-/** One of each kind: what a field's schema does not accept of them, the gateway must refuse. */
+/** One value of each kind. The gateway must reject each value that the schema of a field does not accept. */
 export const VALUES: readonly unknown[] = [
   null,
   true,
@@ -84,7 +84,7 @@ export const VALUES: readonly unknown[] = [
   { text: 'text' },
 ]
 
-/** What no schema says: operation, what is changed in a good body, the field that the detail names. */
+/** Rules that no schema expresses: operation, change to a valid body, and the field that the detail names. */
 export const BAD_FIELDS: readonly (readonly [operation: string, change: object, field: string])[] = [
   ['createApiKey', { name: '   ' }, 'body.name'],
   ['createApiKey', { name: 'a\u0000b' }, 'body.name'],
@@ -115,7 +115,7 @@ export const BAD_FIELDS: readonly (readonly [operation: string, change: object, 
   ['createCompletion', { tools: [{ type: 'function', function: { name: 'f' } }] }, 'body.tools'],
 ]
 
-/** Credentials that are none, as header lines. */
+/** Invalid credentials, as header lines. */
 export const BAD_CREDENTIALS: readonly (readonly [what: string, lines: readonly string[], reason: string])[] =
   [
     ['none', [], 'credential_missing'],
@@ -141,7 +141,7 @@ export const BAD_QUERIES: readonly (readonly [query: string, field: string])[] =
   [`cursor=${'x'.repeat(201)}`, 'query.cursor'],
 ]
 
-/** What reports make of their query. */
+/** Query strings that usage reports reject, with the field that the detail names. */
 export const BAD_REPORTS: readonly (readonly [query: string, field: string])[] = [
   ['granularity=week', 'query.granularity'],
   ['colour=red', 'query.colour'],
@@ -160,7 +160,7 @@ export const BAD_REPORTS: readonly (readonly [query: string, field: string])[] =
   ['format=xml', 'query.format'],
 ]
 
-/** Ids as a path holds them. */
+/** Ids that identify nothing, encoded for a path. */
 export const UNKNOWN_IDS = [
   '1',
   'none',
@@ -170,6 +170,7 @@ export const UNKNOWN_IDS = [
   '00000000-0000-0000-0000-000000000000',
   "'--",
 ]
+/** Path segments that do not decode to valid text. */
 export const BROKEN_IDS = ['%', '%zz', '%ff', 'a%f0%28']
 
 function nested(levels: number): string {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { Answer } from './ask.ts'
+import type { Answer } from './send.ts'
 
-/** Sends bytes as they are, and reads what comes until the other side closes. */
+/** Sends raw bytes on a new connection and parses what the server sends until it closes the connection. */
 export async function exchange(origin: string, bytes: string | Buffer): Promise<Answer> {
   const { hostname: host, port } = new URL(origin)
   const socket = connect({ host, port: Number(port) })

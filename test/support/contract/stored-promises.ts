@@ -17,7 +17,7 @@ import {
 } from 'typescript/unstable/ast/is'
 import { API, type Checker, type Type } from 'typescript/unstable/sync'
 
-/** An expression that makes a promise which may be rejected while nothing handles it. */
+/** An expression that creates a promise whose rejection nothing handles. */
 export interface Finding {
   readonly file: string
   readonly line: number
@@ -25,11 +25,11 @@ export interface Finding {
 }
 
 /**
- * Finds every promise that is stored or left alone without a handler. A promise is in order where the expression that makes
- * it is awaited, returned or given to a function at once, ends in `.catch(…)` or in `.then(…, …)`, or is
- * `new Promise((resolve) => …)`, which never rejects. What is given to a method that stores it (`push`, `set`, `add`) is
- * stored; `void` hides a promise and handles nothing; and an async function that is given to a timer or an event is one
- * whose promise nothing takes.
+ * Finds every promise that is stored or discarded without a rejection handler. A promise is handled if the expression that
+ * creates it is awaited, returned or passed to a function immediately, ends in `.catch(…)` or in `.then(…, …)`, or is
+ * `new Promise((resolve) => …)`, which never rejects. An argument of a method that stores it (`push`, `set`, `add`) counts as
+ * stored. `void` discards a promise without handling it. The promise of an async function that is passed to a timer or an
+ * event emitter is discarded by the caller.
  */
 export function findUnhandledPromises(configFile: string, isSearched: (file: string) => boolean): Finding[] {
   const api = new API()
@@ -65,7 +65,7 @@ function search(source: SourceFile, checker: Checker): Finding[] {
     })
 }
 
-/** Calls, constructions and async functions: everything that can make a promise. */
+/** Calls, constructions and async functions: everything that can create a promise. */
 function expressionsOf(source: SourceFile): Expression[] {
   const found: Expression[] = []
   const visit = (node: Node): undefined => {
@@ -88,7 +88,7 @@ function isPromise(type: Type | undefined, checker: Checker): boolean {
   return type !== undefined && /^Promise(?:Like)?<|\| Promise(?:Like)?</.test(checker.typeToString(type))
 }
 
-/** By its own form. */
+/** Whether the form of the expression itself handles rejections. */
 function isHandled(expression: Expression): boolean {
   if (isNewExpression(expression)) {
     const executor = expression.arguments?.[0]
@@ -101,7 +101,7 @@ function isHandled(expression: Expression): boolean {
   return callee.name.text === 'catch' || (callee.name.text === 'then' && given.length === 2)
 }
 
-/** By what is done with it. */
+/** Whether the surrounding code takes over the promise. */
 function isTaken(expression: Expression): boolean {
   const parent = parentOf(expression)
   switch (parent.kind) {
@@ -110,7 +110,7 @@ function isTaken(expression: Expression): boolean {
     case SyntaxKind.ArrowFunction:
     case SyntaxKind.YieldExpression:
     case SyntaxKind.NewExpression:
-    // What is called on it makes another one, which is looked at by itself.
+    // A method call on the promise returns another promise, which is checked separately.
     case SyntaxKind.PropertyAccessExpression:
       return true
     case SyntaxKind.CallExpression:
@@ -141,7 +141,7 @@ function calleeName(node: Node): string {
   return isIdentifier(callee) ? callee.text : ''
 }
 
-/** What takes the value, behind everything that only passes it on. */
+/** The node that receives the value, skipping nodes that only pass it on, such as parentheses and conditionals. */
 function parentOf({ parent }: Expression): Node {
   let node = parent
   while (passesOn(node)) node = node.parent

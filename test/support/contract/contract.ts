@@ -1,38 +1,38 @@
 import { readFileSync } from 'node:fs'
 import { type Check, replyCheck, schemaCheck } from './schema-check.ts'
 
-/** One method of one path, as `openapi.json` has it. */
+/** One method of one path of `openapi.json`. */
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** With `{id}` for its parameter. */
+  /** The path template, with `{id}` as its parameter. */
   readonly path: string
-  /** Of JSON. */
+  /** The JSON request body. */
   readonly body: DocumentedBody | undefined
   readonly parameters: readonly ParameterObject[]
-  /** Names of the query's parameters. */
+  /** Names of the query parameters. */
   readonly query: readonly string[]
-  /** Each entry one way in: the names of the schemes, none for a caller without a credential. */
+  /** Alternatives, each a list of security scheme names; an empty list allows anonymous callers. */
   readonly credentials: readonly (readonly string[])[]
   readonly responses: ReadonlyMap<number, DocumentedResponse>
 }
 
 export interface DocumentedBody {
   readonly required: readonly string[]
-  /** By field: what is wrong with such a value, or undefined. */
+  /** A check of the values of each field. */
   readonly fields: ReadonlyMap<string, Check>
   readonly example: unknown
 }
 
 export interface DocumentedResponse {
-  /** By media type: what is wrong with such a body, or undefined. */
+  /** A check of the body for each media type. */
   readonly bodies: ReadonlyMap<string, Check>
   readonly headers: ReadonlySet<string>
-  /** For errors: the words that `reason` may be. */
+  /** For errors: the values that `reason` may have. */
   readonly reasons: readonly string[]
 }
 
-export const CONTRACT_TEXT = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
+export const CONTRACT_TEXT = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')
 export const CONTRACT = JSON.parse(CONTRACT_TEXT) as ContractDocument
 
 export const OPERATIONS: readonly Operation[] = Object.entries(CONTRACT.paths).flatMap(([path, methods]) =>
@@ -59,7 +59,7 @@ export function operationOf(id: string): Operation {
   return operation
 }
 
-/** Also where none is needed: what is sent is parsed. */
+/** Includes operations that need no body, because a body that is sent is parsed all the same. */
 export function readsBody({ responses }: Operation): boolean {
   return responses.has(415)
 }
@@ -68,7 +68,7 @@ export function needsCredential({ credentials }: Operation): boolean {
   return credentials.length > 0 && !credentials.some((way) => way.length === 0)
 }
 
-/** Request bodies are components, which a test of its own holds. */
+/** Request bodies are references to components; another test checks that they are. */
 function documentedBody(media: MediaObject | undefined): DocumentedBody | undefined {
   if (media === undefined) return undefined
   const { schema, example } = media

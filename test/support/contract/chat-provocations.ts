@@ -1,0 +1,98 @@
+import { chatBody } from '../api.ts'
+import type { ContractGateway, OperationRequest } from './contract-gateway.ts'
+import { only, type Provocation } from './provocation.ts'
+
+/** Status, reason, model (`<agent>` or `<agent>/<app>`) and query. Words with a colon are commands of the sandbox. */
+const FAULTS = [
+  [400, 'agent_rejected_input', 'fastgpt/app', 'sandbox:error=rejected'],
+  [400, 'content_filtered', 'openai', 'sandbox:error=filtered'],
+  [404, 'app_not_found', 'apps/three', 'Hello'],
+  [404, 'app_not_found', 'fastgpt/app', 'sandbox:error=app-not-found'],
+  [404, 'conversation_not_found', 'fastgpt/app', 'sandbox:error=not-found'],
+  [409, 'conversation_busy', 'fastgpt/app', 'sandbox:error=busy'],
+  [429, 'agent_rate_limited', 'fastgpt/app', 'sandbox:error=rate-limit'],
+  [502, 'agent_credentials', 'fastgpt/app', 'sandbox:error=credentials'],
+  [502, 'agent_quota', 'fastgpt/app', 'sandbox:error=quota'],
+  [502, 'agent_misconfigured', 'fastgpt/app', 'sandbox:error=misconfigured'],
+  [502, 'agent_error', 'fastgpt/app', 'sandbox:html'],
+  [502, 'agent_malformed', 'fastgpt/app', 'sandbox:malformed'],
+  [502, 'agent_truncated', 'fastgpt/app', 'sandbox:truncate'],
+  [502, 'agent_empty_reply', 'fastgpt/app', 'sandbox:empty'],
+  [502, 'agent_requires_action', 'coze', 'sandbox:requires-action'],
+  [502, 'agent_unreachable', 'gone/app', 'Hello'],
+  [504, 'agent_timeout', 'hasty/app', 'sandbox:hang'],
+] as const
+
+export function chatRequest(
+  gateway: ContractGateway,
+  model = 'fastgpt/app',
+  query = 'Hello',
+): OperationRequest {
+  const [agent = '', app = ''] = model.split('/')
+  return {
+    as: gateway.key.full_key,
+    headers: { agent },
+    body: chatBody({ app_id: app, chat_id: gateway.fresh(), query }),
+  }
+}
+
+export function completionRequest(
+  gateway: ContractGateway,
+  model = 'fastgpt/app',
+  content = 'Hello',
+): OperationRequest {
+  return { as: gateway.key.full_key, body: { model, messages: [{ role: 'user', content }] } }
+}
+
+/** Statuses that the chat operations of both interfaces document. */
+export const CHAT_PROVOCATIONS: readonly Provocation[] = [
+  ...(
+    [
+      ['chat', chatRequest],
+      ['createCompletion', completionRequest],
+    ] as const
+  ).flatMap(([id, requestTo]) => [
+    ...FAULTS.map(([status, reason, model, query]) =>
+      only(id, status, reason, `"${query}" to ${model}`, (_good, gateway) =>
+        requestTo(gateway, model, query),
+      ),
+    ),
+    only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
+    only(id, 403, 'permission_denied', 'a key with the permission upload alone', async (good, gateway) => ({
+      ...good,
+      as: (await gateway.api.createKey(gateway.token, { permissions: ['upload'] })).full_key,
+    })),
+    only(id, 403, 'agent_denied', 'a key for another agent', async (good, gateway) => ({
+      ...good,
+      as: (await gateway.api.createKey(gateway.token, { allowed_agents: ['openai'] })).full_key,
+    })),
+    only(id, 429, 'rate_limited', "one call more than the key's limit", async (good, gateway) => {
+      const key = await gateway.api.createKey(gateway.token, { limits: { chat_per_minute: 1 } })
+      const again = { ...good, as: key.full_key }
+      await gateway.send(id, again)
+      return again
+    }),
+    only(id, 429, 'quota_exceeded', 'a user whose quota is 0', async (good, gateway) => {
+      const user = await gateway.api.createUser(gateway.token, gateway.fresh(), { max_api_calls: 0 })
+      return { ...good, as: (await gateway.api.createKey(gateway.token, { owner_id: user.id })).full_key }
+    }),
+  ]),
+  only('chat', 200, undefined, 'a stream', (good) => ({
+    ...good,
+    body: chatBody({ stream: true, detail: true }),
+  })),
+  only('chat', 400, 'unknown_agent', 'an unknown agent', (_good, gateway) => chatRequest(gateway, 'nobody')),
+  only('chat', 400, 'app_id_required', 'fastgpt without an app', (_good, gateway) =>
+    chatRequest(gateway, 'fastgpt'),
+  ),
+  only('chat', 400, 'conversation_id_required', 'hiagent without a conversation', (_good, gateway) =>
+    chatRequest(gateway, 'hiagent'),
+  ),
+  only('createCompletion', 200, undefined, 'a stream with its usage', (good) => ({
+    ...good,
+    body: { ...(good.body as object), stream: true, stream_options: { include_usage: true } },
+  })),
+  only('createCompletion', 404, 'model_not_found', 'an unknown model', (_good, gateway) =>
+    completionRequest(gateway, 'nobody'),
+  ),
+]

@@ -1,0 +1,225 @@
+import { expect } from 'vitest'
+import { inOneYear } from '../api.ts'
+import { CHAT_PROVOCATIONS, chatRequest, completionRequest } from './chat-provocations.ts'
+import { needsCredential, type Operation, readsBody } from './contract.ts'
+import { type ContractGateway, inventedKey, type OperationRequest } from './contract-gateway.ts'
+import { only, type Provocation } from './provocation.ts'
+
+/** For each operation a request that succeeds. Provocations of refusals vary it. */
+export const GOOD: Readonly<
+  Record<string, (gateway: ContractGateway) => OperationRequest | Promise<OperationRequest>>
+> = {
+  chat: (gateway) => chatRequest(gateway),
+  createCompletion: (gateway) => completionRequest(gateway),
+  listModels: (gateway) => ({ as: gateway.key.full_key }),
+  readModel: (gateway) => ({ as: gateway.key.full_key, id: 'apps/one' }),
+  listAgents: (gateway) => ({ as: gateway.token }),
+
+  login: (gateway) => ({ body: loginOf(gateway) }),
+  authLogin: (gateway) => ({ body: loginOf(gateway) }),
+  logout: async (gateway) => ({ as: await gateway.api.login() }),
+  authLogout: async (gateway) => ({ as: await gateway.api.login() }),
+
+  createApiKey: (gateway) => ({
+    as: gateway.token,
+    body: { name: 'a key', description: '', expires_at: inOneYear(), permissions: ['chat'] },
+  }),
+  listApiKeys: (gateway) => ({ as: gateway.token }),
+  getApiKey: (gateway) => ({ as: gateway.token, id: gateway.key.id }),
+  updateApiKey: (gateway) => ({ as: gateway.token, id: gateway.key.id, body: { name: 'renamed' } }),
+  revokeApiKey: async (gateway) => ({
+    as: gateway.token,
+    id: (await gateway.api.createKey(gateway.token)).id,
+  }),
+  deleteApiKey: async (gateway) => ({
+    as: gateway.token,
+    id: (await gateway.api.createKey(gateway.token)).id,
+  }),
+  resetApiKeyUsage: (gateway) => ({ as: gateway.token, id: gateway.key.id, body: { period: 'day' } }),
+  getCurrentApiKey: (gateway) => ({ as: gateway.key.full_key }),
+
+  readUsage: (gateway) => ({ as: gateway.token }),
+  listCalls: (gateway) => ({ as: gateway.token }),
+
+  createUser: (gateway) => ({
+    as: gateway.token,
+    body: { username: gateway.fresh(), password: gateway.fresh() },
+  }),
+  listUsers: (gateway) => ({ as: gateway.token }),
+  getMe: (gateway) => ({ as: gateway.token }),
+  changeOwnPassword: async (gateway) => {
+    const { username, password } = await gateway.api.createUser(gateway.token, gateway.fresh())
+    const as = await gateway.api.login(username, password)
+    return { as, body: { current_password: password, new_password: gateway.fresh() } }
+  },
+  getUser: (gateway) => ({ as: gateway.token, id: gateway.admin.id }),
+  updateUser: (gateway) => ({ as: gateway.token, id: gateway.admin.id, body: { max_api_calls: 1_000_000 } }),
+  setPassword: async (gateway) => {
+    const { id } = await gateway.api.createUser(gateway.token, gateway.fresh())
+    return { as: gateway.token, id, body: { password: gateway.fresh() } }
+  },
+
+  getJwks: () => ({}),
+  live: () => ({}),
+  ready: () => ({}),
+  metrics: () => ({}),
+}
+
+/** Provocations that apply to many operations. */
+const SHARED: readonly Provocation[] = [
+  {
+    what: 'a good request',
+    status: 200,
+    of: () => true,
+    request: (good) => good,
+  },
+  {
+    what: 'an invalid Host',
+    status: 400,
+    reason: 'invalid_host',
+    of: () => true,
+    request: (good) => ({ ...good, headers: { ...good.headers, host: 'a b' } }),
+  },
+  {
+    what: 'a body that is not JSON',
+    status: 400,
+    reason: 'invalid_json',
+    of: readsBody,
+    request: (good) => ({ ...good, body: '{' }),
+  },
+  {
+    what: 'no credential',
+    status: 401,
+    reason: 'credential_missing',
+    of: needsCredential,
+    request: ({ as: _, ...good }) => good,
+  },
+  {
+    what: 'a token with an invalid signature',
+    status: 401,
+    reason: 'token_invalid',
+    of: takesToken,
+    request: (good) => ({ ...good, as: 'a.b.c' }),
+  },
+  {
+    what: 'a key without the permission admin',
+    status: 403,
+    reason: 'permission_denied',
+    of: (operation) =>
+      needsCredential(operation) &&
+      takesToken(operation) &&
+      takesKey(operation) &&
+      // Every key may read its own usage.
+      operation.responses.has(403),
+    request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
+  },
+  {
+    what: 'an unknown id',
+    status: 404,
+    of: ({ path }) => path.includes('{id}'),
+    request: (good) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
+  },
+  {
+    what: 'a body over the limit',
+    status: 413,
+    reason: 'body_too_large',
+    of: readsBody,
+    request: (good) => ({ ...good, body: JSON.stringify('x'.repeat(1024 * 1024 - 1)) }),
+  },
+  {
+    what: 'a body of an unsupported media type',
+    status: 415,
+    reason: 'unsupported_media_type',
+    of: readsBody,
+    request: (good) => ({
+      ...good,
+      body: 'text',
+      headers: { ...good.headers, 'content-type': 'text/plain' },
+    }),
+  },
+  {
+    what: 'more refused keys than an address may present',
+    status: 429,
+    reason: 'rate_limited',
+    of: needsCredential,
+    async request(good, gateway) {
+      await gateway.send('getCurrentApiKey', { as: inventedKey() })
+      return { ...good, as: 'tl_mistyped' }
+    },
+  },
+]
+
+const OWN: readonly Provocation[] = [
+  ...['readUsage', 'listCalls'].map((id) =>
+    only(id, 404, 'key_not_found', 'an unknown key', (_good, gateway) => ({
+      as: gateway.token,
+      query: 'key_id=00000000-0000-7000-8000-000000000000',
+    })),
+  ),
+  only('listAgents', 200, undefined, 'an anonymous caller', () => ({})),
+  only('listAgents', 429, 'rate_limited', 'one listing more than the limit', async (_good, gateway) => {
+    const { full_key: as } = await gateway.api.createKey(gateway.token)
+    for (let listings = 0; listings < gateway.listingsMax; listings += 1)
+      await gateway.send('listAgents', { as })
+    return { as }
+  }),
+
+  ...['login', 'authLogin'].flatMap((id) => [
+    only(id, 401, 'login_failed', 'a wrong password', (_good, gateway) => wrongLogin(gateway)),
+    only(id, 429, 'rate_limited', 'one failure more than the limit', async (_good, gateway) => {
+      const guess = wrongLogin(gateway)
+      for (let failures = 0; failures < gateway.failedLoginsMax; failures += 1) await gateway.send(id, guess)
+      return guess
+    }),
+  ]),
+  ...['logout', 'authLogout', 'createApiKey'].map((id) =>
+    only(id, 401, 'access_token_required', 'an API key', (good, gateway) => ({
+      ...good,
+      as: gateway.key.full_key,
+    })),
+  ),
+  ...['listModels', 'readModel', 'getCurrentApiKey'].map((id) =>
+    only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
+  ),
+  ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'].map((id) =>
+    only(id, 403, 'role_denied', 'a user of the lowest role', (good, gateway) => ({
+      ...good,
+      as: gateway.userToken,
+    })),
+  ),
+  only('createApiKey', 409, 'too_many_keys', 'one key more than a user may have', async (good, gateway) => {
+    const owner = await gateway.api.createUser(gateway.token, gateway.fresh())
+    const body = { ...(good.body as object), owner_id: owner.id }
+    const keys = Array.from({ length: gateway.activeKeysMax }, () =>
+      gateway.send('createApiKey', { ...good, body }),
+    )
+    expect((await Promise.all(keys)).every(({ status }) => status === 200)).toBe(true)
+    return { ...good, body }
+  }),
+  only('createUser', 409, 'username_taken', 'a taken name in different case', (good, gateway) => ({
+    ...good,
+    body: { username: gateway.admin.username.toUpperCase(), password: gateway.fresh() },
+  })),
+  only('updateUser', 409, 'last_admin', 'the only administrator', (good) => ({
+    ...good,
+    body: { role: 'user' },
+  })),
+]
+
+export const PROVOCATIONS: readonly Provocation[] = [...SHARED, ...CHAT_PROVOCATIONS, ...OWN]
+
+function loginOf({ admin: { username, password } }: ContractGateway) {
+  return { username, password }
+}
+
+function wrongLogin(gateway: ContractGateway): OperationRequest {
+  return { body: { username: gateway.fresh(), password: 'wrong' } }
+}
+
+function takesToken({ credentials }: Operation): boolean {
+  return credentials.some((way) => way.includes('accessToken'))
+}
+
+function takesKey({ credentials }: Operation): boolean {
+  return credentials.some((way) => way.includes('apiKey'))
+}
