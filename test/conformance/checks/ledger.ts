@@ -62,6 +62,6 @@ const PLATFORM_REFUSALS: ReadonlySet<string | null> = new Set([
 function outcomeOf(result: CallResult | undefined): string {
   if (result?.left === true) return 'client_gone'
   if (result?.reason === undefined) return 'done'
-  if (told.reason === 'agent_timeout') return 'timeout'
+  if (result.reason === 'agent_timeout') return 'timeout'
   return ERRORS[result.reason as ErrorReason].status < 500 ? 'rejected' : 'upstream_error'
 }
