@@ -3,7 +3,7 @@ import { servicesToTest } from './test/support/services.ts'
 
 const { postgres, redis } = servicesToTest()
 
-/** Read by the tests of `apps/` and `test/` alike; without them they use the embedded database and no Redis. */
+/** Environment of the tests in `apps/` and `test/`. Without these variables they use the embedded database and no Redis. */
 const servers = {
   env: { E2E_DATABASE_URL: postgres ?? '', ...(redis !== undefined && { E2E_REDIS_URL: redis }) },
 }
@@ -11,32 +11,32 @@ const servers = {
 const unit = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
-  // A worker loads the modules once for all of its files, and keeps the databases that they open.
+  // Without isolation a worker loads modules once for all of its files and reuses the databases that they open.
   isolate: false,
   restoreMocks: true,
 }
 
-/** They count the timers of their worker, among which another file may have left one. */
+/** These tests count the timers of their worker, so they must not share it with files that may leave timers behind. */
 const COUNT_TIMERS = [
   'apps/gateway/src/core/chat/reply-deadlines.test.ts',
   'apps/gateway/src/core/chat/run.test.ts',
   'apps/gateway/src/core/usage/instances.test.ts',
 ]
 
-/** Takes long by nature: every test starts from a database without a schema. */
+/** Slow, because every test starts from a database without a schema. */
 const MIGRATIONS = 'apps/gateway/src/core/database/migrate.server.test.ts'
 
 const e2e = {
   globalSetup: ['test/support/template-database.ts'],
   include: ['test/**/*.test.ts'],
-  // Generous: a machine may be busy with other things, and no test measures time by it.
+  // Generous, because the machine may be busy; no test relies on these timeouts to measure time.
   testTimeout: 60_000,
   hookTimeout: 180_000,
 }
 
 export default defineConfig({
   test: {
-    // Every file of `test/` starts gateways of its own: two cores carry two of them.
+    // Every file in `test/` starts its own gateways, of which two cores can run two at a time.
     maxWorkers: 2,
     projects: [
       {

@@ -8,7 +8,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** Runs a script of this folder on one core, and waits for the port that it tells. */
+/** Starts a script of this folder on one core, and waits until it reports its port. */
 export async function startChild(script: string, core: number, ...args: readonly string[]): Promise<Child> {
   const child = spawnOn(core, [join(import.meta.dirname, script), ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -17,7 +17,7 @@ export async function startChild(script: string, core: number, ...args: readonly
   return { pid: pidOf(child), origin: `http://127.0.0.1:${port}`, stop: () => stopChild(child) }
 }
 
-/** `taskset` becomes what it starts: the process id is that of Node. */
+/** `taskset` replaces itself with the command, so the process id is that of Node. */
 export function spawnOn(core: number, args: readonly string[], options: object): ChildProcess {
   return spawn('taskset', ['-c', String(core), process.execPath, ...args], options)
 }

@@ -13,21 +13,21 @@ const MAIN = join(import.meta.dirname, '../apps/gateway/src/main.ts')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 const WITHIN_MS = 30_000
 const A_DAY_MS = 86_400_000
-/** Every check is made; none of them refuses. */
+/** High enough that every check runs, but none rejects a call. */
 const PLENTY = 1_000_000_000
 
 export interface GatewayTarget extends Target {
   stop(): Promise<void>
 }
 
-/** The gateway as a user starts it, everything on: key, quota, limit, ledger, metrics, a log line a request. */
+/** Starts the gateway as a user does, with all features: key, quota, limit, ledger, metrics, one log line per request. */
 export async function startGateway(databaseUrl: string, platformUrl: string): Promise<GatewayTarget> {
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
     agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
     limits: { chat: { points: PLENTY } },
   }
-  // YAML reads JSON.
+  // The gateway reads YAML, of which JSON is a subset.
   await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify(config))
   const port = await freePort()
   const child = spawnOn(SERVER_CORE, [MAIN, 'start'], {
@@ -61,7 +61,7 @@ export async function startGateway(databaseUrl: string, platformUrl: string): Pr
   }
 }
 
-/** The log goes to /dev/null, and with it the line that would tell the port. */
+/** Chooses the port, because the log line that reports it goes to /dev/null with the rest of the log. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -81,7 +81,7 @@ async function untilReady(origin: string, hasEnded: () => boolean): Promise<void
   throw new Error('the gateway did not become ready')
 }
 
-/** A key of a user with a quota, made over the API. */
+/** Creates a user with a quota and returns a key of that user. */
 async function createKey(origin: string): Promise<string> {
   const { access_token: token } = await post<{ access_token: string }>(`${origin}/api/v1/login`, ADMIN)
   const user = await post<{ id: string }>(

@@ -7,8 +7,9 @@ import { createLedger, type Ledger } from '../apps/gateway/src/core/usage/ledger
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**
- * `pnpm bench:ledger`: what admissions and settlements ask of PostgreSQL, by the number of calls at a time. The ledger
- * alone, without HTTP and platforms, on a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
+ * `pnpm bench:ledger` measures what admissions and settlements cost in PostgreSQL, by the number of concurrent calls. It
+ * runs the ledger alone, without HTTP and platforms, on a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL` or
+ * the local one).
  */
 const USERS = 20
 const KEYS = 100
@@ -25,7 +26,7 @@ async function bench(scratch: ScratchDatabase): Promise<void> {
   const client = new pg.Client({ connectionString: scratch.url })
   await client.connect()
   const keys = await createKeys(client)
-  // Plans and statistics as a gateway has them that has run for a while.
+  // Creates the plans and statistics of a gateway that has run for a while.
   await load(database, keys, 32, CALLS)
   await scratch.analyze()
 
@@ -62,7 +63,7 @@ function told({ calls, statements, ms }: Batches): string[] {
   return [(calls / statements).toFixed(1), `${(ms / statements).toFixed(1)} ms`]
 }
 
-/** So many calls, each admitted and settled, by callers that wait for their admission and no longer. */
+/** Admits and settles calls from concurrent callers, which wait for their admission but not for the settlement. */
 async function load(
   { sql, keptSql }: Pick<Database, 'sql' | 'keptSql'>,
   keys: readonly string[],

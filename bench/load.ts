@@ -13,7 +13,7 @@ export interface Load {
   readonly concurrency: number
 }
 
-/** Closed loop: the next call goes out when one has ended. Gives the time of each call in milliseconds. */
+/** Runs a closed loop, in which each call starts when another has ended. Returns the duration of each call in ms. */
 export async function run(target: Target, call: Call, { calls, concurrency }: Load): Promise<number[]> {
   const pool = poolOf(target, concurrency)
   const timesMs: number[] = []
@@ -70,7 +70,7 @@ function dispatch(
   { path, body }: Call,
   handler: Dispatcher.DispatchHandler,
 ): void {
-  // undici insists on the first two.
+  // undici requires the first two handlers.
   pool.dispatch(
     { method: 'POST', path, headers, body },
     { onRequestStart() {}, onResponseStart() {}, ...handler },

@@ -10,15 +10,15 @@ import { callReport, streamReport } from './report.ts'
 import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
 
 /**
- * `pnpm bench [--quick] [--calls | --streams]`: what a call and an open stream cost in the gateway with everything on,
- * beside a bare Node pass-through in the same run. Linux, two cores, and a PostgreSQL server (`BENCH_DATABASE_URL`,
- * `TEST_DATABASE_URL`, else the local one).
+ * `pnpm bench [--quick] [--calls | --streams]` measures what a call and an open stream cost in the gateway with all
+ * features on, compared with a bare Node pass-through in the same run. It needs Linux, two cores and a PostgreSQL server
+ * (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL` or the local one).
  */
 const isQuick = process.argv.includes('--quick')
 const only = ['--calls', '--streams'].find((part) => process.argv.includes(part))
 const ROUNDS = isQuick ? 2 : 7
 const WINDOWS = isQuick ? 4 : 10
-/** On a slow machine the rounds are cut short rather than the patience. */
+/** On a slow machine the bench runs fewer rounds instead of taking longer. */
 const ROUNDS_WITHIN_MS = 110_000
 const COMMITS = 200
 
@@ -44,7 +44,7 @@ interface Servers {
   readonly targets: Pair<Target>
 }
 
-/** Client, platform, pass-through and gateway are a process each. */
+/** Client, platform, pass-through and gateway run in separate processes. */
 async function onFreshServers(work: (servers: Servers) => Promise<void>): Promise<void> {
   const database = await createScratchDatabase()
   undo.push(database.drop)

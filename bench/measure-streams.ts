@@ -5,12 +5,12 @@ import { OpenStreams } from './open-streams.ts'
 import { cpuUs, residentKib } from './process-usage.ts'
 import { JSON_CALL, PACED_CALL } from './workload.ts'
 
-/** What streams cost while so many are open. */
+/** The cost of streams at one number of open streams. */
 export interface StreamCosts {
-  /** The fewer of both servers. */
+  /** The smaller count of the two servers. */
   readonly open: number
   readonly kilobytes: Pair<number>
-  /** One a window, both servers in the same one. */
+  /** One value per window; both servers are measured in the same windows. */
   readonly chunkCpuUs: readonly Pair<number>[]
   readonly chunksPerRead: Pair<number>
 }
@@ -19,10 +19,13 @@ export const STREAMS_MAX = 9_000
 const OPEN = [1_000, STREAMS_MAX]
 const WARM_UP_MS = 10_000
 const WINDOW_MS = 2_000
-/** For everything that is no stream. */
+/** File descriptors that are reserved for everything other than streams. */
 const OTHER_FILES = 200
 
-/** How many streams a process may hold open, each with a socket on either side. Node has raised its limit to the hard one. */
+/**
+ * Number of streams that a process may hold open, each with a socket on either side. Node has already raised its limit to
+ * the hard limit.
+ */
 export function streamsAllowed(): number {
   const limits = readFileSync('/proc/self/limits', 'latin1')
   const filesMax = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1]
@@ -31,14 +34,14 @@ export function streamsAllowed(): number {
     : Math.floor((Number(filesMax) - OTHER_FILES) / 2)
 }
 
-/** The counts of open streams that this machine allows to measure. */
+/** Returns the counts of open streams that this machine can measure. */
 function openCounts(): number[] {
   return [...new Set(OPEN.map((count) => Math.min(count, streamsAllowed())))]
 }
 
 /**
- * To be asked of young processes: later their heaps have room to spare, and streams seem to cost nothing. Both servers
- * carry their streams at the same time and on the same core, so that whatever else the machine does weighs on both.
+ * Must run on fresh processes: later their heaps have free space, and streams seem to cost nothing. Both servers hold
+ * their streams at the same time and on the same core, so that other load on the machine affects both.
  */
 export async function measureStreams(targets: Pair<Target>, windows: number): Promise<StreamCosts[]> {
   const baseKib = await onBoth(targets, async (target) => {

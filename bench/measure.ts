@@ -8,7 +8,7 @@ export interface Pair<T> {
   readonly gateway: T
 }
 
-/** Every measure on both servers, one right after the other: what else the machine does changes from minute to minute. */
+/** Measures both servers directly one after the other, because other load on the machine changes from minute to minute. */
 export interface Round {
   readonly jsonCpuUs: Pair<number>
   readonly keptCpuUs: Pair<number>
@@ -28,7 +28,10 @@ const KEPT_CALLS = 1_500
 const STREAMS = 192
 const CALLS_ALONE = 200
 
-/** V8 goes on optimizing the path of a call for some ten thousands of them, on threads that count; a gateway serves far more. */
+/**
+ * V8 keeps optimizing the path of a call for some ten thousands of calls, on threads whose time is counted. A gateway
+ * serves far more than that, so the warm-up is not part of the cost.
+ */
 const WARM_UP = { json: 60_000, kept: 6_000, streams: 800 }
 
 export async function warmUp(target: Target): Promise<void> {
@@ -81,7 +84,7 @@ function times(timesMs: readonly number[]): Times {
   return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99) }
 }
 
-/** What a call costs after its reply (its end in the ledger, closed sockets) belongs to it, too. */
+/** Work after the reply (settlement in the ledger, closing of sockets) is part of the cost of a call. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 200))
 }

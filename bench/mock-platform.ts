@@ -3,7 +3,7 @@ import { PacedStreams } from './paced-streams.ts'
 import { serve } from './serve.ts'
 import { CHUNKS_PER_STREAM, GATEWAYS_MODEL, PACE } from './workload.ts'
 
-/** An OpenAI-compatible platform that costs next to nothing: every byte it sends is prepared. */
+/** An OpenAI-compatible platform that costs very little, because every byte that it sends is prepared in advance. */
 serve((request, response) => {
   readBody(request, (body) => {
     if (!body.includes('"stream":true')) {
@@ -18,8 +18,8 @@ serve((request, response) => {
 })
 
 /**
- * A platform sends a token every 10 to 50 ms: each is a read of its own for whoever stands before it. Chunks written
- * without a pause would arrive many to a read, and the pass-through would hardly see them.
+ * Real platforms send a token every 10 to 50 ms, so each one is a separate read for the server in front. Chunks written
+ * without a pause would arrive many to a read, and would cost the pass-through hardly anything.
  */
 const CHUNK_EVERY_MS = 2
 
@@ -32,7 +32,7 @@ function startStream(response: ServerResponse): void {
   ticker ??= setInterval(tick, CHUNK_EVERY_MS)
 }
 
-/** One timer for all streams: one each would cost more than their chunks. */
+/** One timer serves all streams, because one per stream would cost more than the chunks. */
 function tick(): void {
   for (const [response, written] of streams) {
     if (written === CHUNKS_PER_STREAM - 1) {
@@ -72,7 +72,7 @@ const REPLY = Buffer.from(
     usage: USAGE,
   }),
 )
-/** No two that follow each other are alike. */
+/** Consecutive chunks differ. */
 const CHUNKS = [' a', ' line', ' that', ' joins', ' two', ' exchanges', '.', '\n'].map((content) =>
   event([choice({ content }, null)]),
 )

@@ -3,12 +3,12 @@ import type { Target } from './load.ts'
 import type { Call } from './workload.ts'
 
 const OPENING_AT_ONCE = 64
-/** On a slow machine fewer are opened rather than waited for. */
+/** On a slow machine fewer streams are opened instead of waiting longer. */
 const OPENING_WITHIN_MS = 120_000
 const RETRY_AFTER_MS = 1_000
 const NEVER = 0
 
-/** Streams of one server that stay open, and what has come through them. */
+/** Streams of one server that stay open, and the number of chunks that they have received. */
 export class OpenStreams {
   readonly #target: Target
   readonly #agent = new Agent({ headersTimeout: NEVER, bodyTimeout: NEVER })
@@ -24,12 +24,12 @@ export class OpenStreams {
     return this.#open
   }
 
-  /** Chunks that came together show that a machine was too busy to read each by itself. */
+  /** Chunks that arrived in one read show that the machine was too busy to read each of them separately. */
   get seen(): { readonly chunks: number; readonly reads: number } {
     return { chunks: this.#chunks, reads: this.#reads }
   }
 
-  /** Opens streams until so many are open in all. */
+  /** Opens streams until `count` are open in total. */
   async upTo(count: number, call: Call): Promise<void> {
     const deadlineMs = performance.now() + OPENING_WITHIN_MS
     let left = count - this.#open
@@ -48,7 +48,7 @@ export class OpenStreams {
     return this.#agent.destroy()
   }
 
-  /** Resolves with the first chunk, or with false where the server is too busy for now. */
+  /** Resolves to true at the first chunk, or to false if the server is too busy at the moment. */
   #openOne({ path, body }: Call): Promise<boolean> {
     const { origin, headers } = this.#target
     return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ export class OpenStreams {
   }
 }
 
-/** Comments are none. */
+/** Counts chunks without comments. */
 function eventsIn(chunk: Buffer): number {
   let count = 0
   for (let at = chunk.indexOf('data:'); at >= 0; at = chunk.indexOf('data:', at + 5)) count += 1

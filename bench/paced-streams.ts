@@ -5,9 +5,9 @@ const TICK_MS = 2
 const TICKS = CHUNK_APART_MS / TICK_MS
 
 /**
- * Writes chunks to open streams, a limited number of which talk at a time: a stream gets a burst of chunks as far apart
- * as those of a model, then it is the next group's turn. Within a group the streams are spread evenly over the time
- * between two chunks, since those of different streams do not arrive at the same moment either.
+ * Writes chunks to open streams, of which a limited group is active at a time. The streams of a group get a burst of
+ * chunks at the pace of a model, then the next group becomes active. Within a group the streams are spread evenly over the
+ * time between two chunks, because real chunks of different streams do not arrive at the same moment either.
  */
 export class PacedStreams {
   readonly #chunks: readonly Buffer[]
@@ -20,7 +20,7 @@ export class PacedStreams {
     this.#chunks = chunks
   }
 
-  /** Until the reader leaves, and with it all others: streams are closed together. */
+  /** Adds a stream until its reader disconnects. All streams are closed together. */
   add(response: ServerResponse): void {
     if (this.#streams.length === 0) this.#start()
     this.#streams.push(response)
@@ -32,7 +32,7 @@ export class PacedStreams {
     setInterval(() => this.#catchUp(), TICK_MS)
   }
 
-  /** Makes up for late ticks, but never writes to a stream twice in one. */
+  /** Catches up after late ticks, but writes to each stream at most once per tick. */
   #catchUp(): void {
     const due = Math.floor((performance.now() - this.#startedMs) / TICK_MS)
     for (let tick = Math.max(this.#tick, due - TICKS); tick < due; tick += 1) this.#write(tick)

@@ -1,9 +1,9 @@
 import { Agent, stream } from 'undici'
 import { serve } from './serve.ts'
 
-/** What the gateway is compared with: the least that a Node process can do to hand a request on and its reply back. */
+/** The baseline: the least work with which a Node process can forward a request and its reply. */
 const [url = ''] = process.argv.slice(2)
-/** The global one may be that of the undici inside Node, which is another version than the gateway's. */
+/** The global dispatcher may belong to the undici inside Node, whose version differs from the gateway's. */
 const dispatcher = new Agent()
 
 serve((request, response) => {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * User and system time of all threads so far. From `schedstat`, which counts nanoseconds: `/proc/<pid>/stat` counts
- * hundredths of a second, too coarse for some hundred milliseconds.
+ * Returns the user and system time of all threads so far. It reads `schedstat`, which counts nanoseconds, because
+ * `/proc/<pid>/stat` counts hundredths of a second, which is too coarse for some hundred milliseconds.
  */
 export function cpuUs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)

@@ -1,4 +1,4 @@
-/** The nearest-rank quantile. */
+/** Returns the quantile by the nearest-rank method. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN

@@ -5,11 +5,11 @@ import { CHUNK_APART_MS, TALKING } from './workload.ts'
 
 export interface Results {
   readonly rounds: readonly Round[]
-  /** The medians of a bare commit, one a round. */
+  /** Median times of a bare commit, one per round. */
   readonly commitsMs: readonly number[]
 }
 
-/** Aims and no conditions: what is reached is recorded at each release in `docs/costs.md`. */
+/** Goals that do not fail the bench. `docs/costs.md` records what each release reaches. */
 const JSON_CPU_RATIO_MAX = 1.5
 const CHUNK_CPU_RATIO_MAX = 1.3
 const ADDED_BEYOND_COMMIT_MS_MAX = 1
@@ -17,7 +17,7 @@ const STREAM_KILOBYTES_MAX = 40
 
 const RULE = ['---', '---:', '---:', '---:', '---:', '---']
 
-/** What calls cost, as a Markdown table. */
+/** Formats the cost of calls as a Markdown table. */
 export function callReport({ rounds, commitsMs }: Results): string {
   const commitMs = median(commitsMs)
   const time = (load: 'aloneMs' | 'busyMs', share: keyof Times) =>
@@ -50,7 +50,7 @@ export function callReport({ rounds, commitsMs }: Results): string {
   ])
 }
 
-/** What open streams cost, as a Markdown table. */
+/** Formats the cost of open streams as a Markdown table. */
 export function streamReport(costs: readonly StreamCosts[]): string {
   return table([
     [

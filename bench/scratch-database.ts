@@ -6,13 +6,13 @@ import { OTHER_CORE, pin } from './cores.ts'
 export interface ScratchDatabase {
   readonly url: string
   readonly version: string
-  /** Moves the sessions of this database off the server's core; false where the database server is not ours to move. */
+  /** Moves the sessions of this database off the server's core. Returns false without the permission to do so. */
   pinSessions(): Promise<boolean>
-  /** What autovacuum does within a minute: plans made for an empty ledger would outlive the bench. */
+  /** Does what autovacuum would do within a minute. Otherwise plans for an empty ledger would be used for the whole bench. */
   analyze(): Promise<void>
-  /** The times of so many one-row inserts, each committed. */
+  /** Returns the durations of `count` inserts of one row, each committed. */
   commit(count: number): Promise<number[]>
-  /** Lets go of it without dropping it. */
+  /** Closes the connection without dropping the database. */
   keep(): Promise<void>
   drop(): Promise<void>
 }
@@ -22,7 +22,7 @@ const SERVER_URL =
   process.env.TEST_DATABASE_URL ??
   'postgres://postgres@127.0.0.1:5432/postgres'
 
-/** Drops the database when the work is done, or broken off; kept, it is told where it is. */
+/** Drops the database when the work has ended or was interrupted, or prints its URL if it is to be kept. */
 export async function withScratchDatabase(
   work: (database: ScratchDatabase) => Promise<void>,
   { keep = false }: { keep?: boolean | undefined } = {},
@@ -39,7 +39,7 @@ export async function withScratchDatabase(
   }
 }
 
-/** A database of its own on the PostgreSQL server, with one session open in it. */
+/** Creates a database on the PostgreSQL server and opens one session in it. */
 export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<ScratchDatabase> {
   const { url, drop } = await createEmpty(serverUrl)
   const session = new pg.Client({ connectionString: url })
@@ -61,7 +61,7 @@ export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<Scr
       await session.query('VACUUM ANALYZE')
     },
     async commit(count) {
-      // Not before: migrations want an empty schema.
+      // Only after the migrations, which require an empty schema.
       await session.query('CREATE TABLE IF NOT EXISTS bare_commit (id integer)')
       const timesMs: number[] = []
       for (let id = 0; id < count; id += 1) {
@@ -79,7 +79,7 @@ export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<Scr
   }
 }
 
-/** On another machine the same number is another process, or none. */
+/** On another machine the same process id belongs to another process or to none. */
 function isPostgres(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'latin1').startsWith('postgres')

@@ -4,20 +4,20 @@ import { GROWTH } from '../apps/gateway/src/core/usage/histogram.ts'
 export const DAYS = 400
 export const USERS = 200
 export const KEYS = 1_000
-/** The load is divided by months among so many sessions. */
+/** Number of sessions among which the load is divided by months. */
 const SESSIONS = 2
 
 export interface UsageData {
-  /** Calls `first`, `first + step`, … below `total`, spread evenly over the days: a second load doubles every day. */
+  /** Adds the calls `first`, `first + step`, … below `total`, spread evenly over the days, so a second load doubles every day. */
   loadCalls(total: number, first: number, step: number): Promise<void>
-  /** Makes all rollups and counters anew from the ledger, with the arithmetic of the settlement. */
+  /** Rebuilds all rollups and counters from the ledger, with the same arithmetic as the settlement. */
   rollUp(): Promise<void>
-  /** How big the two tables are, for people. */
+  /** Returns the sizes of the two tables as readable text. */
   sizes(): Promise<string>
   close(): Promise<void>
 }
 
-/** Fills a migrated, empty database. Its two big tables are UNLOGGED: nothing that is measured here writes. */
+/** Fills a migrated, empty database. The two large tables are UNLOGGED, because no measured statement writes. */
 export async function createUsageData(url: string): Promise<UsageData> {
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => openSession(url)))
   const [session] = sessions as [pg.Client]
@@ -25,7 +25,7 @@ export async function createUsageData(url: string): Promise<UsageData> {
     await session.query(statement)
   const { rows: months } = await session.query<{ month: Date }>(MONTHS)
 
-  /** Each session takes the next month that nobody has taken. */
+  /** Each session takes the next free month. */
   async function eachMonth(statement: string, values: readonly unknown[]): Promise<void> {
     const left = months.map(({ month }) => month)
     await Promise.all(
@@ -67,7 +67,7 @@ async function openSession(connectionString: string): Promise<pg.Client> {
   return client
 }
 
-/** Sorting once is several times as fast as finding each row's place. */
+/** Indexes are created after the load, because sorting once is several times faster than inserting row by row. */
 async function withoutIndexes(
   sessions: readonly pg.Client[],
   table: string,
@@ -99,7 +99,7 @@ WHERE i.indrelid = $1::regclass`
 
 const UNLOGGED = 'ALTER TABLE calls SET UNLOGGED; ALTER TABLE rollups SET UNLOGGED'
 
-/** Ids say what they number, so that a call finds its key's owner by counting. */
+/** Ids contain their number, so that the owner of a call's key can be computed. */
 const PEOPLE = `
 CREATE FUNCTION bench_id(kind text, n int) RETURNS uuid LANGUAGE sql IMMUTABLE
   RETURN (kind || lpad(n::text, 6, '0') || '-0000-7000-8000-000000000000')::uuid;
@@ -115,8 +115,9 @@ const MONTHS = `
 SELECT generate_series(date_trunc('month', now() - interval '${DAYS} days'), now(), interval '1 month') AS month`
 
 /**
- * The calls of one month, in the order of their time, from eight to eight of every day. Few keys make most of the calls
- * (the n-th as many as 1 / n), one in five names end users, durations are log-normal, and nineteen of twenty calls end well.
+ * Inserts the calls of one month in order of time, between 8:00 and 20:00 of every day. Few keys make most of the calls
+ * (the n-th key a share proportional to 1 / n), one key in five names end users, durations are log-normal, and nineteen of
+ * twenty calls succeed.
  */
 const FILL_CALLS = `
 CREATE FUNCTION fill_calls(month timestamptz, total int, first int, step int) RETURNS void LANGUAGE sql AS $$
@@ -155,12 +156,12 @@ CREATE FUNCTION bench_histogram(cells int[]) RETURNS jsonb LANGUAGE sql IMMUTABL
   SELECT jsonb_object_agg(cell, n) FROM (SELECT cell, count(*) AS n FROM unnest(cells) cell GROUP BY cell) c
 $$`
 
-/** Most buckets of an hour hold one call: they are spared the function, which is slow to call. */
+/** Most hourly buckets hold one call, for which the slow function call can be avoided. */
 const histogram = (cell: string) => `
   CASE count(${cell}) WHEN 0 THEN '{}' WHEN 1 THEN jsonb_build_object(min(${cell}), 1)
     ELSE bench_histogram(array_agg(${cell}) FILTER (WHERE ${cell} IS NOT NULL)) END`
 
-/** One sort a grain serves its three spans. */
+/** One sort per grain serves its three spans. */
 const grain = (name: string, subject: string, endUser: string) => `
 INSERT INTO rollups
 SELECT CASE GROUPING(day, hour) WHEN 0 THEN 'hour' WHEN 1 THEN 'day' ELSE 'month' END::rollup_span,

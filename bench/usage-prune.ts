@@ -7,16 +7,16 @@ import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**
- * `node bench/usage-prune.ts`: does a ledger that is pruned by DELETE stay the size it is? Calls are admitted, settled and,
- * `WINDOW_DAYS` later, pruned, day after day, with one VACUUM a day where autovacuum would come by itself.
+ * `node bench/usage-prune.ts` shows whether a ledger that is pruned by DELETE keeps its size. Day after day, calls are
+ * admitted, settled and, `WINDOW_DAYS` later, pruned, with one VACUUM per day in place of autovacuum.
  */
 const DAYS = 60
 const WINDOW_DAYS = 20
 const CALLS_A_DAY = 20_000
-/** As many calls as travel in a statement of the gateway under load. */
+/** Number of calls in one statement of a gateway under load. */
 const BATCH = 100
 
-/** Every row is written twice, as in life: open, then settled. */
+/** Every row is written twice, as in production: once open, then settled. */
 const PROCEDURE = `
 CREATE PROCEDURE live_a_day(days_ago int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,7 +67,7 @@ async function slide(client: pg.Client, database: Database): Promise<void> {
   for (let day = 1; day <= DAYS; day += 1) {
     const daysAgo = DAYS - day + 1
     await client.query(`CALL live_a_day(${daysAgo})`)
-    // The clock is the server's: instead of it, the retention moves.
+    // The clock belongs to the server, so the retention period moves instead.
     const usage = createUsage({
       ...{ database, runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: daysAgo + WINDOW_DAYS - 1 },

@@ -20,13 +20,13 @@ export interface Figures {
 }
 
 export interface Plan {
-  /** Blocks of 8 KiB, from memory or disk. */
+  /** Number of blocks of 8 KiB that were read from memory or disk. */
   readonly pages: number
   readonly tables: readonly string[]
 }
 
 const RUNS = 200
-/** Where one run takes seconds, fewer will do. */
+/** If one run takes seconds, fewer runs are enough. */
 const RUNS_WITHIN_MS = 15_000
 const DAY_MS = 86_400_000
 const PAGE = { take: 21 }
@@ -36,10 +36,10 @@ interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** What the last question asked the database, for EXPLAIN. */
+/** The last statement that was sent to the database, for EXPLAIN. */
 let asked: Statement[] = []
 
-/** The three reports of the target, the first also in a zone in which days are made of hours, and pages of the ledger. */
+/** The three reports of the target, the first also in a time zone whose days need hourly rollups, and ledger pages. */
 export function createQuestions({ sql, prisma }: Database): readonly Question[] {
   const recorded: Sql = {
     query(text, values = []) {
@@ -56,7 +56,7 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
   const to = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
   const before = (days: number) => new Date(to.getTime() - days * DAY_MS)
   const yearAgo = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 11))
-  // The busiest of them.
+  // The key with the most calls.
   const user = 'aa000000-0000-7000-8000-000000000000'
   const key = 'bb000000-0000-7000-8000-000000000000'
   const days = { from: before(30), to, granularity: 'day', groupBy: [], userId: user } as const

@@ -7,15 +7,16 @@ import { createUsageData, DAYS, KEYS, USERS } from './usage-data.ts'
 import { createQuestions, type Figures, measure } from './usage-questions.ts'
 
 /**
- * `pnpm bench:usage [--quick | --calls <number>] [--keep]`: what reports and pages of the ledger cost with so many calls
- * behind them, and with half as many. On a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL`, else the local one).
+ * `pnpm bench:usage [--quick | --calls <number>] [--keep]` measures what reports and pages of the ledger cost with the
+ * given number of calls in the ledger, and with half as many, on a PostgreSQL server (`BENCH_DATABASE_URL`,
+ * `TEST_DATABASE_URL` or the local one).
  */
 const { values: flags } = parseArgs({
   options: { calls: { type: 'string' }, quick: { type: 'boolean' }, keep: { type: 'boolean' } },
 })
 const CALLS = Number(flags.calls ?? (flags.quick ? 200_000 : 10_000_000))
 const REPORT_MS_MAX = 50
-/** Pages that a plan reads may differ by where rows happen to lie. */
+/** Tolerance for the number of pages, which depends on where rows are stored. */
 const GROWTH_MAX = 1.25
 
 await withScratchDatabase(bench, { keep: flags.keep })
@@ -28,7 +29,7 @@ async function bench(scratch: ScratchDatabase): Promise<void> {
   const rounds: Map<string, Figures>[] = []
   console.log(`PostgreSQL ${scratch.version}; ${KEYS} keys of ${USERS} users, ${DAYS} days.`)
 
-  // Every other call of each day first, then the rest: the same time, keys and agents with twice the calls.
+  // Loads every other call of each day first, then the rest: the same days, keys and agents with twice the calls.
   for (const first of [0, 1]) {
     const startedMs = performance.now()
     await data.loadCalls(CALLS, first, 2)

@@ -1,32 +1,32 @@
-/** One call as both servers get it; the pass-through hands the body on, whatever the path. */
+/** The call that both servers receive. The pass-through forwards the body whatever the path is. */
 export interface Call {
   readonly path: string
   readonly body: string
-  /** How a complete reply ends. */
+  /** The end of a complete reply. */
   readonly ending: string
 }
 
-/** The mock platform looks for this, and leaves such a stream open. */
+/** The mock platform keeps streams open whose request contains this. */
 export const PACE = 'a-chunk-now-and-then'
 /**
- * Of the streams that stay open, so many of a server talk at a time: 2,500 chunks a second. More would fill the core, and
- * chunks would be read several at a time, which costs less and is not what the pace of a model looks like.
+ * Number of open streams per server that are active at a time: 2,500 chunks a second. More would saturate the core, and
+ * several chunks would be read at once, which costs less and does not match the pace of a model.
  */
 export const TALKING = 250
-/** A stream gets so many chunks before it is another's turn. All streams of a server have had theirs before it sends a keep-alive. */
+/** Number of chunks in a burst. All streams have had a burst before the gateway would send a keep-alive. */
 export const BURST_CHUNKS = 3
 export const CHUNK_APART_MS = 100
-/** The pass-through hands on the model that the client names. */
+/** The pass-through forwards the model that the client names. */
 export const GATEWAYS_MODEL = 'bench-1'
 
-/** Writes of the mock platform a stream. */
+/** Number of writes of the mock platform per stream. */
 export const CHUNKS_PER_STREAM = 200
 
 export const JSON_CALL = completion({ stream: false })
 export const STREAM_CALL = completion({ stream: true })
 export const PACED_CALL = completion({ stream: true, query: PACE })
 
-/** What the platform does not do, the gateway does here beside the rest: it keeps the turn of the conversation. */
+/** Includes the extra work of the gateway for a platform without conversations: it stores the turn. */
 export const KEPT_CALL: Call = {
   path: '/api/v1/chat',
   body: JSON.stringify({

@@ -4,7 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-/** Makes the Prisma client, where the schema or Prisma changed since the last time. */
+/* Generates the Prisma client, unless neither the schema nor the version of Prisma has changed since the last time. */
+
 const root = new URL('../', import.meta.url)
 const client = new URL('apps/gateway/src/generated/prisma/client.ts', root)
 const stamp = new URL('apps/gateway/src/generated/prisma.stamp', root)
@@ -22,13 +23,13 @@ if (!existsSync(client) || !existsSync(stamp) || readFileSync(stamp, 'utf8') !==
   const run = spawnSync(process.execPath, [cli, 'generate', '--no-hints'], {
     cwd: root,
     encoding: 'utf8',
-    // Prisma wants a schema engine to exist before any command, and would download one that `generate` never runs.
+    // Prisma requires a schema engine before any command and would download one, although `generate` never runs it.
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' },
   })
   if (run.status !== 0) {
-    console.error(`The Prisma client could not be made:\n${run.stdout}${run.stderr}`)
+    console.error(`The Prisma client could not be generated:\n${run.stdout}${run.stderr}`)
     process.exit(1)
   }
   writeFileSync(stamp, wanted)
-  console.log(`Prisma client ${version} made.`)
+  console.log(`Prisma client ${version} generated.`)
 }

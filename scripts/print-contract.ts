@@ -6,14 +6,14 @@ import { createGateway } from '../apps/gateway/src/gateway.ts'
 import { createLogger } from '../apps/gateway/src/ops/logger.ts'
 import { createServer } from '../apps/gateway/src/server.ts'
 
-/** Where the contract is committed. */
+/** Path of the committed contract. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)
 
-/** The contract as the route schemas tell it, the same on every machine. */
+/** Returns the OpenAPI document that the route schemas produce, independent of the machine. */
 export async function printContract(): Promise<string> {
   const config = parseConfig(undefined, {})
   const log = createLogger('silent')
-  // It connects with the first query, and none is asked.
+  // The database connects at the first query, and there is none here.
   const database = await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1/none' })
   const gateway = createGateway({ config, database, runtime: systemRuntime, log })
   const app = await createServer(config, gateway, log)
@@ -31,7 +31,7 @@ if (import.meta.main) {
   if (!process.argv.includes('--check')) {
     await writeFile(CONTRACT, printed)
   } else if ((await readFile(CONTRACT, 'utf8').catch(() => '')) !== printed) {
-    console.error('openapi.json is not what the routes say: run "pnpm contract" and commit it.')
+    console.error('openapi.json does not match the routes: run "pnpm contract" and commit the result.')
     process.exitCode = 1
   }
 }

@@ -46,7 +46,7 @@ const [chunk, completionChunk, streamError, reply, completion] = [
 type Check = ReturnType<typeof replyCheck>
 
 test.for(BUILT_IN)(
-  '$platform: whatever it sends, each face gives its schema and one end, and tells no secret',
+  '$platform: whatever it sends, both interfaces return valid replies with one end and without secrets',
   { timeout: runs.timeoutMs },
   async (adapter) => {
     // With this option, operators allow prompts of nodes to reach clients.
@@ -83,8 +83,8 @@ test.for(BUILT_IN)(
   },
 )
 
-/** Returns the events that the chat service derives from a reply. */
-interface CallResult {
+/** The events that the chat service derives from a reply, and the error that ended it, if any. */
+interface ReadReply {
   readonly batches: readonly (readonly ChatEvent[])[]
   readonly problem: Problem | undefined
 }
@@ -93,7 +93,7 @@ async function readEvents(
   adapter: Adapter,
   options: Agent['options'],
   parts: readonly UpstreamPart[],
-): Promise<CallResult> {
+): Promise<ReadReply> {
   const agent = agentFor(adapter, {
     ...{ options, timeouts },
     apiKey: 'sk-planted-agent',
@@ -148,7 +148,7 @@ function turnOf(call: AgentCall) {
 }
 
 /** Expects the bytes of a valid stream: chunks that match the schema, then `[DONE]` or one error. */
-function requireStream(encoder: ChunkEncoder, { batches, problem }: CallResult, check: Check): void {
+function requireStream(encoder: ChunkEncoder, { batches, problem }: ReadReply, check: Check): void {
   const text = batches.flat().map(encoder.encode).join('') + (problem ? encoder.fail(problem) : '')
   requireNoSecret(text)
   const frames = text.split('\n\n')
@@ -162,7 +162,7 @@ function requireStream(encoder: ChunkEncoder, { batches, problem }: CallResult, 
 async function requireReply(
   parts: CollectOptions['parts'],
   shape: (reply: CollectedReply) => object,
-  { batches, problem }: CallResult,
+  { batches, problem }: ReadReply,
   check: Check,
 ): Promise<void> {
   const body = JSON.stringify(shape(await collectReply(chatOf(batches), { parts, replyBytesMax })))

@@ -34,7 +34,7 @@ const ROWS_READ_MAX = 20_000
 
 const keyHash = (n: number) => createHash('sha256').update(`key-${n}`).digest('hex')
 
-/** Fills the tables; `$1` and `$2` are the first and the last row. Turns and calls get one row each, other tables fewer. */
+/** `$1` and `$2` are the first and the last row to insert into turns and calls; the other tables get fewer rows. */
 const FILL = `
 WITH turns_made AS (
   INSERT INTO turns (id, conversation, question, answer, is_escaped, characters, created_at)

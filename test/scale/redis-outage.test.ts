@@ -122,7 +122,8 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     for (let call = 0; call < 10; call += 1) await sendWith(keys[1], 1)
     await redis.cut()
     expect(countByReason(await sendWith(keys[0], 40))).toEqual({ rate_limited: 40 })
-    // The second replica has not seen this key: the first grants half of the ten that are left, the second half of the full limit.
+    // The second replica has not seen this key. The first one grants half of the ten calls that are left, and the second
+    // one half of the full limit.
     expect(countByReason(await sendWith(keys[1], 60))).toEqual({ 200: 15, rate_limited: 45 })
 
     const emptying = new Redis(`${redisUrl}/9`)

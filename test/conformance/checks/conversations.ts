@@ -4,7 +4,7 @@ import { replayOf } from '../replay.ts'
 import type { Check, Trial } from '../trial.ts'
 
 const MY_NAME = 'What is my name?'
-const NOT_TOLD = 'You have not first me your name in this conversation.'
+const NOT_TOLD = 'You have not told me your name in this conversation.'
 
 export const CONVERSATIONS = {
   async 'TALK-01'(trial) {

@@ -25,11 +25,11 @@ export interface Finding {
 }
 
 /**
- * Finds every promise that is stored or discarded without a rejection handler. A promise is handled if the expression that
- * creates it is awaited, returned or passed to a function immediately, ends in `.catch(…)` or in `.then(…, …)`, or is
- * `new Promise((resolve) => …)`, which never rejects. An argument of a method that stores it (`push`, `set`, `add`) counts as
- * stored. `void` discards a promise without handling it. The promise of an async function that is passed to a timer or an
- * event emitter is discarded by the caller.
+ * Finds every promise that is stored or discarded without a rejection handler. A promise is handled if the expression
+ * that creates it is awaited, returned or passed to a function immediately, ends in `.catch(…)` or in `.then(…, …)`, or
+ * is `new Promise((resolve) => …)`, which never rejects. An argument of a method that stores it (`push`, `set`, `add`)
+ * counts as stored. `void` discards a promise without handling it. The promise of an async function that is passed to a
+ * timer or an event emitter is discarded by the caller.
  */
 export function findUnhandledPromises(configFile: string, isSearched: (file: string) => boolean): Finding[] {
   const api = new API()
