@@ -20,7 +20,7 @@ export class PacedStreams {
     this.#chunks = chunks
   }
 
-  /** Adds a stream until its reader disconnects. All streams are closed together. */
+  /** Adds a stream. All streams are dropped together when the first reader disconnects. */
   add(response: ServerResponse): void {
     if (this.#streams.length === 0) this.#start()
     this.#streams.push(response)
