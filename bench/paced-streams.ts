@@ -20,7 +20,7 @@ export class PacedStreams {
     this.#chunks = chunks
   }
 
-  /** Adds a stream. All streams are dropped together when the first reader disconnects. */
+  /** Adds a stream, which gets chunks until the process ends. The first stream starts the clock. */
   add(response: ServerResponse): void {
     if (this.#streams.length === 0) this.#start()
     this.#streams.push(response)
