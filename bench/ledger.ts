@@ -64,7 +64,7 @@ function told({ calls, statements, ms }: Batches): string[] {
 
 /** So many calls, each admitted and settled, by callers that wait for their admission and no longer. */
 async function load(
-  { sql, keptSql }: Pick<Database, 'sql' | 'keptSql'>,
+  { sql, dedicatedSql }: Pick<Database, 'sql' | 'dedicatedSql'>,
   keys: readonly string[],
   atATime: number,
   calls: number,
@@ -72,7 +72,7 @@ async function load(
   const batches = { admit: none(), settle: none() }
   const ledger = createLedger({
     sql,
-    admissionSql: keptSql,
+    admissionSql: dedicatedSql,
     runtime: systemRuntime,
     instanceId: randomUUIDv7(),
     observer: {

@@ -1,4 +1,4 @@
-import type { ChatEvent, DetailEvent, FinishReason, Usage } from '#core/agents/events.ts'
+import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { Problem } from '#core/errors.ts'
 import { detailOf } from './detail-of.ts'
 import { ReplyText } from './reply-text.ts'
@@ -14,7 +14,7 @@ export interface CollectedReply {
   readonly details: readonly DetailEvent[]
   readonly finishReason: FinishReason
   /** Undefined where the platform reported none. */
-  readonly usage: Usage | undefined
+  readonly usage: TokenCounts | undefined
 }
 
 export interface CollectOptions {
@@ -53,7 +53,7 @@ class Collector {
   #bytesBeside = 0
   #reasoning = ''
   #finishReason: FinishReason = 'stop'
-  #usage: Usage | undefined
+  #usage: TokenCounts | undefined
 
   constructor(model: string, parts: CollectOptions['parts']) {
     this.#model = model

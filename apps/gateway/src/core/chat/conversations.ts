@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { coalesce } from '#core/batcher.ts'
+import { createBatcher } from '#core/batcher.ts'
 import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
@@ -71,7 +71,7 @@ const SWEPT_AT_ONCE = 1_000
 export function createConversations(deps: ConversationsDeps): Conversations {
   const { sql, runtime, bounds } = deps
 
-  const remember = coalesce<TurnRow, void>(
+  const remember = createBatcher<TurnRow, void>(
     async (turns) => {
       await sql.query(REMEMBER, [JSON.stringify(turns), bounds.maxTurns, bounds.maxCharacters])
       return turns.map(() => undefined)

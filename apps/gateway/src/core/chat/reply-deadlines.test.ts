@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Timeouts } from '#core/agents/adapter.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { type ReplyDeadlines, startWatch, type WatchEvent } from './reply-deadlines.ts'
+import { type DeadlineEvent, type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 
 const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
 
-let told: WatchEvent[]
+let told: DeadlineEvent[]
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 function start(more: Partial<Timeouts> = {}): ReplyDeadlines {
-  return startWatch({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
+  return startReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
 }
 
 /** When, from now on, something was told; undefined where nothing was within the time. */
@@ -41,78 +41,78 @@ test.each([
   ['shorter', 300],
   ['longer', 20],
 ])('after the first byte the allowed silence counts, which is %s', (_name, firstByteMs) => {
-  const watch = start({ firstByteMs })
+  const deadlines = start({ firstByteMs })
   vi.advanceTimersByTime(10)
-  watch.begun()
+  deadlines.firstByte()
   expect(toldAfterMs()).toBe(100)
   expect(told).toEqual(['timeout'])
 })
 
 test('life puts the end of the silence off; what is no life (a ping) does not', () => {
-  const watch = start()
-  watch.begun()
+  const deadlines = start()
+  deadlines.firstByte()
   for (let beat = 0; beat < 5; beat += 1) {
     vi.advanceTimersByTime(60)
-    watch.alive()
+    deadlines.activity()
   }
   vi.advanceTimersByTime(60)
   // A ping: a byte came, nothing else.
-  watch.begun()
+  deadlines.firstByte()
   expect(toldAfterMs()).toBe(40)
 })
 
 test('the whole reply takes no longer than allowed, however lively it is', () => {
-  const watch = start()
-  watch.begun()
+  const deadlines = start()
+  deadlines.firstByte()
   for (let beat = 0; beat < 19; beat += 1) {
     vi.advanceTimersByTime(50)
-    watch.alive()
+    deadlines.activity()
   }
   expect(toldAfterMs()).toBe(50)
   expect(told).toEqual(['timeout'])
 })
 
 test('while the client is served, silence does not count: the platform may be paused for its sake', () => {
-  const watch = start()
-  watch.begun()
-  watch.serving()
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.pauseIdle()
   vi.advanceTimersByTime(750)
   expect(told).toEqual([])
-  watch.waiting()
+  deadlines.resumeIdle()
   expect(toldAfterMs()).toBe(100)
 })
 
 test('a slow client still has to end within the total time', () => {
-  const watch = start()
-  watch.begun()
-  watch.serving()
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.pauseIdle()
   expect(toldAfterMs()).toBe(1_000)
   expect(told).toEqual(['timeout'])
 })
 
 test('a reported end has its grace, which begins with the first report and passes even in silence', () => {
-  const watch = start()
-  watch.begun()
-  watch.ending(80)
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(80)
   vi.advanceTimersByTime(50)
-  watch.alive()
-  watch.ending(80)
+  deadlines.activity()
+  deadlines.startGrace(80)
   expect(toldAfterMs()).toBe(30)
   expect(told).toEqual(['grace'])
 })
 
 test('after the reported end no deadline makes a failure of the reply', () => {
-  const watch = start()
-  watch.begun()
-  watch.ending(400)
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(400)
   expect(toldAfterMs()).toBe(100)
   expect(told).toEqual(['grace'])
 })
 
 test('a stopped watch tells nothing', () => {
-  const watch = start()
-  watch.begun()
-  watch.ending(50)
-  watch.stop()
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(50)
+  deadlines.stop()
   expect(toldAfterMs()).toBeUndefined()
 })

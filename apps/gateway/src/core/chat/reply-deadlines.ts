@@ -1,36 +1,36 @@
 import type { Timeouts } from '#core/agents/adapter.ts'
 import type { Runtime } from '#core/runtime.ts'
 
-export type WatchEvent = 'timeout' | 'grace'
+export type DeadlineEvent = 'timeout' | 'grace'
 
 /** All deadlines of one reply behind one timer: events only move a number, the timer looks at it when it fires. */
 export interface ReplyDeadlines {
   /** Something that counts as life came. */
-  alive(): void
+  activity(): void
   /** The first byte came: from here on silence counts. */
-  begun(): void
+  firstByte(): void
   /** The client is waited for: that is not the platform's silence. */
-  serving(): void
+  pauseIdle(): void
   /** The platform is waited for again: from here on silence counts. */
-  waiting(): void
+  resumeIdle(): void
   /** The platform reported its end: what it still has to say may take so long. */
-  ending(graceMs: number): void
+  startGrace(graceMs: number): void
   stop(): void
 }
 
-export function startWatch(
+export function startReplyDeadlines(
   timeouts: Timeouts,
   runtime: Runtime,
-  onEvent: (event: WatchEvent) => void,
+  onEvent: (event: DeadlineEvent) => void,
 ): ReplyDeadlines {
-  return new Watch(timeouts, runtime, onEvent)
+  return new Deadlines(timeouts, runtime, onEvent)
 }
 
 /** A class, because a function for each of its methods would cost every open stream half a kilobyte. */
-class Watch implements ReplyDeadlines {
+class Deadlines implements ReplyDeadlines {
   readonly #timeouts: Timeouts
   readonly #runtime: Runtime
-  readonly #onEvent: (event: WatchEvent) => void
+  readonly #onEvent: (event: DeadlineEvent) => void
   readonly #startedMs: number
   #hasBegun = false
   #isServing = false
@@ -38,7 +38,7 @@ class Watch implements ReplyDeadlines {
   #graceAtMs = Number.POSITIVE_INFINITY
   #timer: NodeJS.Timeout
 
-  constructor(timeouts: Timeouts, runtime: Runtime, onEvent: (event: WatchEvent) => void) {
+  constructor(timeouts: Timeouts, runtime: Runtime, onEvent: (event: DeadlineEvent) => void) {
     this.#timeouts = timeouts
     this.#runtime = runtime
     this.#onEvent = onEvent
@@ -47,11 +47,11 @@ class Watch implements ReplyDeadlines {
     this.#timer = this.#lookIn(this.#timeoutAtMs(this.#startedMs) - this.#startedMs)
   }
 
-  alive(): void {
+  activity(): void {
     this.#lifeMs = this.#runtime.elapsedMs()
   }
 
-  begun(): void {
+  firstByte(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
     this.#lifeMs = this.#runtime.elapsedMs()
@@ -62,16 +62,16 @@ class Watch implements ReplyDeadlines {
     }
   }
 
-  serving(): void {
+  pauseIdle(): void {
     this.#isServing = true
   }
 
-  waiting(): void {
+  resumeIdle(): void {
     this.#isServing = false
     this.#lifeMs = this.#runtime.elapsedMs()
   }
 
-  ending(graceMs: number): void {
+  startGrace(graceMs: number): void {
     if (this.#graceAtMs !== Number.POSITIVE_INFINITY) return
     this.#graceAtMs = this.#runtime.elapsedMs() + graceMs
     clearTimeout(this.#timer)

@@ -1,5 +1,12 @@
 import type { Adapter, Agent, AgentCall, ReplyState } from '#core/agents/adapter.ts'
-import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from '#core/agents/events.ts'
+import type {
+  ChatEvent,
+  ChatEvents,
+  Failure,
+  FinishReason,
+  TakeEvents,
+  TokenCounts,
+} from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
@@ -10,7 +17,7 @@ import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
 import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
-import { type ReplyDeadlines, startWatch } from './reply-deadlines.ts'
+import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 
 /** How a reply ended, told exactly once. */
 export interface RunEnd {
@@ -18,7 +25,7 @@ export interface RunEnd {
   readonly failure: Failure | undefined
   /** A fault of ours, for the log. */
   readonly cause: unknown
-  readonly usage: Usage | undefined
+  readonly usage: TokenCounts | undefined
   readonly model: string | undefined
   readonly firstChunkMs: number | undefined
   readonly durationMs: number
@@ -43,7 +50,7 @@ interface ReplyInProgress {
   readonly turn: ConversationTurn
   readonly state: ReplyState
   readonly reply: UpstreamReply
-  readonly watch: ReplyDeadlines
+  readonly deadlines: ReplyDeadlines
 }
 
 /** How long the id that a stop call needs is waited for when the client has left before it came. */
@@ -72,7 +79,7 @@ export class Run implements ChatEvents {
   #isComplete = false
   #hasContent = false
   #carriedBytes = 0
-  #usage: Usage | undefined
+  #usage: TokenCounts | undefined
   #model: string | undefined
   #firstChunkMs: number | undefined
 
@@ -88,12 +95,12 @@ export class Run implements ChatEvents {
       const inProgress = await this.#open()
       while (!this.#isOver) {
         const part = await inProgress.reply.next()
-        inProgress.watch.begun()
+        inProgress.deadlines.firstByte()
         const batch = this.#translate(inProgress, part)
         if (batch.length > 0) inProgress.turn.saw(batch)
         if (this.#isComplete) await this.#complete(inProgress)
         const taking = handled(batch.length > 0 ? take(batch) : undefined)
-        if (taking !== undefined) await this.#served(taking, inProgress.watch)
+        if (taking !== undefined) await this.#served(taking, inProgress.deadlines)
         if (this.#failure !== undefined) this.#fail(this.#withStatus(this.#failure))
       }
     } catch (error) {
@@ -126,12 +133,12 @@ export class Run implements ChatEvents {
     this.#requireReader()
     const { call } = turn
     const reply = upstream.open(agent, adapter.buildRequest(call))
-    const watch = startWatch(agent.timeouts, runtime, (event) => {
+    const deadlines = startReplyDeadlines(agent.timeouts, runtime, (event) => {
       if (event === 'grace') reply.finish()
       else reply.cancel(new UpstreamError('agent_timeout'))
     })
     turn.call = withoutTexts(call)
-    this.#inProgress = { turn, state: adapter.start(call), reply, watch }
+    this.#inProgress = { turn, state: adapter.start(call), reply, deadlines }
     return this.#inProgress
   }
 
@@ -145,28 +152,28 @@ export class Run implements ChatEvents {
   }
 
   /** A slow reader's time is not the platform's silence. */
-  async #served(taking: Promise<void>, watch: ReplyDeadlines): Promise<void> {
-    watch.serving()
+  async #served(taking: Promise<void>, deadlines: ReplyDeadlines): Promise<void> {
+    deadlines.pauseIdle()
     await taking
-    watch.waiting()
+    deadlines.resumeIdle()
   }
 
   #requireReader(): void {
     if (this.#isOver) throw this.#problem ?? new Problem('draining')
   }
 
-  #translate({ turn, state, watch }: ReplyInProgress, part: UpstreamPart): readonly ChatEvent[] {
+  #translate({ turn, state, deadlines }: ReplyInProgress, part: UpstreamPart): readonly ChatEvent[] {
     const { adapter, agent } = this.#options
     const batch: ChatEvent[] = []
     if (part.kind === 'events') {
       for (const event of part.events) {
         const translated = adapter.translate(event, state)
-        if (translated.length > 0) watch.alive()
+        if (translated.length > 0) deadlines.activity()
         this.#sift(translated, batch)
         if (this.#failure !== undefined) break
       }
       this.#learn(turn, state)
-      if (this.#end !== undefined) watch.ending(agent.endGraceMs)
+      if (this.#end !== undefined) deadlines.startGrace(agent.endGraceMs)
       return batch
     }
     if (part.kind === 'body') {
@@ -282,7 +289,7 @@ export class Run implements ChatEvents {
 
   #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
     this.#isOver = true
-    this.#inProgress?.watch.stop()
+    this.#inProgress?.deadlines.stop()
     if (outcome !== 'done' && this.#inProgress !== undefined)
       this.#released = this.#inProgress.turn.failed(failure).catch(() => undefined)
     this.#options.onEnd({

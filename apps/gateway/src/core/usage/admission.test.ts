@@ -6,22 +6,22 @@ import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
 import { type AdmissionService, createAdmission } from './admission.ts'
 import type { CallKind, Ledger } from './ledger.ts'
-import { admissionOf, openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
+import { admissionOf, openUsageAccounts, type TestKey, type UsageAccounts } from './usage.test-support.ts'
 
-let stage: UsageStage
+let accounts: UsageAccounts
 let ledger: Ledger
 let owner: Principal
 let admission: AdmissionService
 let verdicts: LimitVerdict[]
 
 beforeAll(async () => {
-  stage = await openUsage()
-  ledger = stage.processOf()
-  owner = await stage.join('premium')
+  accounts = await openUsageAccounts()
+  ledger = accounts.processOf()
+  owner = await accounts.join('premium')
 }, OPENING_MS)
 afterAll(async () => {
   await ledger.close(5_000)
-  await stage.database.close()
+  await accounts.database.close()
 })
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ beforeEach(() => {
     loginAddress: perMinute(1),
     refusedKeys: perMinute(2),
   })
-  const { runtime, database } = stage
+  const { runtime, database } = accounts
   admission = createAdmission({
     limits,
     keyLimits: createKeyLimitsReader({ sql: database.sql, runtime }),
@@ -66,8 +66,8 @@ async function askTimes(times: number, key: Pick<TestKey, 'hash'>, kind: CallKin
 }
 
 async function keyWith(permission: CallKind, limits: object = {}): Promise<TestKey> {
-  const key = await stage.ownKey(owner)
-  await stage.database.prisma.apiKey.update({
+  const key = await accounts.ownKey(owner)
+  await accounts.database.prisma.apiKey.update({
     where: { id: key.id },
     data: { permissions: [permission], ...limits },
   })
@@ -75,7 +75,7 @@ async function keyWith(permission: CallKind, limits: object = {}): Promise<TestK
 }
 
 async function countOf({ id }: TestKey): Promise<number> {
-  return stage.database.prisma.call.count({ where: { keyId: id } })
+  return accounts.database.prisma.call.count({ where: { keyId: id } })
 }
 
 const unknown = { hash: '0'.repeat(64) }
@@ -91,7 +91,7 @@ describe.each([
   })
 
   test('has a limit of its own, and what is over it is not counted', async () => {
-    const key = await stage.ownKey(owner)
+    const key = await accounts.ownKey(owner)
     expect(await askTimes(points + 1, key, kind)).toEqual([...Array(points).fill('admitted'), 'rate_limited'])
     expect(verdicts.map(({ policy, remaining }) => [policy, remaining]).at(-1)).toEqual([kind, 0])
     expect(await countOf(key)).toBe(points)
@@ -105,7 +105,7 @@ describe.each([
 })
 
 test('who is over its limit learns for how long, and where it stands in its window', async () => {
-  const key = await stage.ownKey(owner)
+  const key = await accounts.ownKey(owner)
   await askTimes(2, key, 'upload')
   const request = { ...admissionOf(key, { kind: 'upload' }), address: '192.0.2.1' }
   const refused = admission.admit(request, (verdict) => verdicts.push(verdict))
@@ -117,8 +117,8 @@ test('who is over its limit learns for how long, and where it stands in its wind
 })
 
 test('a key that is not good counts against its address, an unknown one without a turn in a window', async () => {
-  const revoked = await stage.ownKey(owner)
-  await stage.keys.revoke(owner, revoked.id)
+  const revoked = await accounts.ownKey(owner)
+  await accounts.keys.revoke(owner, revoked.id)
   expect([await ask(unknown, 'chat'), await ask(revoked, 'upload')]).toEqual(['key_unknown', 'key_revoked'])
   expect(await ask(unknown, 'chat')).toBe('rate_limited')
   expect(await ask(unknown, 'chat', '198.51.100.7')).toBe('key_unknown')

@@ -4,35 +4,35 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
-import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
-import { createUsage, type Usage, type UsageDeps } from './usage.ts'
+import { openUsageAccounts, type TestKey, type UsageAccounts } from './usage.test-support.ts'
+import { createUsageService, type UsageDeps, type UsageService } from './usage.ts'
 
-let stage: UsageStage
+let accounts: UsageAccounts
 let admin: Principal
 let owner: Principal
 let key: TestKey
 let otherKey: TestKey
 let foreign: TestKey
 
-function usageWith(deps: Partial<UsageDeps> = {}): Usage {
-  return createUsage({
-    ...{ database: stage.database, runtime: stage.runtime, limits: ampleLimits() },
+function usageWith(deps: Partial<UsageDeps> = {}): UsageService {
+  return createUsageService({
+    ...{ database: accounts.database, runtime: accounts.runtime, limits: ampleLimits() },
     ...{ config: { retentionDays: 400 }, agentIds: new Set(['dify']), ...deps },
   })
 }
 
 beforeAll(async () => {
-  stage = await openUsage()
-  admin = await stage.join('admin')
-  owner = await stage.join('premium')
-  key = await stage.ownKey(owner)
-  otherKey = await stage.ownKey(owner)
-  foreign = await stage.ownKey(await stage.join('premium'))
+  accounts = await openUsageAccounts()
+  admin = await accounts.join('admin')
+  owner = await accounts.join('premium')
+  key = await accounts.ownKey(owner)
+  otherKey = await accounts.ownKey(owner)
+  foreign = await accounts.ownKey(await accounts.join('premium'))
 }, OPENING_MS)
-afterAll(() => stage.database.close())
+afterAll(() => accounts.database.close())
 
 const admit = ({ id, ownerId, hash, caller }: TestKey) =>
-  stage.admitAt({ id, ownerId, hash, caller }, v7(), stage.runtime.now())
+  accounts.admitAt({ id, ownerId, hash, caller }, v7(), accounts.runtime.now())
 
 test('a call is found by whoever sees it in the list, and no id is a database error', async () => {
   const usage = usageWith()
@@ -47,7 +47,7 @@ test('a call is found by whoever sees it in the list, and no id is a database er
 })
 
 test.each(['embedded', 'server'] as const)('%s: a page has the columns that are asked for', async (kind) => {
-  const usage = usageWith({ database: { ...stage.database, kind } })
+  const usage = usageWith({ database: { ...accounts.database, kind } })
   const newest = await admit(key)
   const [row] = await usage.calls(owner, {}, { take: 1, select: { agent: true } })
   expect(row).toMatchObject({ id: newest, agent: 'dify' })
@@ -57,7 +57,7 @@ test.each(['embedded', 'server'] as const)('%s: a page has the columns that are 
 })
 
 test('an export goes on past one read, each call once, newest first', async () => {
-  await stage.database.sql.query(
+  await accounts.database.sql.query(
     `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
      SELECT gen_random_uuid(), '', $1, $2, 'chat', 'rest', 'dify', $1, now() FROM generate_series(1, 2001)`,
     [foreign.id, foreign.ownerId],

@@ -1,5 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
-import { type Coalescer, coalesce } from '#core/batcher.ts'
+import { type Batcher, createBatcher } from '#core/batcher.ts'
 import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
@@ -117,7 +117,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return result
   }
 
-  const admitAll = coalesce<Asked, AdmissionAnswer | undefined>(
+  const admitAll = createBatcher<Asked, AdmissionAnswer | undefined>(
     async (batch) => {
       const asked = batch.filter(({ isRefused }) => !isRefused)
       // All of a batch that took too long and was put back: their callers have had their answer.
@@ -140,7 +140,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
   )
 
-  const settleAll: Coalescer<Settlement, void> = coalesce<Settlement, void>(
+  const settleAll: Batcher<Settlement, void> = createBatcher<Settlement, void>(
     async (settlements) => {
       await timed('settle', sql, SETTLE, settlements.map(settlementRow))
       return settlements.map(() => undefined)

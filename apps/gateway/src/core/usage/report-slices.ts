@@ -49,9 +49,9 @@ export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): 
   return [...rows.values()]
 }
 
-type Sums = Omit<ReportRow, 'start' | 'sign'>
+type GroupSums = Omit<ReportRow, 'start' | 'sign'>
 
-interface SliceRow extends Sums {
+interface SliceRow extends GroupSums {
   /** Null in the one row of a slice whose rollups the filters left out. */
   readonly span: Granularity | null
   readonly bucket: Date | null
@@ -135,7 +135,7 @@ function segmentFinder(
   }
 }
 
-function merged(one: ReportRow, other: Sums): ReportRow {
+function merged(one: ReportRow, other: GroupSums): ReportRow {
   return {
     ...one,
     calls: one.calls + other.calls,

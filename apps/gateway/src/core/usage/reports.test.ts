@@ -12,16 +12,16 @@ import type { Reads, Slices } from './reads.ts'
 import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
 import { type Report, readReport, type Series } from './reports.ts'
-import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
-import { createUsage, type Usage } from './usage.ts'
-import type { Metrics } from './usage-accumulator.ts'
+import { openUsageAccounts, type TestKey, type UsageAccounts } from './usage.test-support.ts'
+import { createUsageService, type UsageService } from './usage.ts'
+import type { UsageMetrics } from './usage-accumulator.ts'
 
 const HOUR_MS = 3_600_000
 /** Clocks go forward in Berlin in its middle. */
 const [FROM, TO] = [new Date('2026-03-25T00:00:00Z'), new Date('2026-04-03T00:00:00Z')]
 
-let stage: UsageStage
-let usage: Usage
+let accounts: UsageAccounts
+let usage: UsageService
 let admin: Principal
 let owners: readonly [Principal, Principal]
 let keys: readonly TestKey[]
@@ -58,18 +58,22 @@ const past: Arbitrary<Past> = record({
 const CALLS = process.env.SOAK ? 300 : 60
 
 beforeAll(async () => {
-  stage = await openUsage()
+  accounts = await openUsageAccounts()
   usage = usageOf('embedded')
-  admin = await stage.join('admin')
-  owners = [await stage.join('premium'), await stage.join('premium')]
-  keys = [await stage.ownKey(owners[0]), await stage.ownKey(owners[0]), await stage.ownKey(owners[1])]
+  admin = await accounts.join('admin')
+  owners = [await accounts.join('premium'), await accounts.join('premium')]
+  keys = [
+    await accounts.ownKey(owners[0]),
+    await accounts.ownKey(owners[0]),
+    await accounts.ownKey(owners[1]),
+  ]
   const instanceId = v7()
-  const process = stage.processOf(instanceId)
+  const process = accounts.processOf(instanceId)
   await assert(
     asyncProperty(array(past, { minLength: CALLS, maxLength: CALLS }), async (batch) => {
       for (const { key, hour, agent, endUser, end } of batch) {
         const at = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
-        const callId = await stage.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
+        const callId = await accounts.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
         process.settle({ callId, ...end })
       }
     }),
@@ -77,10 +81,10 @@ beforeAll(async () => {
   )
   await process.close(20_000)
   // Still running: no report has it.
-  await stage.admitAt(keys[0] as TestKey, instanceId, FROM)
-  calls = await stage.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
+  await accounts.admitAt(keys[0] as TestKey, instanceId, FROM)
+  calls = await accounts.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
 }, OPENING_MS)
-afterAll(() => stage.database.close())
+afterAll(() => accounts.database.close())
 
 const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] } as const
 
@@ -92,9 +96,9 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
   return report
 }
 
-function usageOf(kind: 'embedded' | 'server'): Usage {
-  return createUsage({
-    ...{ database: { ...stage.database, kind }, runtime: stage.runtime, limits: ampleLimits() },
+function usageOf(kind: 'embedded' | 'server'): UsageService {
+  return createUsageService({
+    ...{ database: { ...accounts.database, kind }, runtime: accounts.runtime, limits: ampleLimits() },
     ...{ config: { retentionDays: 400 }, agentIds: new Set(['nobody-called-it']) },
   })
 }
@@ -104,7 +108,7 @@ test.each([1, 7, 50])('slices of %i rollups add up to what one statement gives',
     inTurn: (read) => read(),
     slices: { run: (statement) => statement(rowsMax) },
   }
-  const deps = { sql: stage.database.sql, reads, requireKnownAgent: async () => undefined }
+  const deps = { sql: accounts.database.sql, reads, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const [caller, more] of [
     [admin, { groupBy: ['key', 'outcome'] }],
@@ -136,7 +140,7 @@ test.each(['embedded', 'server'] as const)(
 
 test('a page of the ledger that is looked for in slices is the page', async () => {
   const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
-  const deps = { ...stage.database, requireKnownAgent: async () => undefined }
+  const deps = { ...accounts.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const rowsMax of [1, 3, 100]) {
     const slices: Slices = { run: (statement) => statement(rowsMax) }
@@ -242,7 +246,7 @@ test.each([
 )
 
 test('where nothing was called, there are points all the same', async () => {
-  const nobody = await stage.join('user')
+  const nobody = await accounts.join('user')
   const { totals, series } = await ask(nobody)
   expectTruth(totals, [])
   expect(series).toHaveLength(1)
@@ -283,29 +287,29 @@ test('end users cross with every other group, for everybody, a user and a key', 
 })
 
 test('calls past their retention leave the ledger, and the reports keep them', async () => {
-  const [row] = await stage.database.sql.query<{ days: number }>(
+  const [row] = await accounts.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
-  const pruning = createUsage({
-    ...{ database: stage.database, runtime: stage.runtime, limits: ampleLimits() },
+  const pruning = createUsageService({
+    ...{ database: accounts.database, runtime: accounts.runtime, limits: ampleLimits() },
     config: { retentionDays: row?.days ?? 0 },
     agentIds: new Set(),
   })
   // The ids of these calls say today; a row is looked for by the time in its id.
-  await stage.database.sql.query(
+  await accounts.database.sql.query(
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
   )
   const kept = calls.filter(({ admittedAt }) => admittedAt >= new Date('2026-03-29T00:00:00Z')).length
   expect(await pruning.prune()).toBe(calls.length - kept)
   expect(await pruning.prune()).toBe(0)
-  expect(await stage.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
+  expect(await accounts.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
   expectTruth((await ask(admin)).totals, calls)
   expect(await pruning.verify('all')).not.toContainEqual(
     expect.objectContaining({ equation: 'ledger = rollups' }),
   )
 })
 
-function expectTruth(told: Metrics, truth: readonly Call[]): void {
+function expectTruth(told: UsageMetrics, truth: readonly Call[]): void {
   const reported = truth.filter(({ totalTokens }) => totalTokens !== null)
   const sum = (read: (call: Call) => number | null) =>
     reported.length === 0 ? null : truth.reduce((total, call) => total + (read(call) ?? 0), 0)
@@ -328,7 +332,7 @@ function expectTruth(told: Metrics, truth: readonly Call[]): void {
   )
 }
 
-function expectQuantiles(told: Metrics['durationMs'], truth: readonly (number | null)[]): void {
+function expectQuantiles(told: UsageMetrics['durationMs'], truth: readonly (number | null)[]): void {
   const sorted = truth.filter((value) => value !== null).sort((one, other) => one - other)
   expect(told === null).toBe(sorted.length === 0)
   if (told === null) return

@@ -10,20 +10,20 @@ import { type ReportRange, reportRange } from './report-range.ts'
 import type { Group, ReportRow } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
 import { type Scope, scopeOf } from './scope.ts'
-import { type Metrics, Sums } from './usage-accumulator.ts'
+import { UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
 
 export interface Series {
   readonly group: Readonly<Partial<Record<Group, string>>>
-  readonly totals: Metrics
+  readonly totals: UsageMetrics
   /** One a bucket, also where nothing was called. */
-  readonly points: readonly (Metrics & { readonly start: Date })[]
+  readonly points: readonly (UsageMetrics & { readonly start: Date })[]
 }
 
 export interface Report extends Pick<ReportQuery, 'timezone' | 'granularity' | 'groupBy'> {
   /** What was answered: the whole buckets that the asked range touches. */
   readonly from: Date
   readonly to: Date
-  readonly totals: Metrics
+  readonly totals: UsageMetrics
   readonly series: readonly Series[]
 }
 
@@ -193,7 +193,7 @@ async function toReport(
   if (groups.size * range.starts.length > POINTS_MAX || rows.length > ROWS_MAX) {
     refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
   }
-  const totals = new Sums()
+  const totals = new UsageAccumulator()
   const series: Series[] = []
   for (const own of groups.values()) {
     const one = sumSeries(own, range.starts, groupBy, totals)
@@ -213,18 +213,18 @@ function inOrder(one: Series['group'], other: Series['group']): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
 }
 
-const NOTHING = new Sums().metrics()
+const NOTHING = new UsageAccumulator().metrics()
 
 /** Totals are summed from points, and those of the report from series: every row is merged once. */
 function sumSeries(
   rows: readonly ReportRow[],
   starts: readonly Date[],
   groupBy: readonly Group[],
-  reportTotals: Sums,
+  reportTotals: UsageAccumulator,
 ): Series {
   const byStart = Map.groupBy(rows, (row) => row.start.getTime())
-  const totals = new Sums()
-  const sums = new Sums()
+  const totals = new UsageAccumulator()
+  const sums = new UsageAccumulator()
   const points = starts.map((start) => {
     const own = byStart.get(start.getTime())
     if (own === undefined) return { start, ...NOTHING }

@@ -8,7 +8,7 @@ import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { Group } from './report-rows.ts'
-import { createUsage } from './usage.ts'
+import { createUsageService } from './usage.ts'
 import { verifyUsage } from './verify.ts'
 
 const deps = {
@@ -89,7 +89,7 @@ describe(kind, () => {
     const dayMs = 86_400_000
     // Its keys have no rows of their own, from which reads in slices would start.
     const read = { ...database, kind: 'server' } as const
-    const usage = createUsage({ ...deps, database: read })
+    const usage = createUsageService({ ...deps, database: read })
     const report = await usage.report(admin, {
       from: new Date(Date.now() - 3 * dayMs),
       to: new Date(),
@@ -183,7 +183,7 @@ describe(kind, () => {
       { endUser: 'a', app: 'x', daysAgo: 8 },
       { endUser: 'b', app: 'y' },
     ])
-    const usage = createUsage({ ...deps, database })
+    const usage = createUsageService({ ...deps, database })
     expect(await usage.pruneNames()).toBe(4)
     expect(await usage.pruneNames()).toBe(0)
     const rows = await database.sql.query<{ name: string }>('SELECT name FROM rollup_names ORDER BY name')

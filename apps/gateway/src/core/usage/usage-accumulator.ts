@@ -1,7 +1,7 @@
 import { Histogram, type Quantiles } from './histogram.ts'
 
 /** Settled calls of a stretch of time. Tokens are sums over the calls that reported them; null where none did. */
-export interface Metrics {
+export interface UsageMetrics {
   readonly calls: number
   readonly failedCalls: number
   readonly promptTokens: number | null
@@ -15,7 +15,7 @@ export interface Metrics {
 }
 
 /** Rollups as PostgreSQL has summed them. */
-export interface SumsRow {
+export interface RollupSums {
   /** -1: is taken off. */
   readonly sign: number
   readonly calls: number
@@ -30,7 +30,7 @@ export interface SumsRow {
 }
 
 /** What metrics are made from, added up in place: a report has tens of thousands of points. */
-export class Sums {
+export class UsageAccumulator {
   #calls = 0
   #failed = 0
   #tokenCalls = 0
@@ -40,7 +40,7 @@ export class Sums {
   readonly #firstChunk = new Histogram()
   readonly #duration = new Histogram()
 
-  addRow(row: SumsRow): void {
+  addRow(row: RollupSums): void {
     const { sign } = row
     this.#calls += sign * row.calls
     this.#failed += sign * row.failed
@@ -52,7 +52,7 @@ export class Sums {
     this.#duration.addJson(row.duration ?? '', sign)
   }
 
-  add(other: Sums): void {
+  add(other: UsageAccumulator): void {
     this.#calls += other.#calls
     this.#failed += other.#failed
     this.#tokenCalls += other.#tokenCalls
@@ -74,7 +74,7 @@ export class Sums {
     this.#duration.clear()
   }
 
-  metrics(): Metrics {
+  metrics(): UsageMetrics {
     const tokens = (count: number) => (this.#tokenCalls === 0 ? null : count)
     const coverage = this.#tokenCalls / this.#calls
     return {

@@ -14,7 +14,7 @@ export interface TestKey {
 }
 
 /** Users, keys and their usage on an embedded database. */
-export interface UsageStage extends UserServices {
+export interface UsageAccounts extends UserServices {
   /** A process of its own on the same database. */
   processOf(instanceId?: string): Ledger
   ownKey(owner: Principal): Promise<TestKey>
@@ -22,7 +22,7 @@ export interface UsageStage extends UserServices {
   admitAt(key: TestKey, instanceId: string, at: Date, more?: Partial<Admission>): Promise<string>
 }
 
-export async function openUsage(): Promise<UsageStage> {
+export async function openUsageAccounts(): Promise<UsageAccounts> {
   const services = await openUserServices()
   const { sql } = services.database
   return {

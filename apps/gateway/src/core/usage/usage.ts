@@ -16,7 +16,7 @@ import { type Drift, verifyUsage } from './verify.ts'
  * What was used, for every face. A user reads its own, an administrator all, a key without `admin` its own calls. Each
  * report, page and export takes a point of the caller's limit once the question is known to be valid.
  */
-export interface Usage {
+export interface UsageService {
   report(caller: Principal, input: ReportInput, onLimit?: OnLimit): Promise<Report>
   /** A page of the ledger, newest first. There is no count of them: it would read every row that the filter lets pass. */
   calls(
@@ -54,13 +54,13 @@ const PRUNED_AT_ONCE = 5_000
 /** They serve the calls that were admitted on their day; even those that an outage kept open end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
-export function createUsage({
+export function createUsageService({
   database,
   runtime,
   limits,
   config,
   agentIds,
-}: UsageDeps): Usage & UsageMaintenance {
+}: UsageDeps): UsageService & UsageMaintenance {
   const { sql, prisma } = database
   const reads = createReads(database.kind)
   const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
