@@ -20,7 +20,7 @@ function start(more: Partial<Timeouts> = {}): ReplyDeadlines {
   return startReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
 }
 
-/** When, from now on, something was told; undefined where nothing was within the time. */
+/** The milliseconds until the next event; undefined if there is none within the time. */
 function toldAfterMs(withinMs = 5_000): number | undefined {
   const before = told.length
   for (let ms = 1; ms <= withinMs; ms += 1) {
@@ -30,7 +30,7 @@ function toldAfterMs(withinMs = 5_000): number | undefined {
   return undefined
 }
 
-test('without a first byte the time ends once', () => {
+test('without a first byte the deadline passes once', () => {
   start()
   expect(toldAfterMs()).toBe(300)
   expect(told).toEqual(['timeout'])
@@ -40,7 +40,7 @@ test('without a first byte the time ends once', () => {
 test.each([
   ['shorter', 300],
   ['longer', 20],
-])('after the first byte the allowed silence counts, which is %s', (_name, firstByteMs) => {
+])('after the first byte the idle time applies, which is %s', (_name, firstByteMs) => {
   const deadlines = start({ firstByteMs })
   vi.advanceTimersByTime(10)
   deadlines.firstByte()
@@ -48,7 +48,7 @@ test.each([
   expect(told).toEqual(['timeout'])
 })
 
-test('life puts the end of the silence off; what is no life (a ping) does not', () => {
+test('activity restarts the idle time; a ping does not', () => {
   const deadlines = start()
   deadlines.firstByte()
   for (let beat = 0; beat < 5; beat += 1) {
@@ -56,12 +56,12 @@ test('life puts the end of the silence off; what is no life (a ping) does not', 
     deadlines.activity()
   }
   vi.advanceTimersByTime(60)
-  // A ping: a byte came, nothing else.
+  // A ping: bytes arrived, but no event.
   deadlines.firstByte()
   expect(toldAfterMs()).toBe(40)
 })
 
-test('the whole reply takes no longer than allowed, however lively it is', () => {
+test('the total time is limited, however active the reply is', () => {
   const deadlines = start()
   deadlines.firstByte()
   for (let beat = 0; beat < 19; beat += 1) {
@@ -72,7 +72,7 @@ test('the whole reply takes no longer than allowed, however lively it is', () =>
   expect(told).toEqual(['timeout'])
 })
 
-test('while the client is served, silence does not count: the platform may be paused for its sake', () => {
+test('the idle time is suspended while the gateway waits for the client', () => {
   const deadlines = start()
   deadlines.firstByte()
   deadlines.pauseIdle()
@@ -90,7 +90,7 @@ test('a slow client still has to end within the total time', () => {
   expect(told).toEqual(['timeout'])
 })
 
-test('a reported end has its grace, which begins with the first report and passes even in silence', () => {
+test('the grace period begins with the first reported end and passes even without activity', () => {
   const deadlines = start()
   deadlines.firstByte()
   deadlines.startGrace(80)
@@ -101,7 +101,7 @@ test('a reported end has its grace, which begins with the first report and passe
   expect(told).toEqual(['grace'])
 })
 
-test('after the reported end no deadline makes a failure of the reply', () => {
+test('after the reported end a deadline does not fail the reply', () => {
   const deadlines = start()
   deadlines.firstByte()
   deadlines.startGrace(400)
@@ -109,7 +109,7 @@ test('after the reported end no deadline makes a failure of the reply', () => {
   expect(told).toEqual(['grace'])
 })
 
-test('a stopped watch tells nothing', () => {
+test('stopped deadlines report nothing', () => {
   const deadlines = start()
   deadlines.firstByte()
   deadlines.startGrace(50)

@@ -48,7 +48,7 @@ function perMinute(points: number) {
   return { points, windowSeconds: 60 }
 }
 
-/** The reason of the refusal, or `admitted`. */
+/** The reason of the rejection, or `admitted`. */
 async function ask(key: Pick<TestKey, 'hash'>, kind: CallKind, address = '192.0.2.1'): Promise<string> {
   try {
     await admission.admit({ ...admissionOf(key, { kind }), address }, (verdict) => verdicts.push(verdict))
@@ -84,13 +84,13 @@ describe.each([
   ['chat', 'upload', 4],
   ['upload', 'chat', 2],
 ] as const)('a call of the kind %s', (kind, other, points) => {
-  test('needs the permission of its name', async () => {
+  test('requires the permission of its name', async () => {
     const key = await keyWith(other)
     expect(await ask(key, kind)).toBe('permission_denied')
     expect(await ask(key, other)).toBe('admitted')
   })
 
-  test('has a limit of its own, and what is over it is not counted', async () => {
+  test('has its own limit, and calls over it are not counted', async () => {
     const key = await accounts.ownKey(owner)
     expect(await askTimes(points + 1, key, kind)).toEqual([...Array(points).fill('admitted'), 'rate_limited'])
     expect(verdicts.map(({ policy, remaining }) => [policy, remaining]).at(-1)).toEqual([kind, 0])
@@ -104,7 +104,7 @@ describe.each([
   })
 })
 
-test('who is over its limit learns for how long, and where it stands in its window', async () => {
+test('a caller over its limit receives the delay and the state of its window', async () => {
   const key = await accounts.ownKey(owner)
   await askTimes(2, key, 'upload')
   const request = { ...admissionOf(key, { kind: 'upload' }), address: '192.0.2.1' }
@@ -116,7 +116,7 @@ test('who is over its limit learns for how long, and where it stands in its wind
   expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
 })
 
-test('a key that is not good counts against its address, an unknown one without a turn in a window', async () => {
+test('an invalid key counts against its address, an unknown one without taking a point of a key', async () => {
   const revoked = await accounts.ownKey(owner)
   await accounts.keys.revoke(owner, revoked.id)
   expect([await ask(unknown, 'chat'), await ask(revoked, 'upload')]).toEqual(['key_unknown', 'key_revoked'])
@@ -125,7 +125,7 @@ test('a key that is not good counts against its address, an unknown one without 
   expect(verdicts).toHaveLength(1)
 })
 
-test('what is refused for another reason than its key does not count against the address', async () => {
+test('a call that is rejected for another reason than its key does not count against the address', async () => {
   const key = await keyWith('upload')
   expect(await askTimes(3, key, 'chat')).toEqual(Array(3).fill('permission_denied'))
   expect(await ask(unknown, 'chat')).toBe('key_unknown')

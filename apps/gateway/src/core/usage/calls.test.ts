@@ -34,7 +34,7 @@ afterAll(() => accounts.database.close())
 const admit = ({ id, ownerId, hash, caller }: TestKey) =>
   accounts.admitAt({ id, ownerId, hash, caller }, v7(), accounts.runtime.now())
 
-test('a call is found by whoever sees it in the list, and no id is a database error', async () => {
+test('a call is found by every caller who sees it in the list, and no id causes a database error', async () => {
   const usage = usageWith()
   const id = await admit(key)
   const found = async (caller: Principal, of: string) => (await usage.findCall(caller, of))?.id ?? null
@@ -46,7 +46,7 @@ test('a call is found by whoever sees it in the list, and no id is a database er
   for (const none of [v7(), 'no id', '\0']) expect(await found(admin, none)).toBeNull()
 })
 
-test.each(['embedded', 'server'] as const)('%s: a page has the columns that are asked for', async (kind) => {
+test.each(['embedded', 'server'] as const)('%s: a page has the requested columns', async (kind) => {
   const usage = usageWith({ database: { ...accounts.database, kind } })
   const newest = await admit(key)
   const [row] = await usage.calls(owner, {}, { take: 1, select: { agent: true } })
@@ -56,7 +56,7 @@ test.each(['embedded', 'server'] as const)('%s: a page has the columns that are 
   await expect(page).rejects.toMatchObject({ reason: 'invalid_request' })
 })
 
-test('an export goes on past one read, each call once, newest first', async () => {
+test('an export continues after its first batch, with each call once, newest first', async () => {
   await accounts.database.sql.query(
     `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
      SELECT gen_random_uuid(), '', $1, $2, 'chat', 'rest', 'dify', $1, now() FROM generate_series(1, 2001)`,
@@ -68,7 +68,7 @@ test('an export goes on past one read, each call once, newest first', async () =
   expect(ids).toEqual([...new Set(ids)].sort().reverse())
 })
 
-test('a valid question takes a point, is told where it stands, and an invalid one takes none', async () => {
+test('a valid query takes a point and reports the limit, and an invalid one takes none', async () => {
   const usage = usageWith({ limits: limitsOf({ points: 1, windowSeconds: 60 }) })
   const verdicts: LimitVerdict[] = []
   const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
@@ -92,6 +92,6 @@ test('a valid question takes a point, is told where it stands, and an invalid on
     ['calls', true],
     ['calls', false],
   ])
-  // A user's keys are callers of their own.
+  // Each key of a user has its own limit.
   expect(await usage.calls(otherKey.caller, {}, { take: 1 }, onLimit)).toEqual([])
 })

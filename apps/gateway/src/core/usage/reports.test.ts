@@ -17,7 +17,7 @@ import { createUsageService, type UsageService } from './usage.ts'
 import type { UsageMetrics } from './usage-accumulator.ts'
 
 const HOUR_MS = 3_600_000
-/** Clocks go forward in Berlin in its middle. */
+/** Daylight saving time begins in Berlin in the middle of it. */
 const [FROM, TO] = [new Date('2026-03-25T00:00:00Z'), new Date('2026-04-03T00:00:00Z')]
 
 let accounts: UsageAccounts
@@ -80,7 +80,7 @@ beforeAll(async () => {
     { seed: 4, numRuns: 1, endOnFailure: true },
   )
   await process.close(20_000)
-  // Still running: no report has it.
+  // Still running, so no report includes it.
   await accounts.admitAt(keys[0] as TestKey, instanceId, FROM)
   calls = await accounts.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
 }, OPENING_MS)
@@ -88,7 +88,7 @@ afterAll(() => accounts.database.close())
 
 const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] } as const
 
-/** As the embedded database answers, in slices, which is what a server answers in one statement. */
+/** The service as on an embedded database, which reads in slices, or as on a server, which reads in one statement. */
 async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<Report> {
   const query = { ...base, ...more }
   const report = await usage.report(caller, query)
@@ -103,7 +103,7 @@ function usageOf(kind: 'embedded' | 'server'): UsageService {
   })
 }
 
-test.each([1, 7, 50])('slices of %i rollups add up to what one statement gives', async (rowsMax) => {
+test.each([1, 7, 50])('slices of %i rollups add up to the result of one statement', async (rowsMax) => {
   const reads: Reads = {
     inTurn: (read) => read(),
     slices: { run: (statement) => statement(rowsMax) },
@@ -138,7 +138,7 @@ test.each(['embedded', 'server'] as const)(
   },
 )
 
-test('a page of the ledger that is looked for in slices is the page', async () => {
+test('a page of the ledger that is read in slices is the same page', async () => {
   const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
   const deps = { ...accounts.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
@@ -166,7 +166,7 @@ test('a page of the ledger that is looked for in slices is the page', async () =
   }
 })
 
-test('every figure is what the ledger says, for everybody, a user, a key and an agent', async () => {
+test('every number equals that of the ledger, for all users, a user, a key and an agent', async () => {
   const [owner] = owners
   const [key] = keys as [TestKey]
   expectTruth((await ask(admin)).totals, calls)
@@ -211,7 +211,7 @@ test.each(GROUPS)('grouped by %s, each series has its own calls, the most used f
   expect(counts).toEqual(counts.toSorted((one, other) => other - one))
 })
 
-test('two groups at once cross', async () => {
+test('two groups are combined', async () => {
   const { series } = await ask(owners[0], { groupBy: ['key', 'outcome'] })
   const own = calls.filter(({ ownerId }) => ownerId === owners[0].userId)
   const truth = Map.groupBy(own, ({ keyId, outcome }) => `${keyId} ${outcome}`)
@@ -245,7 +245,7 @@ test.each([
   },
 )
 
-test('where nothing was called, there are points all the same', async () => {
+test('a report without calls has points', async () => {
   const nobody = await accounts.join('user')
   const { totals, series } = await ask(nobody)
   expectTruth(totals, [])
@@ -254,7 +254,7 @@ test('where nothing was called, there are points all the same', async () => {
   expect((await ask(nobody, { groupBy: ['agent'] })).series).toEqual([])
 })
 
-test("nobody reads a neighbour's usage, whatever it groups by", async () => {
+test("no caller reads another user's usage, whatever the groups", async () => {
   const [owner, other] = owners
   for (const group of GROUPS) {
     expect((await ask(owner, { groupBy: [group] })).totals.calls).toBe(
@@ -265,7 +265,7 @@ test("nobody reads a neighbour's usage, whatever it groups by", async () => {
   await expect(ask(owner, { keyId: keys[2]?.id })).rejects.toMatchObject({ reason: 'key_not_found' })
 })
 
-test('end users cross with every other group, for everybody, a user and a key', async () => {
+test('end users are combined with every other group, for all users, a user and a key', async () => {
   const [key] = keys as [TestKey]
   const views: [Principal, Partial<ReportQuery>, (call: Call) => boolean][] = [
     [admin, {}, () => true],
@@ -286,7 +286,7 @@ test('end users cross with every other group, for everybody, a user and a key', 
   }
 })
 
-test('calls past their retention leave the ledger, and the reports keep them', async () => {
+test('calls past their retention are deleted from the ledger but stay in the reports', async () => {
   const [row] = await accounts.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
@@ -295,7 +295,7 @@ test('calls past their retention leave the ledger, and the reports keep them', a
     config: { retentionDays: row?.days ?? 0 },
     agentIds: new Set(),
   })
-  // The ids of these calls say today; a row is looked for by the time in its id.
+  // The ids of these calls contain today's time, by which rows are selected.
   await accounts.database.sql.query(
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
   )

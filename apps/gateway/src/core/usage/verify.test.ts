@@ -93,7 +93,7 @@ const steps: Arbitrary<Step> = oneof(
   },
 )
 
-test('whatever is admitted, settled, interrupted, settled late and reset: everything adds up', {
+test('the invariants hold after any sequence of admissions, settlements, interruptions and resets', {
   timeout: 120_000,
 }, async () => {
   await assert(
@@ -148,7 +148,7 @@ async function play(
   await process.close(10_000)
 }
 
-/** What the reports would say, from the rollups or from the truth. */
+/** The numbers of the reports, computed from the rollups or from the ledger. */
 async function sumsOf(source: 'ledger' | 'rollups') {
   const text =
     source === 'ledger'
@@ -164,7 +164,7 @@ async function sumsOf(source: 'ledger' | 'rollups') {
   return rows.map((row) => Object.values(row).map(String))
 }
 
-test("the owner's late word moves a call from interrupted to its own outcome, in every rollup", async () => {
+test('a late settlement moves a call from interrupted to its own outcome, in every rollup', async () => {
   const owner = await accounts.join('premium')
   const asked = admissionOf(await accounts.ownKey(owner))
   const process = accounts.processOf()
@@ -187,7 +187,7 @@ async function outcomes(): Promise<Record<string, number>> {
 
 const SPANS = ['hour', 'day', 'month']
 const GRAINS = ['all', 'owner', 'key', 'end_user']
-/** Against this one the others are held. */
+/** The rollup with which the others are compared. */
 const REFERENCE = 'month, all'
 
 const DAMAGES: [equation: string, damage: string][] = [
@@ -232,7 +232,7 @@ test('every kind of drift is found, whichever table is damaged', async () => {
   expect(await verify()).toEqual([])
 })
 
-test('what is older than the retention is not missed in the ledger', async () => {
+test('calls older than the retention are not expected in the ledger', async () => {
   const key = await accounts.ownKey(await accounts.join('premium'))
   const instanceId = v7()
   const process: Ledger = accounts.processOf(instanceId)
@@ -248,7 +248,7 @@ test('what is older than the retention is not missed in the ledger', async () =>
   expect(await ledgerDrifts(20)).toMatchObject([{ expected: 0, found: 1 }])
 })
 
-test('a check of the last days does not look at what was checked before', async () => {
+test('a check of the last days does not check older days', async () => {
   const key = await accounts.ownKey(await accounts.join('premium'))
   const instanceId = v7()
   const process: Ledger = accounts.processOf(instanceId)
