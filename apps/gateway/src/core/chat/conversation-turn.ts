@@ -63,19 +63,19 @@ export class OpeningFailed extends Error {
 export function openTurn(deps: TurnDeps, request: TurnRequest): ConversationTurn | Promise<ConversationTurn> {
   const { call, admitted, conversationId } = request
   const { derivedIds } = deps
-  const asked = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
+  const baseCall = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
   switch (call.adapter.context(call.target)) {
     case 'client': {
       const derived = conversationKey(derivedIds, call, admitted, conversationId)
-      return plainTurn({ ...asked, platformConversationId: derived })
+      return plainTurn({ ...baseCall, platformConversationId: derived })
     }
     case 'platform':
-      return mappedTurn(deps, request, asked)
+      return mappedTurn(deps, request, baseCall)
     case 'gateway':
       // A request with the whole message array brings its own context.
-      return call.messages === undefined ? rememberedTurn(deps, request, asked) : plainTurn(asked)
+      return call.messages === undefined ? rememberedTurn(deps, request, baseCall) : plainTurn(baseCall)
     case 'none':
-      return plainTurn(asked)
+      return plainTurn(baseCall)
   }
 }
 
@@ -111,14 +111,14 @@ const NOTHING_KEPT: Omit<ConversationTurn, 'call'> = {
 async function rememberedTurn(
   { conversations, derivedIds, keptCharactersMax }: TurnDeps,
   { call, callId, admitted, conversationId }: TurnRequest,
-  asked: AgentCall,
+  baseCall: AgentCall,
 ): Promise<ConversationTurn> {
   const key = conversationKey(derivedIds, call, admitted, conversationId)
   // A conversation that starts with this call has no turns yet, so the query is saved.
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
   const answer = new KeptAnswer(keptCharactersMax)
   return {
-    ...plainTurn({ ...asked, messages: [...turns, userMessage(call.query, asked.files)] }),
+    ...plainTurn({ ...baseCall, messages: [...turns, userMessage(call.query, baseCall.files)] }),
     saw(events) {
       for (const event of events) answer.add(event)
     },
@@ -130,7 +130,7 @@ async function rememberedTurn(
 async function mappedTurn(
   deps: TurnDeps,
   { call, callId, admitted, conversationId, isOver }: TurnRequest,
-  asked: AgentCall,
+  baseCall: AgentCall,
 ): Promise<ConversationTurn> {
   const { conversations, derivedIds, upstream } = deps
   const mapping = await conversations.enter({
@@ -141,11 +141,12 @@ async function mappedTurn(
     waitMs: call.target.timeouts.firstByteMs,
     isOver,
   })
-  const platformId = mapping.platformId ?? (await createConversation(upstream, call.adapter, asked, mapping))
+  const platformId =
+    mapping.platformId ?? (await createConversation(upstream, call.adapter, baseCall, mapping))
   let named: string | undefined
   let binding: Promise<void> | undefined
   return {
-    ...plainTurn({ ...asked, platformConversationId: platformId }),
+    ...plainTurn({ ...baseCall, platformConversationId: platformId }),
     named(id) {
       if (platformId !== undefined || binding !== undefined) return
       named = id

@@ -170,15 +170,15 @@ function pending(sql: Sql, { key, callId }: EnterRequest): Mapping {
     sql.query(RENEW, [key, callId, LEASE_SECONDS]).catch(() => undefined)
   }, RENEW_MS)
   renewal.unref()
-  const letGo = async (statement: string, values: readonly unknown[]) => {
+  const endLease = async (statement: string, values: readonly unknown[]) => {
     clearInterval(renewal)
     await sql.query(statement, values)
   }
   return {
     platformId: undefined,
-    bind: (platformId) => letGo(BIND, [key, callId, platformId]),
-    release: () => letGo(RELEASE, [key, callId]),
-    lose: () => letGo(RELEASE, [key, callId]),
+    bind: (platformId) => endLease(BIND, [key, callId, platformId]),
+    release: () => endLease(RELEASE, [key, callId]),
+    lose: () => endLease(RELEASE, [key, callId]),
   }
 }
 

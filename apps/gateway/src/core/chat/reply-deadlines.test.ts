@@ -5,11 +5,11 @@ import { type DeadlineEvent, type ReplyDeadlines, startReplyDeadlines } from './
 
 const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
 
-let told: DeadlineEvent[]
+let events: DeadlineEvent[]
 
 beforeEach(() => {
   vi.useFakeTimers()
-  told = []
+  events = []
 })
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0)
@@ -17,24 +17,24 @@ afterEach(() => {
 })
 
 function start(more: Partial<Timeouts> = {}): ReplyDeadlines {
-  return startReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
+  return startReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => events.push(event))
 }
 
 /** The milliseconds until the next event; undefined if there is none within the time. */
-function toldAfterMs(withinMs = 5_000): number | undefined {
-  const before = told.length
+function nextEventAfterMs(withinMs = 5_000): number | undefined {
+  const before = events.length
   for (let ms = 1; ms <= withinMs; ms += 1) {
     vi.advanceTimersByTime(1)
-    if (told.length > before) return ms
+    if (events.length > before) return ms
   }
   return undefined
 }
 
 test('without a first byte the deadline passes once', () => {
   start()
-  expect(toldAfterMs()).toBe(300)
-  expect(told).toEqual(['timeout'])
-  expect(toldAfterMs()).toBeUndefined()
+  expect(nextEventAfterMs()).toBe(300)
+  expect(events).toEqual(['timeout'])
+  expect(nextEventAfterMs()).toBeUndefined()
 })
 
 test.each([
@@ -44,8 +44,8 @@ test.each([
   const deadlines = start({ firstByteMs })
   vi.advanceTimersByTime(10)
   deadlines.firstByte()
-  expect(toldAfterMs()).toBe(100)
-  expect(told).toEqual(['timeout'])
+  expect(nextEventAfterMs()).toBe(100)
+  expect(events).toEqual(['timeout'])
 })
 
 test('activity restarts the idle time; a ping does not', () => {
@@ -58,7 +58,7 @@ test('activity restarts the idle time; a ping does not', () => {
   vi.advanceTimersByTime(60)
   // A ping: bytes arrived, but no event.
   deadlines.firstByte()
-  expect(toldAfterMs()).toBe(40)
+  expect(nextEventAfterMs()).toBe(40)
 })
 
 test('the total time is limited, however active the reply is', () => {
@@ -68,8 +68,8 @@ test('the total time is limited, however active the reply is', () => {
     vi.advanceTimersByTime(50)
     deadlines.activity()
   }
-  expect(toldAfterMs()).toBe(50)
-  expect(told).toEqual(['timeout'])
+  expect(nextEventAfterMs()).toBe(50)
+  expect(events).toEqual(['timeout'])
 })
 
 test('the idle time is suspended while the gateway waits for the client', () => {
@@ -77,17 +77,17 @@ test('the idle time is suspended while the gateway waits for the client', () => 
   deadlines.firstByte()
   deadlines.pauseIdle()
   vi.advanceTimersByTime(750)
-  expect(told).toEqual([])
+  expect(events).toEqual([])
   deadlines.resumeIdle()
-  expect(toldAfterMs()).toBe(100)
+  expect(nextEventAfterMs()).toBe(100)
 })
 
 test('a slow client still has to end within the total time', () => {
   const deadlines = start()
   deadlines.firstByte()
   deadlines.pauseIdle()
-  expect(toldAfterMs()).toBe(1_000)
-  expect(told).toEqual(['timeout'])
+  expect(nextEventAfterMs()).toBe(1_000)
+  expect(events).toEqual(['timeout'])
 })
 
 test('the grace period begins with the first reported end and passes even without activity', () => {
@@ -97,16 +97,16 @@ test('the grace period begins with the first reported end and passes even withou
   vi.advanceTimersByTime(50)
   deadlines.activity()
   deadlines.startGrace(80)
-  expect(toldAfterMs()).toBe(30)
-  expect(told).toEqual(['grace'])
+  expect(nextEventAfterMs()).toBe(30)
+  expect(events).toEqual(['grace'])
 })
 
 test('after the reported end a deadline does not fail the reply', () => {
   const deadlines = start()
   deadlines.firstByte()
   deadlines.startGrace(400)
-  expect(toldAfterMs()).toBe(100)
-  expect(told).toEqual(['grace'])
+  expect(nextEventAfterMs()).toBe(100)
+  expect(events).toEqual(['grace'])
 })
 
 test('stopped deadlines report nothing', () => {
@@ -114,5 +114,5 @@ test('stopped deadlines report nothing', () => {
   deadlines.firstByte()
   deadlines.startGrace(50)
   deadlines.stop()
-  expect(toldAfterMs()).toBeUndefined()
+  expect(nextEventAfterMs()).toBeUndefined()
 })
