@@ -6,22 +6,22 @@ import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
 import { type AdmissionService, createAdmission } from './admission.ts'
 import type { CallKind, Ledger } from './ledger.ts'
-import { admissionOf, openUsageAccounts, type TestKey, type UsageAccounts } from './usage.test-support.ts'
+import { admissionOf, openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 
-let accounts: UsageAccounts
+let services: UsageServices
 let ledger: Ledger
 let owner: Principal
 let admission: AdmissionService
 let verdicts: LimitVerdict[]
 
 beforeAll(async () => {
-  accounts = await openUsageAccounts()
-  ledger = accounts.processOf()
-  owner = await accounts.join('premium')
+  services = await openUsageServices()
+  ledger = services.processOf()
+  owner = await services.join('premium')
 }, OPENING_MS)
 afterAll(async () => {
   await ledger.close(5_000)
-  await accounts.database.close()
+  await services.database.close()
 })
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ beforeEach(() => {
     loginAddress: perMinute(1),
     refusedKeys: perMinute(2),
   })
-  const { runtime, database } = accounts
+  const { runtime, database } = services
   admission = createAdmission({
     limits,
     keyLimits: createKeyLimitsReader({ sql: database.sql, runtime }),
@@ -66,8 +66,8 @@ async function askTimes(times: number, key: Pick<TestKey, 'hash'>, kind: CallKin
 }
 
 async function keyWith(permission: CallKind, limits: object = {}): Promise<TestKey> {
-  const key = await accounts.ownKey(owner)
-  await accounts.database.prisma.apiKey.update({
+  const key = await services.ownKey(owner)
+  await services.database.prisma.apiKey.update({
     where: { id: key.id },
     data: { permissions: [permission], ...limits },
   })
@@ -75,7 +75,7 @@ async function keyWith(permission: CallKind, limits: object = {}): Promise<TestK
 }
 
 async function countOf({ id }: TestKey): Promise<number> {
-  return accounts.database.prisma.call.count({ where: { keyId: id } })
+  return services.database.prisma.call.count({ where: { keyId: id } })
 }
 
 const unknown = { hash: '0'.repeat(64) }
@@ -91,7 +91,7 @@ describe.each([
   })
 
   test('has its own limit, and calls over it are not counted', async () => {
-    const key = await accounts.ownKey(owner)
+    const key = await services.ownKey(owner)
     expect(await askTimes(points + 1, key, kind)).toEqual([...Array(points).fill('admitted'), 'rate_limited'])
     expect(verdicts.map(({ policy, remaining }) => [policy, remaining]).at(-1)).toEqual([kind, 0])
     expect(await countOf(key)).toBe(points)
@@ -105,7 +105,7 @@ describe.each([
 })
 
 test('a caller over its limit receives the delay and the state of its window', async () => {
-  const key = await accounts.ownKey(owner)
+  const key = await services.ownKey(owner)
   await askTimes(2, key, 'upload')
   const request = { ...admissionOf(key, { kind: 'upload' }), address: '192.0.2.1' }
   const refused = admission.admit(request, (verdict) => verdicts.push(verdict))
@@ -117,8 +117,8 @@ test('a caller over its limit receives the delay and the state of its window', a
 })
 
 test('an invalid key counts against its address, an unknown one without taking a point of a key', async () => {
-  const revoked = await accounts.ownKey(owner)
-  await accounts.keys.revoke(owner, revoked.id)
+  const revoked = await services.ownKey(owner)
+  await services.keys.revoke(owner, revoked.id)
   expect([await ask(unknown, 'chat'), await ask(revoked, 'upload')]).toEqual(['key_unknown', 'key_revoked'])
   expect(await ask(unknown, 'chat')).toBe('rate_limited')
   expect(await ask(unknown, 'chat', '198.51.100.7')).toBe('key_unknown')

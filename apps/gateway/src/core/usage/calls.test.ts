@@ -4,10 +4,10 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
-import { openUsageAccounts, type TestKey, type UsageAccounts } from './usage.test-support.ts'
+import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { createUsageService, type UsageDeps, type UsageService } from './usage.ts'
 
-let accounts: UsageAccounts
+let services: UsageServices
 let admin: Principal
 let owner: Principal
 let key: TestKey
@@ -16,23 +16,23 @@ let foreign: TestKey
 
 function usageWith(deps: Partial<UsageDeps> = {}): UsageService {
   return createUsageService({
-    ...{ database: accounts.database, runtime: accounts.runtime, limits: ampleLimits() },
+    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
     ...{ config: { retentionDays: 400 }, agentIds: new Set(['dify']), ...deps },
   })
 }
 
 beforeAll(async () => {
-  accounts = await openUsageAccounts()
-  admin = await accounts.join('admin')
-  owner = await accounts.join('premium')
-  key = await accounts.ownKey(owner)
-  otherKey = await accounts.ownKey(owner)
-  foreign = await accounts.ownKey(await accounts.join('premium'))
+  services = await openUsageServices()
+  admin = await services.join('admin')
+  owner = await services.join('premium')
+  key = await services.ownKey(owner)
+  otherKey = await services.ownKey(owner)
+  foreign = await services.ownKey(await services.join('premium'))
 }, OPENING_MS)
-afterAll(() => accounts.database.close())
+afterAll(() => services.database.close())
 
 const admit = ({ id, ownerId, hash, caller }: TestKey) =>
-  accounts.admitAt({ id, ownerId, hash, caller }, v7(), accounts.runtime.now())
+  services.admitAt({ id, ownerId, hash, caller }, v7(), services.runtime.now())
 
 test('a call is found by every caller who sees it in the list, and no id causes a database error', async () => {
   const usage = usageWith()
@@ -47,7 +47,7 @@ test('a call is found by every caller who sees it in the list, and no id causes 
 })
 
 test.each(['embedded', 'server'] as const)('%s: a page has the requested columns', async (kind) => {
-  const usage = usageWith({ database: { ...accounts.database, kind } })
+  const usage = usageWith({ database: { ...services.database, kind } })
   const newest = await admit(key)
   const [row] = await usage.calls(owner, {}, { take: 1, select: { agent: true } })
   expect(row).toMatchObject({ id: newest, agent: 'dify' })
@@ -57,7 +57,7 @@ test.each(['embedded', 'server'] as const)('%s: a page has the requested columns
 })
 
 test('an export continues after its first batch, with each call once, newest first', async () => {
-  await accounts.database.sql.query(
+  await services.database.sql.query(
     `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
      SELECT gen_random_uuid(), '', $1, $2, 'chat', 'rest', 'dify', $1, now() FROM generate_series(1, 2001)`,
     [foreign.id, foreign.ownerId],

@@ -12,7 +12,7 @@ import type { Reads, Slices } from './reads.ts'
 import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
 import { type Report, readReport, type Series } from './reports.ts'
-import { openUsageAccounts, type TestKey, type UsageAccounts } from './usage.test-support.ts'
+import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { createUsageService, type UsageService } from './usage.ts'
 import type { UsageMetrics } from './usage-accumulator.ts'
 
@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000
 /** Daylight saving time begins in Berlin in the middle of it. */
 const [FROM, TO] = [new Date('2026-03-25T00:00:00Z'), new Date('2026-04-03T00:00:00Z')]
 
-let accounts: UsageAccounts
+let services: UsageServices
 let usage: UsageService
 let admin: Principal
 let owners: readonly [Principal, Principal]
@@ -58,22 +58,22 @@ const past: Arbitrary<Past> = record({
 const CALLS = process.env.SOAK ? 300 : 60
 
 beforeAll(async () => {
-  accounts = await openUsageAccounts()
+  services = await openUsageServices()
   usage = usageOf('embedded')
-  admin = await accounts.join('admin')
-  owners = [await accounts.join('premium'), await accounts.join('premium')]
+  admin = await services.join('admin')
+  owners = [await services.join('premium'), await services.join('premium')]
   keys = [
-    await accounts.ownKey(owners[0]),
-    await accounts.ownKey(owners[0]),
-    await accounts.ownKey(owners[1]),
+    await services.ownKey(owners[0]),
+    await services.ownKey(owners[0]),
+    await services.ownKey(owners[1]),
   ]
   const instanceId = v7()
-  const process = accounts.processOf(instanceId)
+  const process = services.processOf(instanceId)
   await assert(
     asyncProperty(array(past, { minLength: CALLS, maxLength: CALLS }), async (batch) => {
       for (const { key, hour, agent, endUser, end } of batch) {
         const at = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
-        const callId = await accounts.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
+        const callId = await services.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
         process.settle({ callId, ...end })
       }
     }),
@@ -81,10 +81,10 @@ beforeAll(async () => {
   )
   await process.close(20_000)
   // Still running, so no report includes it.
-  await accounts.admitAt(keys[0] as TestKey, instanceId, FROM)
-  calls = await accounts.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
+  await services.admitAt(keys[0] as TestKey, instanceId, FROM)
+  calls = await services.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
 }, OPENING_MS)
-afterAll(() => accounts.database.close())
+afterAll(() => services.database.close())
 
 const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] } as const
 
@@ -98,7 +98,7 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
 
 function usageOf(kind: 'embedded' | 'server'): UsageService {
   return createUsageService({
-    ...{ database: { ...accounts.database, kind }, runtime: accounts.runtime, limits: ampleLimits() },
+    ...{ database: { ...services.database, kind }, runtime: services.runtime, limits: ampleLimits() },
     ...{ config: { retentionDays: 400 }, agentIds: new Set(['nobody-called-it']) },
   })
 }
@@ -108,7 +108,7 @@ test.each([1, 7, 50])('slices of %i rollups add up to the result of one statemen
     inTurn: (read) => read(),
     slices: { run: (statement) => statement(rowsMax) },
   }
-  const deps = { sql: accounts.database.sql, reads, requireKnownAgent: async () => undefined }
+  const deps = { sql: services.database.sql, reads, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const [caller, more] of [
     [admin, { groupBy: ['key', 'outcome'] }],
@@ -140,7 +140,7 @@ test.each(['embedded', 'server'] as const)(
 
 test('a page of the ledger that is read in slices is the same page', async () => {
   const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
-  const deps = { ...accounts.database, requireKnownAgent: async () => undefined }
+  const deps = { ...services.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const rowsMax of [1, 3, 100]) {
     const slices: Slices = { run: (statement) => statement(rowsMax) }
@@ -246,7 +246,7 @@ test.each([
 )
 
 test('a report without calls has points', async () => {
-  const nobody = await accounts.join('user')
+  const nobody = await services.join('user')
   const { totals, series } = await ask(nobody)
   expectTruth(totals, [])
   expect(series).toHaveLength(1)
@@ -287,22 +287,22 @@ test('end users are combined with every other group, for all users, a user and a
 })
 
 test('calls past their retention are deleted from the ledger but stay in the reports', async () => {
-  const [row] = await accounts.database.sql.query<{ days: number }>(
+  const [row] = await services.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
   const pruning = createUsageService({
-    ...{ database: accounts.database, runtime: accounts.runtime, limits: ampleLimits() },
+    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
     config: { retentionDays: row?.days ?? 0 },
     agentIds: new Set(),
   })
   // The ids of these calls contain today's time, by which rows are selected.
-  await accounts.database.sql.query(
+  await services.database.sql.query(
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
   )
   const kept = calls.filter(({ admittedAt }) => admittedAt >= new Date('2026-03-29T00:00:00Z')).length
   expect(await pruning.prune()).toBe(calls.length - kept)
   expect(await pruning.prune()).toBe(0)
-  expect(await accounts.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
+  expect(await services.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
   expectTruth((await ask(admin)).totals, calls)
   expect(await pruning.verify('all')).not.toContainEqual(
     expect.objectContaining({ equation: 'ledger = rollups' }),

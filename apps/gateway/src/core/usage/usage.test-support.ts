@@ -14,7 +14,7 @@ export interface TestKey {
 }
 
 /** Users and keys on an embedded database, with what is needed to record calls of their keys. */
-export interface UsageAccounts extends UserServices {
+export interface UsageServices extends UserServices {
   /** The ledger of another process on the same database. */
   processOf(instanceId?: string): Ledger
   ownKey(owner: Principal): Promise<TestKey>
@@ -22,7 +22,7 @@ export interface UsageAccounts extends UserServices {
   admitAt(key: TestKey, instanceId: string, at: Date, more?: Partial<Admission>): Promise<string>
 }
 
-export async function openUsageAccounts(): Promise<UsageAccounts> {
+export async function openUsageServices(): Promise<UsageServices> {
   const services = await openUserServices()
   const { sql } = services.database
   return {
