@@ -65,7 +65,7 @@ function told({ calls, statements, ms }: Batches): string[] {
 
 /** Admits and settles calls from concurrent callers, which wait for their admission but not for the settlement. */
 async function load(
-  { sql, keptSql }: Pick<Database, 'sql' | 'keptSql'>,
+  { sql, dedicatedSql }: Pick<Database, 'sql' | 'dedicatedSql'>,
   keys: readonly string[],
   atATime: number,
   calls: number,
@@ -73,7 +73,7 @@ async function load(
   const batches = { admit: none(), settle: none() }
   const ledger = createLedger({
     sql,
-    admissionSql: keptSql,
+    admissionSql: dedicatedSql,
     runtime: systemRuntime,
     instanceId: randomUUIDv7(),
     observer: {

@@ -3,7 +3,7 @@ import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
+import { createUsageService } from '../apps/gateway/src/core/usage/usage.ts'
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**
@@ -68,7 +68,7 @@ async function slide(client: pg.Client, database: Database): Promise<void> {
     const daysAgo = DAYS - day + 1
     await client.query(`CALL live_a_day(${daysAgo})`)
     // The clock belongs to the server, so the retention period moves instead.
-    const usage = createUsage({
+    const usage = createUsageService({
       ...{ database, runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: daysAgo + WINDOW_DAYS - 1 },
       agentIds: new Set(),

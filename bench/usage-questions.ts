@@ -2,7 +2,7 @@ import type { Database, Sql } from '../apps/gateway/src/core/database/database.t
 import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
 import type { Principal } from '../apps/gateway/src/core/principal.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { createUsage } from '../apps/gateway/src/core/usage/usage.ts'
+import { createUsageService } from '../apps/gateway/src/core/usage/usage.ts'
 import { quantile } from './quantile.ts'
 import { DAYS } from './usage-data.ts'
 
@@ -47,7 +47,7 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
       return sql.query(text, values)
     },
   }
-  const usage = createUsage({
+  const usage = createUsageService({
     database: { kind: 'server', sql: recorded, prisma },
     ...{ runtime: systemRuntime, limits: ampleLimits() },
     config: { retentionDays: DAYS },

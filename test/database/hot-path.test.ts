@@ -12,7 +12,7 @@ import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-supp
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import { createInstances } from '@trunkline/gateway/src/core/usage/instances.ts'
 import { type Admission, createLedger } from '@trunkline/gateway/src/core/usage/ledger.ts'
-import { createUsage } from '@trunkline/gateway/src/core/usage/usage.ts'
+import { createUsageService } from '@trunkline/gateway/src/core/usage/usage.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ExplainedSql, explainEach } from '../support/explain.ts'
 
@@ -114,7 +114,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await callOnce(sql)
     await callMany(sql)
     await converse(sql)
-    const usage = createUsage({
+    const usage = createUsageService({
       database: { ...database, sql },
       ...{ runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: 400 },

@@ -48,7 +48,7 @@ export interface GatewayDeps {
 
 /** Config → Services: the composition root. */
 export function createGateway({ config, database, runtime: system, log }: GatewayDeps): Gateway {
-  const { sql, keptSql, prisma } = database
+  const { sql, dedicatedSql, prisma } = database
   const clock = createDatabaseClock(sql, system)
   const { runtime } = clock
   const instanceId = runtime.newId()
@@ -82,7 +82,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   })
   const ledger = createLedger({
     sql,
-    admissionSql: keptSql,
+    admissionSql: dedicatedSql,
     runtime,
     instanceId,
     bounds: config.usage,

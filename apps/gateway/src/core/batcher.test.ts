@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CoalesceOptions, coalesce } from './batcher.ts'
+import { type BatcherOptions, createBatcher } from './batcher.ts'
 
 const lost = new Error('the connection is lost')
 
@@ -8,11 +8,11 @@ function doubling({
   sizeMax = 100,
   before = async () => undefined,
   gather,
-}: Partial<Pick<CoalesceOptions, 'sizeMax' | 'gather'>> & {
+}: Partial<Pick<BatcherOptions, 'sizeMax' | 'gather'>> & {
   before?: (batch: number) => Promise<void>
 } = {}) {
   const batches: (readonly number[])[] = []
-  const double = coalesce<number, number>(
+  const double = createBatcher<number, number>(
     async (items) => {
       await before(batches.push(items) - 1)
       if (items.includes(13)) throw new Error('13 is refused')
@@ -67,7 +67,7 @@ test('a failure that concerns the whole batch fails it at once', async () => {
 test('a batch that is too slow is run again in smaller ones, and those after it grow slowly', async () => {
   const slow = new Error('too slow')
   const sizes: number[] = []
-  const double = coalesce<number, number>(
+  const double = createBatcher<number, number>(
     async (items) => {
       sizes.push(items.length)
       if (items.length > 20) throw slow
@@ -82,7 +82,7 @@ test('a batch that is too slow is run again in smaller ones, and those after it 
 
 test('an item that is too slow by itself fails alone', async () => {
   const slow = new Error('too slow')
-  const double = coalesce<number, number>(
+  const double = createBatcher<number, number>(
     async (items) => {
       if (items.includes(13)) throw slow
       return items.map((item) => item * 2)
@@ -105,7 +105,7 @@ test('a failure stops nothing: later calls are run', async () => {
 })
 
 test('a run that answers another number of items fails its batch instead of mixing up the callers', async () => {
-  const answer = coalesce<number, number>(async () => [1], { sizeMax: 10, isShared: () => true })
+  const answer = createBatcher<number, number>(async () => [1], { sizeMax: 10, isShared: () => true })
   const results = await Promise.allSettled([1, 2].map(answer))
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })

@@ -1,7 +1,7 @@
 /** Runs items in batches: what arrives while one batch is under way goes into the next. */
-export type Coalescer<Item, Result> = (item: Item) => Promise<Result>
+export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 
-export interface CoalesceOptions {
+export interface BatcherOptions {
   readonly sizeMax: number
   /** Tells the failures that concern the whole batch (a lost connection), which halving cannot mend. */
   readonly isShared: (error: unknown) => boolean
@@ -30,10 +30,10 @@ const GROWTH = 1 / 32
  * One statement for many calls is what keeps a database in the path of every call affordable.
  * A batch that fails is halved until the item that fails stands alone, so that one bad value does not fail the others.
  */
-export function coalesce<Item, Result>(
+export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { sizeMax, isShared, isTooSlow = () => false, gather = () => Promise.resolve() }: CoalesceOptions,
-): Coalescer<Item, Result> {
+  { sizeMax, isShared, isTooSlow = () => false, gather = () => Promise.resolve() }: BatcherOptions,
+): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isPumping = false
   let lastSize = 0

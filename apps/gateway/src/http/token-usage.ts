@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Usage } from '#core/agents/events.ts'
+import type { TokenCounts } from '#core/agents/events.ts'
 
 export const TokenUsageSchema = Type.Object(
   {
@@ -20,7 +20,7 @@ export interface TokenUsage {
   readonly total_tokens: number
 }
 
-export function tokenUsage(usage: Usage): TokenUsage {
+export function tokenUsage(usage: TokenCounts): TokenUsage {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,

@@ -1,4 +1,4 @@
-import type { ChatEvent, Usage } from '#core/agents/events.ts'
+import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
@@ -22,7 +22,7 @@ export function createCompletionEncoder(
   { reasoning, includeUsage }: CompletionOptions,
 ): ChunkEncoder {
   const replyText = new ReplyText()
-  let usage: Usage | undefined
+  let usage: TokenCounts | undefined
   let head = chunkHead(completionId(chat), chat, chat.model)
   let role = '"role":"assistant",'
 

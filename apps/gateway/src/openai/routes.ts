@@ -125,7 +125,7 @@ function chatCall(
     variables: {},
     messages: callMessages(body),
     parameters: passedParameters(body),
-    unhonoured: unhonouredParameters(body),
+    unsupported: unhonouredParameters(body),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { createPauses } from '#core/pauses.ts'
 import type { Quantiles } from '#core/usage/histogram.ts'
 import type { Report, Series } from '#core/usage/reports.ts'
-import type { Metrics } from '#core/usage/usage-accumulator.ts'
+import type { UsageMetrics } from '#core/usage/usage-accumulator.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import type { Cell } from '#http/csv.ts'
 import { success } from '#http/schemas.ts'
@@ -34,7 +34,7 @@ function seriesRecord({ group, totals, points }: Series) {
   }
 }
 
-function metricsRecord(metrics: Metrics) {
+function metricsRecord(metrics: UsageMetrics) {
   return {
     calls: metrics.calls,
     failed_calls: metrics.failedCalls,

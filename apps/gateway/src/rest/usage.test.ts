@@ -5,7 +5,7 @@ import { hashKey } from '#core/keys/key-format.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger } from '#core/usage/ledger.ts'
-import { createUsage } from '#core/usage/usage.ts'
+import { createUsageService } from '#core/usage/usage.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 import { usageRoutes } from './usage.ts'
 
@@ -17,7 +17,7 @@ let foreign: { id: string; fullKey: string }
 
 beforeAll(async () => {
   stage = await openUsersApp()
-  const usage = createUsage({
+  const usage = createUsageService({
     ...{ database: stage.database, runtime: stage.runtime, limits: stage.limits },
     config: { retentionDays: 400 },
     agentIds: new Set(['dify', 'fastgpt']),

@@ -1,7 +1,7 @@
 import type { ErrorReason, Problem } from '#core/errors.ts'
 
-/** Token counts as the platform reported them. Unknown counts are an absent `Usage`, never zeros. */
-export interface Usage {
+/** Token counts as the platform reported them. Unknown counts are an absent `TokenCounts`, never zeros. */
+export interface TokenCounts {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
@@ -57,7 +57,7 @@ export type ChatEvent =
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
   | { readonly type: 'detail'; readonly detail: DetailEvent }
   | { readonly type: 'model'; readonly model: string }
-  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'usage'; readonly usage: TokenCounts }
   | { readonly type: 'end'; readonly reason: FinishReason }
   | { readonly type: 'error'; readonly failure: Failure }
 

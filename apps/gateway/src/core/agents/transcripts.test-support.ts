@@ -11,7 +11,7 @@ import type {
   UpstreamEvent,
   UpstreamRequest,
 } from './adapter.ts'
-import type { ChatEvent, Failure, FinishReason, Usage } from './events.ts'
+import type { ChatEvent, Failure, FinishReason, TokenCounts } from './events.ts'
 import { PLATFORMS } from './registry.ts'
 
 export interface Transcript {
@@ -104,7 +104,7 @@ interface Reply {
   readonly text: string
   readonly streamText: string
   readonly finishReason: FinishReason | undefined
-  readonly usage: Usage | undefined
+  readonly usage: TokenCounts | undefined
   readonly failure: Failure | undefined
 }
 

@@ -1,4 +1,4 @@
-import { coalesce } from '#core/batcher.ts'
+import { createBatcher } from '#core/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { hashKey, isWellFormedKey } from '#core/keys/key-format.ts'
@@ -40,7 +40,7 @@ WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::j
 
 export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps): Authentication {
   // Look-ups that arrive together share one statement, so that a burst of requests does not delay the calls of others.
-  const findKey = coalesce<string, KeyRow | undefined>(
+  const findKey = createBatcher<string, KeyRow | undefined>(
     async (hashes) => {
       const rows = await sql.query<KeyRow>(FIND_KEYS, [JSON.stringify(hashes)])
       const found = new Map(rows.map((row) => [row.hash, row]))

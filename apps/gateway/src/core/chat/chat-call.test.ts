@@ -67,13 +67,13 @@ function refusal(
   return undefined
 }
 
-test('the agent is found without regard to case and surrounding space', () => {
+test('the agent is found regardless of case and surrounding whitespace', () => {
   expect(resolve({ agent: ' Dify ' }).target.id).toBe('dify')
   expect(resolve({ agent: 'FASTGPT', appId: 'a' }).adapter.platform).toBe('fastgpt')
 })
 
 test.each([undefined, '', ' ', 'diffy', 'dify, fastgpt', 'constructor', '__proto__'])(
-  'agent %o is unknown, and the refusal lists those that exist',
+  'agent %o is unknown, and the error lists the existing agents',
   (agent) => {
     const { reason, detail } = refusal({ agent }) ?? {}
     expect(reason).toBe('unknown_agent')
@@ -81,7 +81,7 @@ test.each([undefined, '', ' ', 'diffy', 'dify, fastgpt', 'constructor', '__proto
   },
 )
 
-test('the first thing that is wrong is told: agent, ids, app, required ids, files', () => {
+test('errors are reported in a fixed order: agent, ids, app, required ids, files', () => {
   const long = 'x'.repeat(257)
   const files = ['ftp://x']
   const reasons = [
@@ -103,7 +103,7 @@ test('the first thing that is wrong is told: agent, ids, app, required ids, file
 })
 
 test.each(['appId', 'chatId', 'conversationId', 'endUser'] as const)(
-  '%s takes 256 characters of any text, but no control characters and no half of a pair',
+  '%s accepts 256 characters of any text, but no control characters and no lone surrogates',
   (field) => {
     const agent = field === 'appId' ? 'fastgpt' : 'dify'
     expect(refusal({ agent, [field]: `会话 ${'👋'.repeat(253)}` })).toBeUndefined()
@@ -122,7 +122,7 @@ test.each(['appId', 'chatId', 'conversationId', 'endUser'] as const)(
   },
 )
 
-test('where an agent lists apps, one of them is taken: the named one, the default or the only one', () => {
+test('if an agent lists apps, the call uses the named one, the default or the only one', () => {
   expect(resolve({ agent: 'models', appId: 'large' }).app?.id).toBe('large')
   expect(resolve({ agent: 'preset', appId: 'small' }).app?.id).toBe('small')
   expect(resolve({ agent: 'preset' }).app?.id).toBe('large')
@@ -137,16 +137,16 @@ test('where an agent lists apps, one of them is taken: the named one, the defaul
   })
 })
 
-test('the app of the ledger is a configured one, or what the platform takes from the caller', () => {
+test('the ledger records a configured app, or the text that the platform accepts from the caller', () => {
   expect(resolve({ agent: 'fastgpt', appId: 'mine' }).ledgerApp).toBe('mine')
   expect(resolve({ agent: 'preset', appId: '' }).ledgerApp).toBe('large')
   expect(resolve({ agent: 'dify', appId: 'whatever a caller writes' }).ledgerApp).toBe('')
-  // Coze is asked for the named bot also where the entry has one of its own.
+  // Coze receives the named bot even if the entry configures one.
   expect(resolve({ agent: 'coze', appId: ' mine ' }).ledgerApp).toBe('mine')
   expect(resolve({ agent: 'coze' }).ledgerApp).toBe('')
 })
 
-test('the conversation is named by chat_id, else by conversation_id; for hiagent by conversation_id alone', () => {
+test('the conversation is identified by chat_id, otherwise by conversation_id; for hiagent only by conversation_id', () => {
   const named = (more: Partial<ChatCall>) => resolve(more).clientConversationId
   expect(named({ chatId: 'chat', conversationId: 'conversation' })).toBe('chat')
   expect(named({ chatId: ' ', conversationId: 'conversation' })).toBe('conversation')
@@ -155,7 +155,7 @@ test('the conversation is named by chat_id, else by conversation_id; for hiagent
   expect(named({ agent: 'hiagent', chatId: 'chat', conversationId: 'conversation' })).toBe('conversation')
 })
 
-test('up to twenty public files may be attached, and the refusal names the one that is not', () => {
+test('up to twenty public files may be attached, and the error names the first that is not public', () => {
   const file = 'https://files.example.com/a.pdf'
   expect(refusal({ files: Array(20).fill(file) })).toBeUndefined()
   expect(refusal({ files: Array(21).fill(file) })?.detail).toBe('files: expected at most 20 URLs.')
@@ -170,13 +170,13 @@ test.each([
   ['a list of objects', { docs: [{ remote_url: 'http://metadata.google.internal/' }] }, 'docs[0].remote_url'],
   ['a list of URLs', { docs: ['https://files.example.com/a', 'http://[::1]/'] }, 'docs[1]'],
   ['anything deep down', { a: { b: [{ c: 'file:///etc/passwd' }] } }, 'a.b[0].c'],
-])('variables that hold files as %s take public URLs only', (_kind, variables, place) => {
+])('variables that hold files as %s accept only public URLs', (_kind, variables, place) => {
   const told = refusal({ variables })
   expect(told?.reason).toBe('invalid_request')
   expect(told?.detail).toMatch(`variables.${place}: expected `)
 })
 
-test('a variable that is a text may be any, and so may values that are no URLs', () => {
+test('a variable may be any string or contain values that are no URLs', () => {
   const variables = {
     homepage: 'http://localhost:3000',
     doc: { type: 'image', transfer_method: 'remote_url', url: 'https://files.example.com/a.png' },
@@ -186,7 +186,7 @@ test('a variable that is a text may be any, and so may values that are no URLs',
   expect(resolve({ variables }).variables).toBe(variables)
 })
 
-test('a model that does not exist is told with those that can be called, apps among them', () => {
+test('the error for an unknown model lists the models that can be called, including apps', () => {
   expect(refusal(modelCall('gpt-4o'))).toEqual({
     reason: 'model_not_found',
     detail:
@@ -195,7 +195,7 @@ test('a model that does not exist is told with those that can be called, apps am
 })
 
 test.each(['openai/dify', 'hiagent/gpt-4o', 'dify/', 'dify/a/b'])(
-  '%s is no model, as its platform has no apps',
+  '%s is not a model, because its platform has no apps',
   (model) => {
     expect(refusal(modelCall(model))).toMatchObject({
       reason: 'model_not_found',
@@ -204,7 +204,7 @@ test.each(['openai/dify', 'hiagent/gpt-4o', 'dify/', 'dify/a/b'])(
   },
 )
 
-test('a model that lacks its app is told how to name one', () => {
+test('the error for a model without its app shows how to name one', () => {
   expect(refusal(modelCall('fastgpt'))).toEqual({
     reason: 'app_id_required',
     detail: 'appId: agent fastgpt needs an app, as in fastgpt/<app id>.',
@@ -215,14 +215,14 @@ test('a model that lacks its app is told how to name one', () => {
   )
 })
 
-test('a header that names the agent leaves the model what follows its slash', () => {
+test('if a header names the agent, the model names what follows its slash', () => {
   const call = modelCall('whatever/large', { agent: 'models', isAgentInModel: false })
   expect(resolve(call).app?.id).toBe('large')
   expect(refusal({ ...call, agent: 'none' })?.reason).toBe('unknown_agent')
   expect(refusal({ ...call, agent: 'dify' })?.reason).toBe('model_not_found')
 })
 
-test('a query that is blank, no message and a role of nobody are refused without a schema in front', () => {
+test('a blank query, an empty message array and an unknown role are rejected without a schema', () => {
   for (const query of ['', ' \n\u3000']) {
     expect(refusal({ query })?.detail).toBe('query: expected a string that is not blank.')
   }
@@ -240,7 +240,7 @@ test('a query that is blank, no message and a role of nobody are refused without
   }
 })
 
-test('refusals name the field, whatever a face calls it', () => {
+test('errors carry the path of the field, independent of its name on a face', () => {
   const call = modelCall('dify')
   expect(refusal({ ...call, conversationId: '\n' })?.detail).toMatch(/^conversationId: /)
   expect(refusal({ ...call, endUser: '\n' })?.detail).toMatch(/^endUser: /)
@@ -252,7 +252,7 @@ test('refusals name the field, whatever a face calls it', () => {
   )
 })
 
-test('refusals name nothing that the key may not use', () => {
+test('errors name nothing that the key may not use', () => {
   const allowed = ['dify', 'preset/small', 'models/large', 'fastgpt/mine', 'hiagent/none', 'single/other']
   expect(refusal({ agent: 'none' }, allowed)?.detail).toBe(
     'agent: expected one of fastgpt, dify, models, preset.',
@@ -271,7 +271,7 @@ test('refusals name nothing that the key may not use', () => {
   )
 })
 
-test('tools of kinds that name a server may not name a private one', () => {
+test('tools that name a server must not name a private one', () => {
   const tools = [
     { type: 'function', function: { name: 'f', parameters: { default: 'http://localhost' } } },
     { type: 'mcp', server_url: 'http://10.0.0.1/mcp' },

@@ -13,15 +13,15 @@ import {
   wholePrompt,
 } from './messages.ts'
 
-/** A chat call as a face hands it over: shapes checked, meaning not. */
+/** A chat call as a face passes it on: the types of its fields are checked, their values are not. */
 export interface ChatCall {
   readonly requestId: string
   readonly face: CallFace
-  /** The API key, well-formed. */
+  /** The API key; it has the form of one but may not exist. */
   readonly credential: string
-  /** The client's address, for the limit on refused keys. */
+  /** The client's network address, by which the limit on refused keys counts. */
   readonly address: string
-  /** The raw value of the `Agent` header (or what the face has in its place). */
+  /** The raw value of the `Agent` header, or of the field that the face has in its place. */
   readonly agent: string | undefined
   readonly appId: string
   readonly chatId: string
@@ -31,34 +31,38 @@ export interface ChatCall {
   readonly files: readonly string[]
   readonly endUser: string
   readonly variables: Readonly<Record<string, unknown>>
-  /** Of a face that carries the whole array; `query` and `files` are then made from it. */
+  /** Set by faces whose requests carry the whole message array; `query` and `files` are then derived from it. */
   readonly messages?: readonly CallMessage[]
-  /** The face's own name of agent and app, where it has one. */
+  /** The model name of the request, on faces where it names the agent and the app. */
   readonly model?: string | undefined
-  /** That name also names the agent: nothing else does. */
+  /** Whether the agent is named by `model` alone, without an `Agent` header. */
   readonly isAgentInModel?: boolean
   readonly parameters?: Readonly<Record<string, unknown>>
-  /** Given parameters that only agents honour which take the array as it is. */
-  readonly unhonoured?: readonly string[]
+  /** Parameters of the request that are supported only by agents that take the message array as it is. */
+  readonly unsupported?: readonly string[]
 }
 
-/** The same call with its agent, app and conversation found. */
+/** A call whose agent, app and conversation have been resolved. */
 export interface ResolvedCall extends ChatCall {
   readonly target: Agent
   readonly adapter: Adapter
   readonly app: AgentApp | undefined
-  /** What enters the ledger and the metrics: caller text only where the platform uses it. */
+  /** The app as the ledger and the metrics record it: text of the caller's choosing only if the platform uses it. */
   readonly ledgerApp: string
-  /** The client's id of the conversation; empty where it starts a new one. */
+  /** The client's id of the conversation; empty if the call starts a new one. */
   readonly clientConversationId: string
 }
 
 export const ID_CHARACTERS_MAX = 256
 
 /**
- * Everything that can be refused without a look at the database, in the decided order: agent, app, required ids, files.
+ * Resolves the agent, the app and the conversation of a call, and rejects everything that can be rejected without a
+ * database query. The checks run in a fixed order (agent, app, required ids, files), so that a call with several errors
+ * always gets the same one.
  *
- * @param allowed - what the caller's key is restricted to: refusals name nothing else
+ * @param allowed - the agents and apps that the caller's key is restricted to; error messages name no others
+ * @throws Problem `unknown_agent`, `model_not_found`, `app_not_found`, `app_id_required`, `conversation_id_required` or
+ * `invalid_request`
  */
 export function resolveCall(
   agents: ReadonlyMap<string, Agent>,
@@ -77,7 +81,7 @@ export function resolveCall(
       detail: `agent ${target.id} needs ${call.model === undefined ? 'a real value' : `an app, as in ${target.id}/<app id>`}.`,
     })
   }
-  // The OpenAI-compatible face has calls without a conversation: they get one of their own.
+  // On the OpenAI-compatible face a call may name no conversation; it then gets a new one.
   if (requires.includes('conversation_id') && isBlank(call.conversationId) && call.messages === undefined) {
     fail('conversation_id_required', {
       field: ['conversationId'],
@@ -96,15 +100,15 @@ export function resolveCall(
   }
 }
 
-/** `conversation_id` alone where the agent requires it; for all others `chat_id`, or else `conversation_id`. */
+/** `conversation_id` if the agent requires it; otherwise `chat_id`, and `conversation_id` where that is blank. */
 function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: boolean): string {
   const id = byConversationId || isBlank(chatId) ? conversationId : chatId
   return isBlank(id) ? '' : id
 }
 
-/** What a platform is asked with where the call carries messages instead of one query. */
+/** Derives the query and the files for the platform if the call carries messages instead of one query. */
 function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
-  const { messages, unhonoured = [] } = call
+  const { messages, unsupported = [] } = call
   if (messages === undefined) {
     if (isBlank(call.query)) refuseField(['query'], 'expected a string that is not blank.')
     return call
@@ -114,16 +118,19 @@ function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
     requirePublicTools(call.parameters?.tools)
     return { ...call, messages: publicMessages(messages) }
   }
-  const [name] = unhonoured
+  const [name] = unsupported
   if (name !== undefined) {
-    refuseField([name], `agent ${agent.id} cannot honour it; expected it to be left out.`)
+    refuseField([name], `agent ${agent.id} does not support it; expected it to be left out.`)
   }
   const prompt = isBlank(call.conversationId) ? wholePrompt(messages) : lastUserPrompt(messages)
   if (isBlank(prompt.query)) refuseField(['messages'], 'expected a user message that is not blank.')
   return { ...call, ...prompt }
 }
 
-/** A function's schema may name any URL, which nobody fetches. Other kinds of tools name servers, which some platforms call. */
+/**
+ * The schema of a function may contain any URL, since no platform fetches those. Other kinds of tools name servers, which
+ * some platforms call.
+ */
 function requirePublicTools(tools: unknown): void {
   if (!Array.isArray(tools)) return
   tools.forEach((tool: { type?: unknown } | null, index) => {
@@ -148,7 +155,7 @@ function findAgent(agents: Agents, call: ChatCall, allowed: readonly string[]): 
   return fail('unknown_agent', { field: ['agent'], detail: `${missing}expected ${oneOf(names)}.` })
 }
 
-/** How any app of the platform is named as a model. */
+/** The pattern that names any app of an agent as a model, for agents that accept apps that are not configured. */
 function openForm({ agent, isWhole }: UsableAgent): string[] {
   return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
 }
@@ -187,7 +194,7 @@ function findApp(
   })
 }
 
-/** An app as this call has to name it. */
+/** The name by which a call of this face refers to an app. */
 function appName({ model }: ChatCall, agent: Agent, app: string): string {
   return model === undefined ? app : `${agent.id}/${app}`
 }
@@ -206,7 +213,7 @@ function requirePlainId(field: string, id: string): void {
   )
 }
 
-/** C0, DEL and C1: they would break headers, logs and the database. */
+/** The C0 and C1 control characters and DEL, which would break headers, log lines and database texts. */
 const CONTROL = /\p{Cc}/u
 
 function requireFiles({ files }: ChatCall): void {
@@ -220,8 +227,8 @@ function requireFiles({ files }: ChatCall): void {
 }
 
 /**
- * Objects and lists among the variables hold files (Dify's inputs, FastGPT's variables), which the platform fetches. A
- * variable that is a text is one: what becomes of it is up to the app's author.
+ * Variables that are objects or arrays describe files (Dify's inputs, FastGPT's variables), which the platform fetches. A
+ * string is passed on unchecked: what the app does with it is up to the app's author.
  */
 function requirePublicVariables(variables: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(variables)) {

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 import type { Chat } from '#core/chat/service.ts'
 
-/** For tests: an admitted call whose batches of events are given. */
+/** An admitted call that yields the given batches of events. */
 export function chatOf(
   batches: Iterable<readonly ChatEvent[]> | AsyncIterable<readonly ChatEvent[]>,
   more: Partial<Chat> = {},

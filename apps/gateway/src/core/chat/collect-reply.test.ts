@@ -10,7 +10,7 @@ const ALL = { reasoning: true, toolCalls: true, details: true }
 const collect = (events: readonly ChatEvent[], parts: CollectOptions['parts'] = {}) =>
   collectReply(chatOf(events.map((event) => [event])), { parts, replyBytesMax: 1_000 })
 
-test('a reply is its text, its model, its end and the tokens that the platform reported', async () => {
+test('a reply consists of its text, model, finish reason and the tokens that the platform reported', async () => {
   const reply = await collect([
     { type: 'model', model: 'm-1' },
     { type: 'text', text: 'Hel' },
@@ -29,14 +29,14 @@ test('a reply is its text, its model, its end and the tokens that the platform r
   })
 })
 
-test('the agent stands for a model that the platform does not name, and unknown tokens are absent', async () => {
+test('the agent is the model if the platform names none, and unknown tokens are absent', async () => {
   expect(await collect([{ type: 'text', text: 'Hi' }, end])).toMatchObject({
     model: 'dify',
     usage: undefined,
   })
 })
 
-test('of a replaced text only the replacement is given, and a question stands after the text', async () => {
+test('a replaced text is dropped, and a question follows the text', async () => {
   const contentOf = async (...events: ChatEvent[]) => (await collect([...events, end])).content
   expect(await contentOf({ type: 'text', text: 'bad' }, { type: 'replace', text: 'good' })).toBe('good')
   expect(
@@ -47,7 +47,7 @@ test('of a replaced text only the replacement is given, and a question stands af
   ).toBe('Well.\n\nWhich?\n\n- a\n- b')
 })
 
-test('progress is a list, in which fragments of reasoning are one entry', async () => {
+test('details are a list in which fragments of reasoning are one entry', async () => {
   const { details } = await collect(
     [
       { type: 'detail', detail: { type: 'node_started', name: 'LLM' } },
@@ -106,11 +106,11 @@ describe('a reply that grows beyond its size', () => {
     ['progress', { type: 'detail', detail: { type: 'other', data: words } }],
   ]
 
-  test.each(kinds)('by %s is a failure', async (_name, event) => {
+  test.each(kinds)('by %s fails', async (_name, event) => {
     await expect(collect(Array(3).fill(event), ALL)).rejects.toMatchObject({ reason: 'agent_malformed' })
   })
 
-  test.each(kinds.slice(2))('by %s is none where that is not asked for', async (_name, event) => {
+  test.each(kinds.slice(2))('by %s does not fail if that part is not requested', async (_name, event) => {
     expect((await collect([event, event, event, end])).finishReason).toBe('stop')
   })
 

@@ -1,11 +1,11 @@
-import type { ChatEvent, DetailEvent, FinishReason, Usage } from '#core/agents/events.ts'
+import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { Problem } from '#core/errors.ts'
 import { detailOf } from './detail-of.ts'
 import { ReplyText } from './reply-text.ts'
 import type { Chat } from './service.ts'
 import { type ToolCall, ToolCalls } from './tool-calls.ts'
 
-/** A whole reply, from which every face shapes its own. What was not asked for is empty. */
+/** A complete reply, from which each face builds its response. The parts that {@link CollectOptions} leaves out are empty. */
 export interface CollectedReply {
   readonly model: string
   readonly content: string
@@ -13,18 +13,22 @@ export interface CollectedReply {
   readonly toolCalls: readonly ToolCall[]
   readonly details: readonly DetailEvent[]
   readonly finishReason: FinishReason
-  /** Undefined where the platform reported none. */
-  readonly usage: Usage | undefined
+  /** Undefined if the platform reported no token counts. */
+  readonly usage: TokenCounts | undefined
 }
 
 export interface CollectOptions {
-  /** What the face gives beside the content; the rest is neither held nor counted. */
+  /** What the face returns in addition to the content; other parts are neither stored nor counted. */
   readonly parts: { readonly [Part in 'reasoning' | 'toolCalls' | 'details']?: boolean }
-  /** More than this ends the call as malformed. */
+  /** The largest reply that is held in memory; a larger one fails with `agent_malformed`. */
   readonly replyBytesMax: number
 }
 
-/** Reads a call to its end. Rejects with the call's problem. */
+/**
+ * Reads a call to its end.
+ *
+ * @throws Problem the error with which the call failed, or `agent_malformed` if the reply is too large
+ */
 export async function collectReply(
   { events, model }: Pick<Chat, 'events' | 'model'>,
   { parts, replyBytesMax }: CollectOptions,
@@ -45,7 +49,7 @@ class Collector {
   readonly #replyText = new ReplyText()
   readonly #toolCalls = new ToolCalls()
   readonly #details: DetailEvent[] = []
-  /** The last entry of the details while it is reasoning, which comes in fragments and is one entry in one reply. */
+  /** The last entry of the details while it is reasoning, whose fragments are joined into one entry. */
   #openReasoning: { text: string } | undefined
   #model: string
   #content = ''
@@ -53,7 +57,7 @@ class Collector {
   #bytesBeside = 0
   #reasoning = ''
   #finishReason: FinishReason = 'stop'
-  #usage: Usage | undefined
+  #usage: TokenCounts | undefined
 
   constructor(model: string, parts: CollectOptions['parts']) {
     this.#model = model
@@ -107,7 +111,7 @@ class Collector {
   #addContent(event: ChatEvent): void {
     const text = this.#replyText.add(event)
     if (event.type === 'replace') {
-      // Only the replacement stands: nobody has seen what it replaces.
+      // The reply has not been sent yet, so only the replacement is kept.
       this.#content = event.text
       this.#contentBytes = Buffer.byteLength(event.text)
     } else if (text !== '') {

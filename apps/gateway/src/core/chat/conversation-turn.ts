@@ -11,16 +11,17 @@ import type { Conversations, Mapping } from './conversations.ts'
 import type { DerivedIds } from './derived-ids.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
-/** One call's part in its conversation: what the platform is asked with, and what is kept of the answer. */
+/** One call's turn in its conversation: what is sent to the platform, and what is stored of the reply. */
 export interface ConversationTurn {
-  /** What the platform is asked with; once it has been asked, the same without its texts. */
+  /** What the adapter builds its request from; replaced by a copy without texts once the request has been sent. */
   call: AgentCall
-  /** Events that were passed on. */
+  /** Receives the events that are passed on to the reader. */
   saw(events: readonly ChatEvent[]): void
-  /** The platform names its conversation; told as often as it does. */
+  /** Receives the platform's id of the conversation, as often as the platform sends it. */
   named(platformId: string): void
-  /** The reply is complete. Resolves when the next turn can see it; undefined where it can already. */
+  /** Ends a complete reply. Resolves when the next turn can see this one; undefined if there is nothing to wait for. */
   complete(): Promise<void> | undefined
+  /** Ends a failed reply; without a failure, one that was cancelled. */
   failed(failure: Failure | undefined): Promise<void>
 }
 
@@ -28,7 +29,7 @@ export interface TurnDeps {
   readonly conversations: Conversations
   readonly derivedIds: DerivedIds
   readonly upstream: Upstream
-  /** A turn of more characters is never sent again, so no more of an answer than that is gathered. */
+  /** A longer turn is never sent again, so no more of an answer than this is collected. */
   readonly keptCharactersMax: number
 }
 
@@ -36,13 +37,13 @@ export interface TurnRequest {
   readonly call: ResolvedCall
   readonly callId: string
   readonly admitted: Admitted
-  /** The conversation as the client names it. */
+  /** The client's id of the conversation. */
   readonly conversationId: string
-  /** Whether the caller is gone meanwhile. */
+  /** Whether the call has ended in the meantime, for example because the client disconnected. */
   isOver(): boolean
 }
 
-/** A platform refused to open a conversation. */
+/** Thrown when a platform fails to create a conversation. */
 export class OpeningFailed extends Error {
   readonly failure: Failure
 
@@ -52,23 +53,29 @@ export class OpeningFailed extends Error {
   }
 }
 
-/** Enters the conversation of a call, in the way that its platform keeps conversations. */
+/**
+ * Enters the conversation of a call. How depends on where the agent keeps its context (`Adapter.context`): at the
+ * platform, in the gateway, with the client, or not at all.
+ *
+ * @throws OpeningFailed if the platform fails to create a conversation
+ * @throws Problem `conversation_busy`, `conversation_not_found`
+ */
 export function openTurn(deps: TurnDeps, request: TurnRequest): ConversationTurn | Promise<ConversationTurn> {
   const { call, admitted, conversationId } = request
   const { derivedIds } = deps
-  const asked = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
+  const baseCall = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
   switch (call.adapter.context(call.target)) {
     case 'client': {
       const derived = conversationKey(derivedIds, call, admitted, conversationId)
-      return plainTurn({ ...asked, platformConversationId: derived })
+      return plainTurn({ ...baseCall, platformConversationId: derived })
     }
     case 'platform':
-      return mappedTurn(deps, request, asked)
+      return mappedTurn(deps, request, baseCall)
     case 'gateway':
-      // A face that carries the whole array keeps its context itself.
-      return call.messages === undefined ? rememberedTurn(deps, request, asked) : plainTurn(asked)
+      // A request with the whole message array brings its own context.
+      return call.messages === undefined ? rememberedTurn(deps, request, baseCall) : plainTurn(baseCall)
     case 'none':
-      return plainTurn(asked)
+      return plainTurn(baseCall)
   }
 }
 
@@ -92,7 +99,7 @@ function plainTurn(call: AgentCall): ConversationTurn {
   return { call, ...NOTHING_KEPT }
 }
 
-/** Shared by all calls: each open stream has one. */
+/** Shared by all calls, because functions of its own would cost every open stream memory. */
 const NOTHING_KEPT: Omit<ConversationTurn, 'call'> = {
   saw: () => undefined,
   named: () => undefined,
@@ -100,18 +107,18 @@ const NOTHING_KEPT: Omit<ConversationTurn, 'call'> = {
   failed: async () => undefined,
 }
 
-/** For agents without a context: the kept turns go before the query, and the completed one is kept. */
+/** For agents without memory: the stored turns are sent before the query, and the completed turn is stored. */
 async function rememberedTurn(
   { conversations, derivedIds, keptCharactersMax }: TurnDeps,
   { call, callId, admitted, conversationId }: TurnRequest,
-  asked: AgentCall,
+  baseCall: AgentCall,
 ): Promise<ConversationTurn> {
   const key = conversationKey(derivedIds, call, admitted, conversationId)
-  // A conversation that starts with this call has no turns to look for.
+  // A conversation that starts with this call has no turns yet, so the query is saved.
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
   const answer = new KeptAnswer(keptCharactersMax)
   return {
-    ...plainTurn({ ...asked, messages: [...turns, userMessage(call.query, asked.files)] }),
+    ...plainTurn({ ...baseCall, messages: [...turns, userMessage(call.query, baseCall.files)] }),
     saw(events) {
       for (const event of events) answer.add(event)
     },
@@ -119,11 +126,11 @@ async function rememberedTurn(
   }
 }
 
-/** For platforms with ids of their own. */
+/** For platforms that assign conversation ids themselves: the client's id is mapped to the platform's. */
 async function mappedTurn(
   deps: TurnDeps,
   { call, callId, admitted, conversationId, isOver }: TurnRequest,
-  asked: AgentCall,
+  baseCall: AgentCall,
 ): Promise<ConversationTurn> {
   const { conversations, derivedIds, upstream } = deps
   const mapping = await conversations.enter({
@@ -134,11 +141,12 @@ async function mappedTurn(
     waitMs: call.target.timeouts.firstByteMs,
     isOver,
   })
-  const platformId = mapping.platformId ?? (await createConversation(upstream, call.adapter, asked, mapping))
+  const platformId =
+    mapping.platformId ?? (await createConversation(upstream, call.adapter, baseCall, mapping))
   let named: string | undefined
   let binding: Promise<void> | undefined
   return {
-    ...plainTurn({ ...asked, platformConversationId: platformId }),
+    ...plainTurn({ ...baseCall, platformConversationId: platformId }),
     named(id) {
       if (platformId !== undefined || binding !== undefined) return
       named = id
@@ -150,7 +158,7 @@ async function mappedTurn(
         return
       }
       const id = named
-      // The database may have been away for a moment: without the binding the next turn would start a new conversation.
+      // Retried once, for a short outage of the database: without the binding the next turn would start a new conversation.
       await binding.catch(() => mapping.bind(id))
     },
     async failed(failure) {
@@ -161,7 +169,7 @@ async function mappedTurn(
   }
 }
 
-/** Undefined where the platform makes the conversation with the first message. */
+/** Returns undefined if the platform creates the conversation with the first message. */
 async function createConversation(
   upstream: Upstream,
   adapter: Adapter,
@@ -178,13 +186,13 @@ async function createConversation(
     await mapping.bind(platformConversationId)
     return platformConversationId
   } catch (error) {
-    // That it cannot be released either must not hide why; its lease ends by itself.
+    // A failed release must not hide the original error; the lease expires by itself.
     await mapping.release().catch(() => undefined)
     throw error
   }
 }
 
-/** One end user's conversation with one app: nobody else's ids lead to it. */
+/** The key of one end user's conversation with one app. Ids sent by other callers or end users never lead to it. */
 function conversationKey(
   derivedIds: DerivedIds,
   call: ResolvedCall,

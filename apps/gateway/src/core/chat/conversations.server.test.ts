@@ -31,7 +31,7 @@ const enter = (key: string, waitMs = 5_000) =>
     isOver: () => false,
   })
 
-test('calls that race on a fresh id end in one conversation', async () => {
+test('calls that race for a new id get the same conversation', async () => {
   const first = await enter('race')
   expect(first.platformId).toBeUndefined()
   const others = [enter('race'), enter('race')]
@@ -42,7 +42,7 @@ test('calls that race on a fresh id end in one conversation', async () => {
   ])
 })
 
-test('where the first call failed, the next one takes over', async () => {
+test('if the first call fails, the next one takes over', async () => {
   const first = await enter('takeover')
   const second = enter('takeover')
   await first.release()
@@ -52,7 +52,7 @@ test('where the first call failed, the next one takes over', async () => {
   expect((await enter('takeover')).platformId).toBe('platform-2')
 })
 
-test('a conversation that is still being made is busy after the wait', async () => {
+test('a conversation that is still being created is busy after the wait', async () => {
   await enter('busy')
   await expect(enter('busy', 0)).rejects.toMatchObject({ reason: 'conversation_busy' })
 })
@@ -64,7 +64,7 @@ test('a lost conversation stays lost', async () => {
   await expect(enter('lost')).rejects.toMatchObject({ reason: 'conversation_not_found' })
 })
 
-test('a late word of a replaced holder changes nothing', async () => {
+test('a late update of a replaced holder changes nothing', async () => {
   const late = await enter('late')
   await late.release()
   const holder = await enter('late')
@@ -103,7 +103,7 @@ test.each([
   ['plain', 'é\u2028😀\\"\u0001', false],
   ['with a NUL', 'a\0b', true],
   ['with a lone surrogate', 'a\ud800b', true],
-])('a text %s comes back as it was, and is escaped only where it has to be', async (key, text, isEscaped) => {
+])('a text %s is read back unchanged, and is escaped only if necessary', async (key, text, isEscaped) => {
   await conversations.remember(key, systemRuntime.newId(), text, 'fine')
   expect((await conversations.turns(key)).map(({ content }) => content)).toEqual([text, 'fine'])
   const [row] = await storedTurns(key)
@@ -121,7 +121,7 @@ test('a conversation never stores more than what could be sent again', async () 
 test('turns that end together are bounded like those that end one after the other', async () => {
   const texts = Array.from({ length: 8 }, (_, n) => `q${n}`)
   const ids = texts.map((_, n) => `01890a5d-ac96-774b-bcce-00000000000${n}`)
-  // The first travels alone; the others gather behind it.
+  // The first is written alone; the others gather in the next batch.
   await Promise.all(texts.map((text, n) => conversations.remember('together', ids[n] ?? '', text, 'a')))
   expect(await storedTurns('together')).toHaveLength(3)
   expect((await conversations.turns('together')).map(({ content }) => content)).toEqual([
@@ -134,7 +134,7 @@ test('turns that end together are bounded like those that end one after the othe
   ])
 })
 
-test('turns stand in the order of the database, whatever clock made their ids', async () => {
+test('turns are ordered by the clock of the database, not by the clock that made their ids', async () => {
   const [late, early] = ['ffffffff-ac96-774b-bcce-000000000000', '00000000-ac96-774b-bcce-000000000000']
   await conversations.remember('clocks', late, 'first', 'a')
   await conversations.remember('clocks', early, 'second', 'a')
@@ -146,7 +146,7 @@ test('turns stand in the order of the database, whatever clock made their ids', 
   ])
 })
 
-test('a turn that is too long to be sent again is not stored, and what was before it is not sent as if it were not there', async () => {
+test('a turn that is too long to be sent again is not stored, and earlier turns are no longer sent', async () => {
   await conversations.remember('too-long', systemRuntime.newId(), 'before', 'a')
   await conversations.remember('too-long', systemRuntime.newId(), 'q'.repeat(1_000_000), 'a')
   expect(await storedTurns('too-long')).toEqual([])
@@ -154,7 +154,7 @@ test('a turn that is too long to be sent again is not stored, and what was befor
   expect((await conversations.turns('too-long')).map(({ content }) => content)).toEqual(['after', 'a'])
 })
 
-test('a turn that cannot be stored does not take the others of its batch along', async () => {
+test('a turn that cannot be stored does not fail the others of its batch', async () => {
   const ids = [systemRuntime.newId(), 'no id', systemRuntime.newId(), systemRuntime.newId()]
   const results = await Promise.allSettled(
     ids.map((id, n) => conversations.remember(`batch-${n}`, id, 'q', 'a')),
@@ -163,7 +163,7 @@ test('a turn that cannot be stored does not take the others of its batch along',
   expect(await conversations.turns('batch-3')).toHaveLength(2)
 })
 
-test.runIf(serverUrl)('a turn that takes the server too long does not take the others along', async () => {
+test.runIf(serverUrl)('a turn that times out does not fail the others', async () => {
   const scratch = await createScratchDatabase(serverUrl ?? '')
   const impatient = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 2_000 })
   onTestFinished(() => impatient.close().finally(scratch.drop))
@@ -213,7 +213,7 @@ test('turns past their retention are deleted, a bounded number at a time', async
   expect(await storedTurns('aged')).toHaveLength(1)
 })
 
-test("a platform's name of a conversation is forgotten when nobody has used it for its retention", async () => {
+test('a mapping is deleted when it has not been used for its retention', async () => {
   for (const key of ['used', 'unused', 'used again']) await (await enter(key)).bind(`platform of ${key}`)
   const age = (days: number, keys: string) =>
     database.sql.query(
@@ -229,7 +229,7 @@ test("a platform's name of a conversation is forgotten when nobody has used it f
   expect((await enter('unused')).platformId).toBeUndefined()
 })
 
-test('within a day, a use of a conversation leaves the time of its last use, which is in an index', async () => {
+test('further uses of a conversation within a day do not change the indexed time of its last use', async () => {
   await (await enter('daily')).bind('platform-4')
   const usedAt = async () =>
     (await database.sql.query<{ used_at: Date }>("SELECT used_at FROM conversations WHERE key = 'daily'"))[0]

@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { coalesce } from '#core/batcher.ts'
+import { createBatcher } from '#core/batcher.ts'
 import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
@@ -7,32 +7,37 @@ import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
 
-/** A conversation that a platform named itself: who uses it first gets it from the platform, the others wait. */
+/**
+ * The mapping of a client's conversation id to the platform's. The first call obtains the platform's id and holds the
+ * mapping until then; concurrent calls wait.
+ */
 export interface Mapping {
-  /** The platform's id; undefined for the call that is to get it. */
+  /** The platform's id; undefined for the call that is to obtain it. */
   readonly platformId: string | undefined
-  /** Binds what the platform's reply named. Later calls see it when this resolves. */
+  /** Stores the platform's id. Later calls see it once this resolves. */
   bind(platformId: string): Promise<void>
-  /** The platform gave no id: who waits takes over. */
+  /** Gives up without an id, so that a waiting call can take over. */
   release(): Promise<void>
-  /** The platform does not know the conversation any more: from now on nobody gets it. */
+  /** Marks the conversation as lost at the platform: later calls fail with `conversation_not_found`. */
   lose(): Promise<void>
 }
 
 export interface Conversations {
   /**
-   * @throws Problem `conversation_busy` where another call is still getting it after `waitMs`, `conversation_not_found`
-   * where it was lost
+   * Returns the mapping of a conversation; waits while another call is obtaining the platform's id.
+   *
+   * @throws Problem `conversation_busy` if another call still holds it after `waitMs`, `conversation_not_found` if the
+   * platform has lost the conversation
    */
   enter(request: EnterRequest): Promise<Mapping>
-  /** The latest completed turns that fit the bounds, oldest first. */
+  /** The latest completed turns that fit within the bounds, oldest first. */
   turns(key: string): Promise<readonly CallMessage[]>
   /**
-   * Resolves when the next turn, on whatever replica, sees this one. A turn that could never be sent again is not stored,
-   * and neither is what came before it: turns are sent without gaps.
+   * Stores a completed turn. Resolves when the next turn sees it, on any replica. A turn beyond the bounds is not stored
+   * and ends the history before it, because turns are sent without gaps.
    */
   remember(key: string, callId: string, question: string, answer: string): Promise<void>
-  /** Forgets what agents that lost their memory called their conversations. */
+  /** Deletes the mappings of agents that have lost their memory, such as a restarted sandbox. */
   forget(agentIds: readonly string[]): Promise<void>
   /** Deletes a bounded number of rows that are past their retention; returns how many. */
   sweep(): Promise<number>
@@ -44,7 +49,7 @@ export interface EnterRequest {
   readonly agent: string
   readonly callId: string
   readonly waitMs: number
-  /** Whether the caller is gone meanwhile. */
+  /** Whether the call has ended in the meantime, so that waiting is pointless. */
   isOver(): boolean
 }
 
@@ -55,23 +60,23 @@ export interface ConversationsDeps {
     readonly maxTurns: number
     readonly maxCharacters: number
     readonly retentionDays: number
-    /** How long the platform's id of a conversation is kept after its last use. */
+    /** How long a mapping is kept after its last use. */
     readonly mappingRetentionDays: number
   }
 }
 
-/** A holder that died is replaced after so long; a living one renews. */
+/** A call that dies while it holds a mapping is replaced after this time; a live one renews its lease. */
 const LEASE_SECONDS = 15
 const RENEW_MS = 5_000
 const LOOK_AGAIN_MS = 100
-/** A reply waits for its turn, which may be in a batch that is run again in parts after it took too long. */
+/** The end of a reply waits for its turn to be stored; a batch that took too long is run again in parts meanwhile. */
 const REMEMBER_WITHIN_MS = 15_000
 const SWEPT_AT_ONCE = 1_000
 
 export function createConversations(deps: ConversationsDeps): Conversations {
   const { sql, runtime, bounds } = deps
 
-  const remember = coalesce<TurnRow, void>(
+  const remember = createBatcher<TurnRow, void>(
     async (turns) => {
       await sql.query(REMEMBER, [JSON.stringify(turns), bounds.maxTurns, bounds.maxCharacters])
       return turns.map(() => undefined)
@@ -138,11 +143,11 @@ interface KeptTurn {
 interface TurnRow extends KeptTurn {
   readonly id: string
   readonly conversation: string
-  /** UTF-16 units of both texts. */
+  /** UTF-16 code units of both texts. */
   readonly characters: number
 }
 
-/** How many turns travel in one statement. */
+/** The most turns that one statement stores. */
 const REMEMBERED_AT_ONCE = 64
 
 function bound(sql: Sql, key: string, platformId: string): Mapping {
@@ -159,27 +164,27 @@ function bound(sql: Sql, key: string, platformId: string): Mapping {
   }
 }
 
-/** Held by this call until the platform has named the conversation: a row with a lease, no transaction. */
+/** Held by this call until the platform's id is known: a row with a lease, since a transaction would hold a connection. */
 function pending(sql: Sql, { key, callId }: EnterRequest): Mapping {
   const renewal = setInterval(() => {
     sql.query(RENEW, [key, callId, LEASE_SECONDS]).catch(() => undefined)
   }, RENEW_MS)
   renewal.unref()
-  const letGo = async (statement: string, values: readonly unknown[]) => {
+  const endLease = async (statement: string, values: readonly unknown[]) => {
     clearInterval(renewal)
     await sql.query(statement, values)
   }
   return {
     platformId: undefined,
-    bind: (platformId) => letGo(BIND, [key, callId, platformId]),
-    release: () => letGo(RELEASE, [key, callId]),
-    lose: () => letGo(RELEASE, [key, callId]),
+    bind: (platformId) => endLease(BIND, [key, callId, platformId]),
+    release: () => endLease(RELEASE, [key, callId]),
+    lose: () => endLease(RELEASE, [key, callId]),
   }
 }
 
 /**
- * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` lease in seconds. The time of the last use is exact to a day, because
- * each time that it changes costs an entry in its index.
+ * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` lease in seconds. The time of the last use is updated at most once a
+ * day, because every change of it costs an index entry.
  */
 const ENTER = `
 INSERT INTO conversations AS c (key, owner_id, agent, holder, lease_until, created_at, used_at)
@@ -203,8 +208,8 @@ UPDATE conversations SET lease_until = now()
 WHERE key = $1 AND holder = $2::uuid AND platform_id IS NULL`
 
 /**
- * The latest turns that fit together, oldest first. `$1` conversation, `$2` turns at most, `$3` characters at most. Only
- * the texts that are sent are read: sizes are summed without them.
+ * The latest turns that fit together, oldest first. `$1` conversation, `$2` turns at most, `$3` characters at most. The
+ * sizes are summed from their own column, so that only the texts that are sent are read.
  */
 const TURNS = `
 SELECT question, answer, is_escaped
@@ -221,13 +226,13 @@ WHERE characters <= $3
 ORDER BY created_at, id`
 
 /**
- * Stores turns and deletes what does not fit beside them any more, so that a conversation never takes more room than what
- * is sent again. `$1`: a JSON array of turns, `$2` turns and `$3` characters at most.
+ * Stores turns and deletes the older ones that no longer fit the bounds, so that a conversation takes no more space than
+ * what is sent again. `$1`: a JSON array of turns, `$2` turns and `$3` characters at most.
  *
- * - A reply ends when its turn is visible, so the commit does not wait for the disk: a crash of the database server may
- *   lose turns of its last moments, and no count.
- * - The planner takes any JSON for 100 rows. The limit in the lateral and the deletion by `ctid` keep its choice at the
- *   index and the rows, whatever it believes about the table.
+ * - The end of a reply waits for its turn to be visible, so the commit does not wait for the disk. A crash of the database
+ *   server may lose the turns of its last moments, but no usage counts.
+ * - The planner estimates 100 rows for any JSON. The limit in the lateral join and the deletion by `ctid` make it use the
+ *   index and the rows themselves, whatever its statistics say about the table.
  */
 const REMEMBER = `
 WITH quick AS MATERIALIZED (
@@ -261,8 +266,8 @@ DELETE FROM turns
 WHERE ctid = ANY (ARRAY(SELECT stored_at FROM placed WHERE stored_at IS NOT NULL AND NOT fits))`
 
 /**
- * `$1` days, `$2` rows at most. The condition on the characters is that of the index. Replicas that sweep at the same time
- * leave each other's rows alone.
+ * `$1` days, `$2` rows at most. The condition on the characters matches the partial index, which is used only with it.
+ * Replicas that sweep at the same time skip the rows that the other has locked.
  */
 const SWEEP_TURNS = `
 DELETE FROM turns
@@ -272,7 +277,7 @@ WHERE ctid = ANY (ARRAY(
   FOR UPDATE SKIP LOCKED))
 RETURNING id`
 
-/** `$1` days, `$2` rows at most. The lock checks the time again: a conversation that was just used stays. */
+/** `$1` days, `$2` rows at most. Taking the lock checks the condition again, so a conversation that was just used is kept. */
 const SWEEP_MAPPINGS = `
 DELETE FROM conversations
 WHERE ctid = ANY (ARRAY(
@@ -281,14 +286,14 @@ WHERE ctid = ANY (ARRAY(
   FOR UPDATE SKIP LOCKED))
 RETURNING key`
 
-/** Texts as a text column holds them. Those of a turn that is too long are left out: the row only ends what was kept. */
+/** The texts in a form that a text column can hold. A turn that is too long is stored without them: it only ends the history. */
 function storable(question: string, answer: string, charactersMax: number): KeptTurn {
   if (question.length + answer.length > charactersMax) return { question: '', answer: '', is_escaped: false }
   if (isStorable(question) && isStorable(answer)) return { question, answer, is_escaped: false }
   return { question: escaped(question), answer: escaped(answer), is_escaped: true }
 }
 
-/** PostgreSQL's texts hold neither NUL nor lone surrogates. */
+/** PostgreSQL texts can contain neither NUL nor lone surrogates. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
@@ -300,7 +305,7 @@ function messagesOf({ question, answer, is_escaped }: KeptTurn): CallMessage[] {
   ]
 }
 
-/** A JSON string in ASCII: NUL and lone surrogates survive a text column. */
+/** A JSON string in ASCII, in which NUL and lone surrogates survive a text column. */
 function escaped(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,

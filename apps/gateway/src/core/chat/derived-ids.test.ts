@@ -4,7 +4,7 @@ import { createDerivedIds } from './derived-ids.ts'
 const derivedIds = createDerivedIds(() => 'the secret of an installation')
 const stranger = createDerivedIds(() => 'the secret of another one')
 
-test('an id is the same at every call and tells nothing of what it stands for', () => {
+test('an id is the same for every call and reveals nothing of its parts', () => {
   const key = derivedIds.conversationKey(['owner', 'ann', 'agent', 'app', 'chat-1'])
   expect(key).toBe(derivedIds.conversationKey(['owner', 'ann', 'agent', 'app', 'chat-1']))
   expect(key).toMatch(/^[0-9a-f]{64}$/)
@@ -19,7 +19,7 @@ test('another owner, end user, client id or installation gives another id', () =
     derivedIds.conversationKey(['owner', 'bob', 'chat-1']),
     derivedIds.conversationKey(['owner', 'ann', 'chat-2']),
     stranger.conversationKey(['owner', 'ann', 'chat-1']),
-    // The same text, cut elsewhere.
+    // The same text, divided differently.
     derivedIds.conversationKey(['owner', 'ann', 'x|chat-1']),
     derivedIds.conversationKey(['owner', 'ann|x', 'chat-1']),
     derivedIds.conversationKey(['owner|ann', 'x', 'chat-1']),

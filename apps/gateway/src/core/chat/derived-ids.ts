@@ -1,21 +1,24 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The ids under which callers are known at a platform. They are derived, so that nobody reaches another's context by
- * guessing an id, and stable, because platforms lose a conversation whose user changes.
+ * The ids of conversations and end users at platforms. They are derived with a secret, so that a caller cannot reach
+ * another's context by guessing an id, and stable, because platforms lose a conversation whose user changes.
  */
 export interface DerivedIds {
-  /** What tells one conversation from all others, in our tables and at platforms that take ids as they are: 64 characters `[0-9a-f]`. */
+  /**
+   * Identifies a conversation in the gateway's tables, and at platforms that accept ids from the client: 64 characters
+   * `[0-9a-f]`.
+   */
   conversationKey(parts: readonly string[]): string
-  /** 20 characters `[0-9a-f]`: HiAgent takes no longer ones. */
+  /** 20 characters `[0-9a-f]`, the longest that HiAgent accepts. */
   endUserId(ownerId: string, endUser: string): string
 }
 
-/** End users come back: deriving an id costs more than all else that is done with it. */
+/** Size of the cache of end users' ids. The same end users call repeatedly, and the HMAC costs more than the lookup. */
 const REMEMBERED_MAX = 1_000
 
 export function createDerivedIds(secret: () => string): DerivedIds {
-  // The parts are told apart by their lengths: no text in one of them can pass for another's.
+  // Each part is preceded by its length, so that two different lists of parts never give the same input.
   const derive = (kind: string, ...parts: readonly string[]) => {
     const hmac = createHmac('sha256', secret()).update(kind)
     for (const part of parts) hmac.update(`|${part.length}|${part}`)
@@ -25,7 +28,7 @@ export function createDerivedIds(secret: () => string): DerivedIds {
   return {
     conversationKey: (parts) => derive('key', ...parts),
     endUserId(ownerId, endUser) {
-      // Owners' ids are all of one length.
+      // All owner ids have the same length, so the concatenation is unambiguous.
       const known = endUserIds.get(ownerId + endUser)
       if (known !== undefined) return known
       const id = derive('end-user', ownerId, endUser).slice(0, 20)

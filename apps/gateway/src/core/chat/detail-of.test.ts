@@ -19,7 +19,7 @@ test.each<[ChatEvent, DetailEvent]>([
     { type: 'tool_calls', delta: [{ index: 0 }] },
     { type: 'tool_call', data: [{ index: 0 }] },
   ],
-])('%j is progress', (event, detail) => {
+])('%j is a detail', (event, detail) => {
   expect(detailOf(event)).toEqual(detail)
 })
 
@@ -30,6 +30,6 @@ test.each<ChatEvent>([
   { type: 'usage', usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 } },
   { type: 'end', reason: 'stop' },
   { type: 'error', failure: { reason: 'agent_error' } },
-])('%j is none', (event) => {
+])('%j is no detail', (event) => {
   expect(detailOf(event)).toBeUndefined()
 })

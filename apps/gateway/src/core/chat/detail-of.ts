@@ -1,6 +1,6 @@
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
 
-/** The event as progress that a client may ask for (`detail`); undefined where it is none. The same rule for every face. */
+/** The event as a progress detail, which clients request with `detail`; undefined for events that are no detail. */
 export function detailOf(event: ChatEvent): DetailEvent | undefined {
   switch (event.type) {
     case 'detail':

@@ -27,7 +27,7 @@ test.each([
   ['data:text/plain,x', 'an http or https URL'],
   ['javascript:alert(1)', 'an http or https URL'],
   ['https://', 'an http or https URL'],
-  // What the parser repairs, another reader may take for another host.
+  // What this parser repairs, another parser may read as a different host.
   ['https:files.example.com/a.pdf', 'an http or https URL'],
   [' https://files.example.com/a.pdf', 'an http or https URL'],
   ['https://files.example.com/a b.pdf', 'an http or https URL'],
@@ -128,7 +128,7 @@ const LOCAL_HOSTS = {
   ],
 }
 
-test.each(Object.entries(LOCAL_HOSTS))('%s are no public hosts', (_kind, hosts) => {
+test.each(Object.entries(LOCAL_HOSTS))('%s are not public hosts', (_kind, hosts) => {
   const passing = hosts.filter(
     (host) => fileUrlProblem(`http://${host}/a.pdf`) !== 'a publicly reachable URL',
   )
@@ -153,7 +153,7 @@ test('the first refused URL is found at any depth, in any field and in any form'
   }
 })
 
-test('public URLs, content in the URL itself and texts that merely hold a URL pass', () => {
+test('public URLs, data URLs and texts that merely contain a URL are accepted', () => {
   const value = [
     'https://x.example.com/a b',
     'data:image/png;base64,AAAA',
@@ -166,7 +166,7 @@ test('public URLs, content in the URL itself and texts that merely hold a URL pa
   expect(findRefusedUrl({ value }, ['top'])).toBeUndefined()
 })
 
-test('fields that are only read as text are passed over', () => {
+test('fields that are only read as text are skipped', () => {
   const value = { text: 'http://10.0.0.1', deeper: [{ text: 'http://10.0.0.1' }] }
   expect(findRefusedUrl(value, ['top'], (name) => name === 'text')).toBeUndefined()
 })

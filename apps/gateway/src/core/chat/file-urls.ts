@@ -5,8 +5,9 @@ export const FILES_MAX = 20
 const URL_CHARACTERS_MAX = 2048
 
 /**
- * What is wrong with a file's URL, worded as what was expected; undefined where nothing is. Checked as text, without DNS:
- * the gateway never fetches it, but a platform inside a private network would.
+ * Checks the URL of a file. Returns what was expected, or undefined for a valid URL. The check guards against requests to
+ * private networks: the gateway never fetches the URL, but a platform inside such a network would. It works on the text
+ * alone, without DNS.
  */
 export function fileUrlProblem(text: string): string | undefined {
   if (text.length > URL_CHARACTERS_MAX) return `a URL of at most ${URL_CHARACTERS_MAX} characters`
@@ -20,18 +21,18 @@ export function fileUrlProblem(text: string): string | undefined {
 
 const PLAIN_URL = /^https?:\/\/[^\s\\\p{Cc}]+$/iu
 
-/** The first URL in a value that no platform may be sent: where it stands, and what was expected. */
+/** A URL that must not be sent to a platform: the path of its field, and what was expected there. */
 export interface UrlFinding {
   readonly field: FieldPath
   readonly expected: string
 }
 
 /**
- * Walks a value of unknown shape, down to any depth, for texts that begin like a URL. Every one must be public, whatever its
- * field is called: which fields a server reads is the server's choice, and they differ. `data:` URLs carry their content
- * and pass.
+ * Searches a value of unknown shape, at any depth, for strings that begin like a URL, and returns the first that is not
+ * public. Field names are not considered, because servers differ in the fields from which they read URLs. `data:` URLs
+ * carry their content and are accepted.
  *
- * @param isText - fields whose content is only ever read as text, and which are therefore passed over
+ * @param isText - whether a field is only ever read as text and can be skipped
  */
 export function findRefusedUrl(
   value: unknown,
@@ -54,13 +55,13 @@ export function findRefusedUrl(
   return undefined
 }
 
-/** With a scheme or without one, also in the forms that only lenient parsers accept. */
+/** Matches URLs with and without a scheme, including forms that only lenient parsers accept. */
 const LIKE_A_URL = /^\s*(?:(?:https?|ftp|file):\S|[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}\S)/i
 
 /**
- * The URL parser has already turned every spelling of an IPv4 address (hex, octal, one number) into the dotted one, but for
- * a host that ends in several dots, which it takes for a name. Only ordinary unicast addresses are public: IPv6 ranges that
- * carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) may lead to a private one.
+ * The URL parser has already normalized every notation of an IPv4 address (hexadecimal, octal, a single number) to dotted
+ * decimal, except for a host that ends in several dots, which it takes for a name. Only ordinary unicast addresses are
+ * public: IPv6 ranges that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) may lead to a private one.
  */
 function isPublicHost(hostname: string): boolean {
   if (hostname.startsWith('[')) return isPublicIpv6(hostname.slice(1, -1))
@@ -69,7 +70,7 @@ function isPublicHost(hostname: string): boolean {
   return host.includes('.') && !LOCAL_NAME.test(host)
 }
 
-/** 2000::/3 is all that has been given out as global unicast. */
+/** 2000::/3 is the only block that IANA has allocated for global unicast. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 
 function isPublicIpv6(text: string): boolean {

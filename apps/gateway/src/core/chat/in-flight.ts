@@ -1,12 +1,13 @@
 /**
- * What is under way, to be gone through now and then. No Set, because one outgrows its table every few dozen calls, and each
- * table refers to the next: once one is old, all that follow grow old with the calls they held. That was a tenth of all
- * memory allocated, and young collections took five times as long.
+ * The items in progress. This is not a `Set`, because V8 replaces the table of a set every few dozen additions and each
+ * old table refers to its successor: once one table has been promoted to the old generation, it keeps all later ones alive
+ * with the calls that they held. With a set this was a tenth of all memory allocated, and minor garbage collections took
+ * five times as long.
  */
 export class InFlight<Item> {
   readonly #entries: { readonly item: Item; place: number }[] = []
 
-  /** Gives what takes the item off again, once. */
+  /** Adds an item; returns the function that removes it, which must be called only once. */
   add(item: Item): () => void {
     const entry = { item, place: this.#entries.length }
     this.#entries.push(entry)
@@ -22,7 +23,7 @@ export class InFlight<Item> {
     return this.#entries.length
   }
 
-  /** As of now: items may leave while they are gone through. */
+  /** A snapshot: items may be removed while it is iterated. */
   all(): readonly Item[] {
     return this.#entries.map(({ item }) => item)
   }

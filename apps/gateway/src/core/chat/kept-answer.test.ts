@@ -10,17 +10,17 @@ function keep(charactersMax: number, ...events: ChatEvent[]): string {
   return answer.text
 }
 
-test('an answer that fits is kept as it was told', () => {
+test('an answer within the limit is kept unchanged', () => {
   expect(keep(5, say('Hel'), say('lo'))).toBe('Hello')
 })
 
-test('one that is longer is kept up to the character that makes it too long, however long it goes on', () => {
+test('a longer answer is kept up to one character beyond the limit, however long it continues', () => {
   expect(keep(5, say('Hello'), say(' world'), ...Array.from({ length: 1_000 }, () => say('!')))).toBe(
     'Hello ',
   )
   expect(keep(5, say('x'.repeat(1_000)))).toBe('xxxxxx')
 })
 
-test('a replacement stands alone, also where what it replaces was too long', () => {
+test('a replacement discards the text before it, even if that was too long', () => {
   expect(keep(5, say('far too long'), { type: 'replace', text: 'No' }, say('.'))).toBe('No.')
 })

@@ -2,8 +2,8 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import { ReplyText } from './reply-text.ts'
 
 /**
- * The answer of one reply, as it is kept for the next turn. It stops growing one character beyond what could ever be sent
- * again, so that a reply without end holds no memory and its length still tells that it was too long.
+ * Collects the text of a reply for the next turn. Collecting stops one character beyond the longest turn that is ever sent
+ * again: this bounds the memory of an endless reply, and the length still shows that the reply was too long.
  */
 export class KeptAnswer {
   readonly #charactersMax: number

@@ -69,30 +69,30 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
     expect(refusalOf(() => read(part))).toBe(`messages[0].content.type: ${expected}`)
   })
 
-  test.each([['a text'], [null], [7], [[]]])('a part that is %o is none', (part) => {
+  test.each([['a text'], [null], [7], [[]]])('a part that is %o is rejected', (part) => {
     expect(refusalOf(() => read([part]))).toMatch(/^messages\[0\]\.content\[0\]\.type: /)
   })
 
-  test.each([7, true])('content that is %o is none', (content) => {
+  test.each([7, true])('content that is %o is rejected', (content) => {
     expect(refusalOf(() => read(content))).toBe(
       'messages[0].content: expected a string, an array of parts or null.',
     )
   })
 
-  test('a text part has a text', () => {
+  test('a text part must have a text', () => {
     for (const wrong of [{ type: 'text' }, { type: 'text', text: { url: PRIVATE } }]) {
       expect(refusalOf(() => read([wrong]))).toBe('messages[0].content[0].text: expected a string.')
     }
   })
 
-  test('a text may hold any URL', () => {
+  test('a text may contain any URL', () => {
     expect(refusalOf(() => read(PRIVATE))).toBeUndefined()
     expect(refusalOf(() => read([{ type: 'text', text: PRIVATE }]))).toBeUndefined()
   })
 })
 
 describe('openai agents', () => {
-  test('get parts of known types as they are, and one part without a list in a list', () => {
+  test('receive parts of known types unchanged, and a single part in an array', () => {
     const parts = [
       { type: 'text', text: 'hello', cache_control: { type: 'ephemeral' } },
       { type: 'image_url', image_url: { url: PUBLIC, detail: 'low' } },
@@ -105,21 +105,21 @@ describe('openai agents', () => {
     expect(WAYS['openai agents'](parts[1])).toEqual([parts[1]])
   })
 
-  test('get no refusals, and no empty list for it', () => {
+  test('receive no refusals and no empty array in their place', () => {
     const refusal = { type: 'refusal', refusal: 'no' }
     const text = { type: 'text', text: 'hello' }
     expect(WAYS['openai agents']([refusal, text])).toEqual([text])
     expect(WAYS['openai agents']([refusal])).toBe('')
   })
 
-  test('get no URL of an image that only looks like none', () => {
+  test('receive no invalid image URL', () => {
     const part = { type: 'image_url', image_url: { url: '10.0.0.1/a.png' } }
     expect(refusalOf(() => WAYS['openai agents']([part]))).toBe(
       'messages[0].content[0].image_url.url: expected an http or https URL.',
     )
   })
 
-  test('get what stands beside the content, but no private URL in it', () => {
+  test('receive the fields beside the content, but no private URL in them', () => {
     const tool_calls = [{ id: 't', function: { name: 'f', arguments: PRIVATE } }]
     const message: CallMessage = { role: 'assistant', content: null, extra: { tool_calls, name: PRIVATE } }
     expect(publicMessages([message])).toEqual([message])
@@ -128,8 +128,8 @@ describe('openai agents', () => {
   })
 })
 
-describe('the others', () => {
-  test('get texts and the URLs of files, one a part', () => {
+describe('other agents', () => {
+  test('receive texts and the URLs of files, one for each part', () => {
     const content = [
       { type: 'text', text: 'one' },
       { type: 'image_url', image_url: { url: PUBLIC } },
@@ -151,13 +151,13 @@ describe('the others', () => {
       { type: 'input_audio', input_audio: { data: '' } },
       'type: this agent takes parts of type text, image_url and file.',
     ],
-  ])('cannot get %o', (part, told) => {
+  ])('cannot receive %o', (part, told) => {
     expect(refusalOf(() => lastUserPrompt([{ role: 'user', content: [part] }]))).toBe(
       `messages[0].content[0].${told}`,
     )
   })
 
-  test('get every message as one text where no conversation is named', () => {
+  test('receive all messages as one text if no conversation is named', () => {
     const messages = [
       { role: 'system', content: 'Be kind.' },
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },

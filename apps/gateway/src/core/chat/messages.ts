@@ -4,13 +4,17 @@ import type { FieldPath } from '#core/field-path.ts'
 import { requireOneOf } from '#core/input-rules.ts'
 import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
 
-/** What a platform without a message array is asked: one text and the files that go with it. */
+/** The request of a platform that takes no message array: one text and its files. */
 export interface Prompt {
   readonly query: string
   readonly files: readonly string[]
 }
 
-/** The last user message: all that a platform needs which keeps the conversation itself. */
+/**
+ * The last user message, which is all that a platform needs that stores the conversation itself.
+ *
+ * @throws Problem `invalid_request` if there is no user message
+ */
 export function lastUserPrompt(messages: readonly CallMessage[]): Prompt {
   const index = messages.findLastIndex(({ role }) => role === 'user')
   const message = messages[index]
@@ -18,18 +22,23 @@ export function lastUserPrompt(messages: readonly CallMessage[]): Prompt {
   return promptOf(message, index)
 }
 
-/** The whole array as one text: the only place where a history is flattened, for calls that name no conversation. */
+/**
+ * The whole array as one text, each message after the name of its role. Only calls that name no conversation are flattened
+ * like this: without one, the platform has no other way to see the history.
+ *
+ * @throws Problem `invalid_request` if there is no user message
+ */
 export function wholePrompt(messages: readonly CallMessage[]): Prompt {
   if (messages.length === 1) return lastUserPrompt(messages)
   lastUserPrompt(messages)
   const prompts = messages.map(promptOf)
-  const said = messages.map(
-    ({ role }, index) => `${SPEAKERS.get(role) ?? role}: ${prompts[index]?.query ?? ''}`,
+  const paragraphs = messages.map(
+    ({ role }, index) => `${ROLE_LABELS.get(role) ?? role}: ${prompts[index]?.query ?? ''}`,
   )
-  return { query: said.join('\n\n'), files: prompts.flatMap(({ files }) => files) }
+  return { query: paragraphs.join('\n\n'), files: prompts.flatMap(({ files }) => files) }
 }
 
-const SPEAKERS: ReadonlyMap<string, string> = new Map([
+const ROLE_LABELS: ReadonlyMap<string, string> = new Map([
   ['developer', 'System'],
   ['system', 'System'],
   ['user', 'User'],
@@ -38,9 +47,9 @@ const SPEAKERS: ReadonlyMap<string, string> = new Map([
   ['function', 'Tool'],
 ])
 
-export const MESSAGE_ROLES = [...SPEAKERS.keys()]
+export const MESSAGE_ROLES = [...ROLE_LABELS.keys()]
 
-/** A conversation has at least one message, each by somebody who exists. */
+/** @throws Problem `invalid_request` if the array is empty or a role is unknown */
 export function requireMessages(messages: readonly CallMessage[]): void {
   if (messages.length === 0) refuseField(['messages'], 'expected at least one message.')
   for (const [index, { role }] of messages.entries()) {
@@ -49,8 +58,10 @@ export function requireMessages(messages: readonly CallMessage[]): void {
 }
 
 /**
- * The array as `openai` agents get it: parts of known types, in which every URL is public or carries its content. A server
- * would fetch what it is given, and which fields it reads is not known here.
+ * The array as it is sent to `openai` agents: content parts of known types, in which every URL is public or carries its
+ * content. A server may fetch any URL that it receives, and which fields it reads is not known here.
+ *
+ * @throws Problem `invalid_request` with the path of the field
  */
 export function publicMessages(messages: readonly CallMessage[]): readonly CallMessage[] {
   return messages.map((message, index) => {
@@ -60,12 +71,16 @@ export function publicMessages(messages: readonly CallMessage[]): readonly CallM
     if (typeof content !== 'object' || content === null) return message
     for (const part of parts) requireUrlFields(part)
     const kept = parts.filter(({ type }) => type !== 'refusal').map(({ fields }) => fields)
-    // Servers refuse an empty list, which a refusal alone would leave.
+    // Servers reject an empty list of parts, which would remain of a message that is only a refusal.
     return { ...message, content: kept.length === 0 && parts.length > 0 ? '' : kept }
   })
 }
 
-/** Throws where a URL in the value, at any depth, is not public. */
+/**
+ * Requires that every URL in the value, at any depth, is public.
+ *
+ * @throws Problem `invalid_request` with the path of the field
+ */
 export function requirePublicUrls(
   value: unknown,
   field: FieldPath,
@@ -110,13 +125,16 @@ type Fields = Readonly<Record<string, unknown>>
 
 interface Part {
   readonly type: PartType
-  /** Where it stands, such as `['messages', 0, 'content', 1]`. */
+  /** The path of the part, such as `['messages', 0, 'content', 1]`. */
   readonly field: FieldPath
   readonly text: string
   readonly fields: Fields
 }
 
-/** The checked parts of a message; none where its content is a text or absent. One part may come without a list around it. */
+/**
+ * The checked content parts of a message; empty if its content is a string or absent. A single part is also accepted
+ * without an array around it.
+ */
 function partsOf({ content }: CallMessage, index: number): readonly Part[] {
   const field = ['messages', index, 'content']
   if (typeof content === 'string' || content === null || content === undefined) return []
@@ -133,7 +151,7 @@ function checkedPart(part: unknown, field: FieldPath): Part {
     return refuseField([...field, 'type'], `expected one of ${known}.`)
   }
   const text = fields.text ?? (type === 'text' ? undefined : '')
-  // The check of the URLs passes over this field.
+  // The search for URLs skips this field, so it must not hold an object with URLs in it.
   if (typeof text !== 'string') refuseField([...field, 'text'], 'expected a string.')
   requirePublicUrls(fields, field, isPartText)
   return { type, field, text, fields }
@@ -147,7 +165,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Where a URL belongs, nothing else may stand: a server may make a URL of what does not look like one. */
+/**
+ * Requires valid URLs in the fields that are meant for URLs. The search for URLs is not enough there: a server may interpret
+ * as a URL what does not look like one.
+ */
 function requireUrlFields(part: Part): void {
   for (const [field, url] of urlFields(part)) {
     if (url.startsWith('data:') || field.at(-1) === 'file_data') continue
@@ -155,7 +176,7 @@ function requireUrlFields(part: Part): void {
   }
 }
 
-/** The URL that a platform gets which takes files by URL alone. */
+/** The URL of a file, for platforms that accept files only by URL. */
 function requireFileUrl(part: Part): string {
   const [first] = urlFields(part)
   if (first === undefined) {
@@ -171,7 +192,7 @@ function requireUrl(url: string, field: FieldPath): string {
   return url
 }
 
-/** `image_url` names its URL in one way, `file` parts in as many as there are servers. */
+/** `image_url` parts have one field for their URL; for `file` parts the field depends on the server. */
 function urlFields({ type, field, fields }: Part): readonly (readonly [field: FieldPath, text: string])[] {
   if (type !== 'image_url' && type !== 'file') return []
   const holder = fields[type]

@@ -3,7 +3,7 @@ import { OpenStreams } from './open-streams.ts'
 
 const refusal = expect.objectContaining({ reason: 'rate_limited', retryAfterSeconds: 1 })
 
-test('a key holds as many streams as it may, and another when one of them has ended', () => {
+test('a key at its limit may open another stream when one of them has ended', () => {
   const streams = new OpenStreams(2)
   const close = streams.open('a')
   streams.open('a')
@@ -24,7 +24,7 @@ test('an end counts once', () => {
   expect(() => streams.open('a')).toThrow(refusal)
 })
 
-test('without a bound a key holds as many as it opens', () => {
+test('without a limit a key may hold any number of streams', () => {
   const streams = new OpenStreams(undefined)
   for (let stream = 0; stream < 1_000; stream += 1) streams.open('a')
 })

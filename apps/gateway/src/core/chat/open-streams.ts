@@ -1,22 +1,22 @@
 import { fail } from '#core/errors.ts'
 
-/** How many streams each API key holds open in this process. */
+/** Bounds the number of streams that an API key holds open at once in this process. */
 export class OpenStreams {
   readonly #perKeyMax: number
   readonly #counts = new Map<string, number>()
 
-  /** Undefined: a key may hold as many as it opens. */
+  /** @param perKeyMax - undefined for no limit */
   constructor(perKeyMax: number | undefined) {
     this.#perKeyMax = perKeyMax ?? Number.POSITIVE_INFINITY
   }
 
   /**
-   * Counts one more stream of the key; returns what takes it off again, once.
+   * Counts a stream of the key. Returns the function that ends the stream, or undefined if there is no limit.
    *
-   * @throws Problem `rate_limited` where the key holds as many as it may
+   * @throws Problem `rate_limited` if the key already holds the maximum
    */
   open(keyHash: string): (() => void) | undefined {
-    // Without a bound nobody asks for the count, so it is not kept.
+    // Without a limit the counts are never read, so they are not maintained.
     if (this.#perKeyMax === Number.POSITIVE_INFINITY) return undefined
     const count = this.#counts.get(keyHash) ?? 0
     if (count >= this.#perKeyMax) {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Timeouts } from '#core/agents/adapter.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { type ReplyDeadlines, startWatch, type WatchEvent } from './reply-deadlines.ts'
+import { type DeadlineEvent, type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 
 const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
 
-let told: WatchEvent[]
+let events: DeadlineEvent[]
 
 beforeEach(() => {
   vi.useFakeTimers()
-  told = []
+  events = []
 })
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0)
@@ -17,102 +17,102 @@ afterEach(() => {
 })
 
 function start(more: Partial<Timeouts> = {}): ReplyDeadlines {
-  return startWatch({ ...timeouts, ...more }, systemRuntime, (event) => told.push(event))
+  return startReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => events.push(event))
 }
 
-/** When, from now on, something was told; undefined where nothing was within the time. */
-function toldAfterMs(withinMs = 5_000): number | undefined {
-  const before = told.length
+/** The milliseconds until the next event; undefined if there is none within the time. */
+function nextEventAfterMs(withinMs = 5_000): number | undefined {
+  const before = events.length
   for (let ms = 1; ms <= withinMs; ms += 1) {
     vi.advanceTimersByTime(1)
-    if (told.length > before) return ms
+    if (events.length > before) return ms
   }
   return undefined
 }
 
-test('without a first byte the time ends once', () => {
+test('without a first byte the deadline passes once', () => {
   start()
-  expect(toldAfterMs()).toBe(300)
-  expect(told).toEqual(['timeout'])
-  expect(toldAfterMs()).toBeUndefined()
+  expect(nextEventAfterMs()).toBe(300)
+  expect(events).toEqual(['timeout'])
+  expect(nextEventAfterMs()).toBeUndefined()
 })
 
 test.each([
   ['shorter', 300],
   ['longer', 20],
-])('after the first byte the allowed silence counts, which is %s', (_name, firstByteMs) => {
-  const watch = start({ firstByteMs })
+])('after the first byte the idle time applies, which is %s', (_name, firstByteMs) => {
+  const deadlines = start({ firstByteMs })
   vi.advanceTimersByTime(10)
-  watch.begun()
-  expect(toldAfterMs()).toBe(100)
-  expect(told).toEqual(['timeout'])
+  deadlines.firstByte()
+  expect(nextEventAfterMs()).toBe(100)
+  expect(events).toEqual(['timeout'])
 })
 
-test('life puts the end of the silence off; what is no life (a ping) does not', () => {
-  const watch = start()
-  watch.begun()
+test('activity restarts the idle time; a ping does not', () => {
+  const deadlines = start()
+  deadlines.firstByte()
   for (let beat = 0; beat < 5; beat += 1) {
     vi.advanceTimersByTime(60)
-    watch.alive()
+    deadlines.activity()
   }
   vi.advanceTimersByTime(60)
-  // A ping: a byte came, nothing else.
-  watch.begun()
-  expect(toldAfterMs()).toBe(40)
+  // A ping: bytes arrived, but no event.
+  deadlines.firstByte()
+  expect(nextEventAfterMs()).toBe(40)
 })
 
-test('the whole reply takes no longer than allowed, however lively it is', () => {
-  const watch = start()
-  watch.begun()
+test('the total time is limited, however active the reply is', () => {
+  const deadlines = start()
+  deadlines.firstByte()
   for (let beat = 0; beat < 19; beat += 1) {
     vi.advanceTimersByTime(50)
-    watch.alive()
+    deadlines.activity()
   }
-  expect(toldAfterMs()).toBe(50)
-  expect(told).toEqual(['timeout'])
+  expect(nextEventAfterMs()).toBe(50)
+  expect(events).toEqual(['timeout'])
 })
 
-test('while the client is served, silence does not count: the platform may be paused for its sake', () => {
-  const watch = start()
-  watch.begun()
-  watch.serving()
+test('the idle time is suspended while the gateway waits for the client', () => {
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.pauseIdle()
   vi.advanceTimersByTime(750)
-  expect(told).toEqual([])
-  watch.waiting()
-  expect(toldAfterMs()).toBe(100)
+  expect(events).toEqual([])
+  deadlines.resumeIdle()
+  expect(nextEventAfterMs()).toBe(100)
 })
 
 test('a slow client still has to end within the total time', () => {
-  const watch = start()
-  watch.begun()
-  watch.serving()
-  expect(toldAfterMs()).toBe(1_000)
-  expect(told).toEqual(['timeout'])
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.pauseIdle()
+  expect(nextEventAfterMs()).toBe(1_000)
+  expect(events).toEqual(['timeout'])
 })
 
-test('a reported end has its grace, which begins with the first report and passes even in silence', () => {
-  const watch = start()
-  watch.begun()
-  watch.ending(80)
+test('the grace period begins with the first reported end and passes even without activity', () => {
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(80)
   vi.advanceTimersByTime(50)
-  watch.alive()
-  watch.ending(80)
-  expect(toldAfterMs()).toBe(30)
-  expect(told).toEqual(['grace'])
+  deadlines.activity()
+  deadlines.startGrace(80)
+  expect(nextEventAfterMs()).toBe(30)
+  expect(events).toEqual(['grace'])
 })
 
-test('after the reported end no deadline makes a failure of the reply', () => {
-  const watch = start()
-  watch.begun()
-  watch.ending(400)
-  expect(toldAfterMs()).toBe(100)
-  expect(told).toEqual(['grace'])
+test('after the reported end a deadline does not fail the reply', () => {
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(400)
+  expect(nextEventAfterMs()).toBe(100)
+  expect(events).toEqual(['grace'])
 })
 
-test('a stopped watch tells nothing', () => {
-  const watch = start()
-  watch.begun()
-  watch.ending(50)
-  watch.stop()
-  expect(toldAfterMs()).toBeUndefined()
+test('stopped deadlines report nothing', () => {
+  const deadlines = start()
+  deadlines.firstByte()
+  deadlines.startGrace(50)
+  deadlines.stop()
+  expect(nextEventAfterMs()).toBeUndefined()
 })

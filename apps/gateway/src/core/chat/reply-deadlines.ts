@@ -1,44 +1,54 @@
 import type { Timeouts } from '#core/agents/adapter.ts'
 import type { Runtime } from '#core/runtime.ts'
 
-export type WatchEvent = 'timeout' | 'grace'
+export type DeadlineEvent = 'timeout' | 'grace'
 
-/** All deadlines of one reply behind one timer: events only move a number, the timer looks at it when it fires. */
+/**
+ * The deadlines of one reply: first byte, idle time, total time and the grace period after the reported end. They share one
+ * timer. An event only stores a time, which is checked when the timer fires; this saves restarting a timer for every event.
+ */
 export interface ReplyDeadlines {
-  /** Something that counts as life came. */
-  alive(): void
-  /** The first byte came: from here on silence counts. */
-  begun(): void
-  /** The client is waited for: that is not the platform's silence. */
-  serving(): void
-  /** The platform is waited for again: from here on silence counts. */
-  waiting(): void
-  /** The platform reported its end: what it still has to say may take so long. */
-  ending(graceMs: number): void
+  /** Restarts the idle time. Called for events, but not for pings. */
+  activity(): void
+  /** Ends the first-byte deadline and starts the idle time; later calls have no effect. */
+  firstByte(): void
+  /** Suspends the idle time while the gateway waits for the client and does not read from the platform. */
+  pauseIdle(): void
+  /** Restarts the idle time when the platform is read again. */
+  resumeIdle(): void
+  /** Starts the grace period for what the platform sends after it reported the end; later calls have no effect. */
+  startGrace(graceMs: number): void
+  /** Cancels all deadlines. */
   stop(): void
 }
 
-export function startWatch(
+/**
+ * Starts the deadlines of a reply.
+ *
+ * @param onEvent - called at most once: `grace` when the grace period has ended or a deadline passed during it, otherwise
+ * `timeout`
+ */
+export function startReplyDeadlines(
   timeouts: Timeouts,
   runtime: Runtime,
-  onEvent: (event: WatchEvent) => void,
+  onEvent: (event: DeadlineEvent) => void,
 ): ReplyDeadlines {
-  return new Watch(timeouts, runtime, onEvent)
+  return new Deadlines(timeouts, runtime, onEvent)
 }
 
-/** A class, because a function for each of its methods would cost every open stream half a kilobyte. */
-class Watch implements ReplyDeadlines {
+/** A class, because closures in place of its methods would cost every open stream half a kilobyte. */
+class Deadlines implements ReplyDeadlines {
   readonly #timeouts: Timeouts
   readonly #runtime: Runtime
-  readonly #onEvent: (event: WatchEvent) => void
+  readonly #onEvent: (event: DeadlineEvent) => void
   readonly #startedMs: number
   #hasBegun = false
-  #isServing = false
+  #isIdlePaused = false
   #lifeMs: number
   #graceAtMs = Number.POSITIVE_INFINITY
   #timer: NodeJS.Timeout
 
-  constructor(timeouts: Timeouts, runtime: Runtime, onEvent: (event: WatchEvent) => void) {
+  constructor(timeouts: Timeouts, runtime: Runtime, onEvent: (event: DeadlineEvent) => void) {
     this.#timeouts = timeouts
     this.#runtime = runtime
     this.#onEvent = onEvent
@@ -47,31 +57,31 @@ class Watch implements ReplyDeadlines {
     this.#timer = this.#lookIn(this.#timeoutAtMs(this.#startedMs) - this.#startedMs)
   }
 
-  alive(): void {
+  activity(): void {
     this.#lifeMs = this.#runtime.elapsedMs()
   }
 
-  begun(): void {
+  firstByte(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
     this.#lifeMs = this.#runtime.elapsedMs()
-    // The silence may be over before the first byte would have been.
+    // The idle time may end before the first-byte deadline for which the timer is set.
     if (this.#timeouts.idleMs < this.#timeouts.firstByteMs) {
       clearTimeout(this.#timer)
       this.#look()
     }
   }
 
-  serving(): void {
-    this.#isServing = true
+  pauseIdle(): void {
+    this.#isIdlePaused = true
   }
 
-  waiting(): void {
-    this.#isServing = false
+  resumeIdle(): void {
+    this.#isIdlePaused = false
     this.#lifeMs = this.#runtime.elapsedMs()
   }
 
-  ending(graceMs: number): void {
+  startGrace(graceMs: number): void {
     if (this.#graceAtMs !== Number.POSITIVE_INFINITY) return
     this.#graceAtMs = this.#runtime.elapsedMs() + graceMs
     clearTimeout(this.#timer)
@@ -85,7 +95,7 @@ class Watch implements ReplyDeadlines {
   #timeoutAtMs(nowMs: number): number {
     const { totalMs, idleMs, firstByteMs } = this.#timeouts
     const silentAtMs = this.#hasBegun
-      ? (this.#isServing ? nowMs : this.#lifeMs) + idleMs
+      ? (this.#isIdlePaused ? nowMs : this.#lifeMs) + idleMs
       : this.#startedMs + firstByteMs
     return Math.min(this.#startedMs + totalMs, silentAtMs)
   }
@@ -93,9 +103,9 @@ class Watch implements ReplyDeadlines {
   #look(): void {
     const nowMs = this.#runtime.elapsedMs()
     const endsAtMs = Math.min(this.#timeoutAtMs(nowMs), this.#graceAtMs)
-    // Half a millisecond: timers fire a fraction early by the finer clock.
+    // The tolerance of half a millisecond is for timers that fire slightly early by the more precise clock.
     if (endsAtMs > nowMs + 0.5) this.#timer = this.#lookIn(endsAtMs - nowMs)
-    // After the reported end no deadline makes a failure of the reply.
+    // After the reported end a passed deadline no longer fails the reply.
     else this.#onEvent(this.#graceAtMs === Number.POSITIVE_INFINITY ? 'timeout' : 'grace')
   }
 

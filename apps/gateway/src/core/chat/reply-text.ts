@@ -1,13 +1,13 @@
 import type { ChatEvent } from '#core/agents/events.ts'
 
 /**
- * The text that an event adds to a reply, the same for every face: a question shows its options, and a text that the
- * platform replaced stands after what was already sent.
+ * The text that an event adds to a reply, the same for every face. A question is followed by its options, and a text that
+ * replaces an earlier one follows it as a new paragraph, because the earlier one has already been sent.
  */
 export class ReplyText {
   #hasText = false
 
-  /** Empty where the event adds none. */
+  /** Returns the text that the event adds, or an empty string. */
   add(event: ChatEvent): string {
     switch (event.type) {
       case 'text':

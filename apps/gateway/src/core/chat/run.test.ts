@@ -21,12 +21,12 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A platform whose parts come when the test says so. */
+/** A platform whose parts are sent by the test. */
 class FakePlatform implements Upstream, UpstreamReply {
   status: number | undefined
   readonly requests: UpstreamRequest[] = []
   readonly helped: string[] = []
-  /** Its stop calls take so long. */
+  /** How long its stop calls take. */
   helpMs = 0
   cancelledWith: Error | undefined
   isFinished = false
@@ -146,7 +146,7 @@ async function readAll(run: Run, pause?: () => Promise<void>): Promise<Told> {
 
 const textOf = ({ events }: Told) => events.map((event) => (event.type === 'text' ? event.text : '')).join('')
 
-test('a second read is refused, during the first and after it, and asks the platform for nothing', async () => {
+test('a second read is rejected, during the first and after it, and sends no request', async () => {
   const { run, platform, ends } = start('openai')
   const first = readAll(run)
   await expect(run.read(() => undefined)).rejects.toThrow('only once')
@@ -159,7 +159,7 @@ test('a second read is refused, during the first and after it, and asks the plat
 })
 
 describe('a complete reply', () => {
-  test('passes on what came and ends with one end, settled once as done', async () => {
+  test('passes on its events, ends with one end event and is settled once as done', async () => {
     const { run, platform, ends } = start('openai')
     const told = readAll(run)
     await vi.advanceTimersByTimeAsync(20)
@@ -198,7 +198,7 @@ describe('a complete reply', () => {
     ])
   })
 
-  test('waits a grace after its reported end for what still comes, then lets go of the platform', async () => {
+  test('waits for a grace period after its reported end, then closes the connection', async () => {
     const { run, platform, ends } = start('openai')
     const told = readAll(run)
     platform.events(delta('Hi'), stop)
@@ -212,14 +212,14 @@ describe('a complete reply', () => {
     expect(platform.isFinished).toBe(true)
   })
 
-  test('that was cut says so, whatever stop comes after it', async () => {
+  test('that was cut off reports so, even if a stop follows', async () => {
     const { run, platform } = start('openai')
     platform.events(delta('Hi'), { choices: [{ delta: {}, finish_reason: 'length' }] }, '[DONE]')
     platform.end()
     expect((await readAll(run)).events.at(-1)).toEqual({ type: 'end', reason: 'length' })
   })
 
-  test('is kept before its end is told, and a failure to keep it is no failure of the reply', async () => {
+  test('is stored before its end is passed on, and a failure to store it does not fail the reply', async () => {
     const kept = Promise.withResolvers<void>()
     const { run, platform, ends } = start('openai', { complete: () => kept.promise })
     platform.events(delta('Hi'), stop)
@@ -236,10 +236,10 @@ describe('a complete reply', () => {
   })
 })
 
-describe('a reply that carries too much', () => {
+describe('a reply with too much text', () => {
   const half = 'x'.repeat(STREAM_BYTES_MAX / 2)
 
-  test('passes up to its bound, to the byte', async () => {
+  test('is passed on up to exactly its bound', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta(half), delta(half), stop)
     platform.end()
@@ -252,7 +252,7 @@ describe('a reply that carries too much', () => {
     ['text', delta('!')],
     ['reasoning', { choices: [{ delta: { reasoning_content: '!' } }] }],
     ['a tool call', { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '!' } }] } }] }],
-  ])('ends as malformed with the next byte of %s, and the platform is let go', async (_name, more) => {
+  ])('fails as malformed with the next byte of %s, and the connection is closed', async (_name, more) => {
     const { run, platform, ends } = start('openai')
     platform.events(delta(half), delta(half), more, delta('never read'), stop)
     platform.end()
@@ -277,7 +277,7 @@ describe('a reply that carries too much', () => {
   })
 })
 
-describe('an id that a platform gave', () => {
+describe('an id from a platform', () => {
   const message = (ids: object) => ({ event: 'message', answer: 'Hi', ...ids })
 
   test.each([
@@ -324,7 +324,7 @@ describe('a failure', () => {
     ],
   ]
   test.each(failures)(
-    '%s is told after the text before it',
+    '%s is reported after the text before it',
     async (_name, platformName, fail, outcome, reason, facts) => {
       const { run, platform, ends } = start(platformName)
       platform.events(delta('Hel'), delta('lo'))
@@ -380,7 +380,7 @@ describe('a failure', () => {
     ['a proxy’s page', (platform: FakePlatform) => platform.body(502, '<html></html>'), 'agent_error'],
     ['cut JSON', (platform: FakePlatform) => platform.body(200, '{"choices":'), 'agent_malformed'],
     ['nothing at all', (platform: FakePlatform) => platform.end(), 'agent_truncated'],
-  ])('%s is the platform’s', async (_name, answer, reason) => {
+  ])('%s is a failure of the platform', async (_name, answer, reason) => {
     const { run, platform, ends } = start('openai')
     answer(platform)
     expect((await readAll(run)).problem?.reason).toBe(reason)
@@ -388,7 +388,7 @@ describe('a failure', () => {
     expect(ends[0]?.firstChunkMs).toBeUndefined()
   })
 
-  test('is an empty reply, where a platform must give one', async () => {
+  test('is an empty reply from a platform that must send one', async () => {
     const fastgpt = start('fastgpt')
     fastgpt.platform.events('[DONE]')
     fastgpt.platform.end()
@@ -402,14 +402,14 @@ describe('a failure', () => {
     expect(openai.ends).toMatchObject([{ outcome: 'done' }])
   })
 
-  test('of ours is told bare, and its cause goes to the log', async () => {
+  test('of the gateway is reported without details, and its cause is logged', async () => {
     const cause = new Error('a bug')
     const { run, ends } = start('openai', {}, () => Promise.reject(cause))
     expect((await readAll(run)).problem).toMatchObject({ reason: 'internal_error', status: 500 })
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'internal_error' }, cause }])
   })
 
-  test('of the reader ends the reply as failed, in the reader’s words', async () => {
+  test('of the reader fails the reply with the reader’s error', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta('too long'))
     const problem = new Problem('agent_error', { detail: 'The reply is too large.' })
@@ -436,7 +436,7 @@ describe('time', () => {
     expect(platform.cancelledWith).toBeDefined()
   })
 
-  test('in silence ends it, and heartbeats are silence', async () => {
+  test('without events ends it, and heartbeats are no events', async () => {
     const { run, platform, ends } = start('fastgpt')
     const told = readAll(run)
     platform.events(delta('Hi'))
@@ -449,7 +449,7 @@ describe('time', () => {
     expect(ends).toMatchObject([{ outcome: 'timeout', durationMs: 100 }])
   })
 
-  test('does not pass for the platform while the reader is slow', async () => {
+  test('does not count against the platform while the reader is slow', async () => {
     const { run, platform, ends } = start('openai')
     const taken = Promise.withResolvers<void>()
     platform.events(delta('Hi'))
@@ -462,7 +462,7 @@ describe('time', () => {
     expect(ends).toMatchObject([{ outcome: 'done', durationMs: 500 }])
   })
 
-  test('of the whole reply is limited, however lively it is', async () => {
+  test('of the whole reply is limited, however active it is', async () => {
     const { run, platform, ends } = start('openai')
     const told = readAll(run)
     for (let beat = 0; beat < 20; beat += 1) {
@@ -489,7 +489,7 @@ describe('a reader that leaves', () => {
     expect(ends).toHaveLength(1)
   })
 
-  test('is not waited for any longer while it takes what came', async () => {
+  test('is no longer waited for while it takes a batch', async () => {
     const { run, platform, ends } = start('openai')
     const taken = Promise.withResolvers<void>()
     platform.events(delta('Hi'))
@@ -502,7 +502,7 @@ describe('a reader that leaves', () => {
     expect(platform.cancelledWith).toBeDefined()
   })
 
-  test('before anything was asked for it leaves the platform alone', async () => {
+  test('before the request causes no request', async () => {
     const { run, platform, ends } = start('openai')
     void run.cancel('client_gone')
     expect((await readAll(run)).problem).toBeInstanceOf(Problem)
@@ -510,7 +510,7 @@ describe('a reader that leaves', () => {
     expect(platform.requests).toEqual([])
   })
 
-  test('has the run stopped by the platform’s own call where there is one, and can wait for that', async () => {
+  test('stops the run with the platform’s stop call, if there is one, and cancel waits for it', async () => {
     const { run, platform } = start('fastgpt')
     platform.events(delta('Hi'))
     void readAll(run)
@@ -527,7 +527,7 @@ describe('a reader that leaves', () => {
     expect(isStopped).toBe(true)
   })
 
-  test('has the id that this call needs waited for', async () => {
+  test('makes the gateway wait for the id that this call needs', async () => {
     const { run, platform, ends } = start('dify')
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     await vi.advanceTimersByTimeAsync(10)
@@ -542,7 +542,7 @@ describe('a reader that leaves', () => {
     expect(platform.cancelledWith).toBeDefined()
   })
 
-  test('has it waited for five seconds and no longer', async () => {
+  test('makes it wait for at most five seconds', async () => {
     const { run, platform } = start('dify')
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     await vi.advanceTimersByTimeAsync(10)
@@ -565,7 +565,7 @@ describe('a reader that leaves', () => {
   })
 })
 
-test('a drained reply tells its reader so, and is settled as drained', async () => {
+test('a drained reply fails with draining and is settled as drained', async () => {
   const { run, platform, ends } = start('openai')
   const told = readAll(run)
   platform.events(delta('Hi'))
@@ -576,7 +576,7 @@ test('a drained reply tells its reader so, and is settled as drained', async () 
 })
 
 describe('the conversation', () => {
-  test('hears what was passed on, how the platform names it, and that the reply failed', async () => {
+  test('receives the events, the platform’s id and the failure of the reply', async () => {
     const seen: unknown[] = []
     const { run, platform } = start('dify', {
       saw: (events) => seen.push(events.map(({ type }) => type)),
@@ -589,7 +589,7 @@ describe('the conversation', () => {
     expect(seen).toEqual(['c-9', ['text'], 'c-9', { reason: 'agent_truncated', platformStatus: 200 }])
   })
 
-  test('that the platform refuses to open is a refusal of the call', async () => {
+  test('that the platform refuses to create rejects the call', async () => {
     const failure = { reason: 'agent_rate_limited', retryAfterSeconds: 3 } as const
     const { run, platform, ends } = start('dify', {}, () => Promise.reject(new OpeningFailed(failure)))
     expect((await readAll(run)).problem).toMatchObject(failure)
@@ -597,20 +597,20 @@ describe('the conversation', () => {
     expect(platform.requests).toEqual([])
   })
 
-  test('that is busy is told as such', async () => {
+  test('that is busy is reported as such', async () => {
     const { run, ends } = start('dify', {}, () => Promise.reject(new Problem('conversation_busy')))
     expect((await readAll(run)).problem?.reason).toBe('conversation_busy')
     expect(ends).toMatchObject([{ outcome: 'rejected', failure: { reason: 'conversation_busy' } }])
   })
 
-  test('that cannot be asked for makes the call unavailable', async () => {
+  test('that cannot be read makes the call unavailable', async () => {
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     const { run, ends } = start('dify', {}, () => Promise.reject(cause))
     expect((await readAll(run)).problem).toMatchObject({ reason: 'unavailable', status: 503 })
     expect(ends).toMatchObject([{ outcome: 'upstream_error', cause }])
   })
 
-  test('that opens when its reader has left is let go, and the platform is not asked', async () => {
+  test('that opens after its reader has left is released, and no request is sent', async () => {
     const opening = Promise.withResolvers<ConversationTurn>()
     const failed = vi.fn(async () => undefined)
     const { run, platform, ends } = start('openai', {}, () => opening.promise)

@@ -1,5 +1,12 @@
 import type { Adapter, Agent, AgentCall, ReplyState } from '#core/agents/adapter.ts'
-import type { ChatEvent, ChatEvents, Failure, FinishReason, TakeEvents, Usage } from '#core/agents/events.ts'
+import type {
+  ChatEvent,
+  ChatEvents,
+  Failure,
+  FinishReason,
+  TakeEvents,
+  TokenCounts,
+} from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
@@ -10,15 +17,15 @@ import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
 import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
-import { type ReplyDeadlines, startWatch } from './reply-deadlines.ts'
+import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 
-/** How a reply ended, told exactly once. */
+/** How a reply ended; reported exactly once. */
 export interface RunEnd {
   readonly outcome: CallOutcome
   readonly failure: Failure | undefined
-  /** A fault of ours, for the log. */
+  /** An unexpected error inside the gateway, for the log. */
   readonly cause: unknown
-  readonly usage: Usage | undefined
+  readonly usage: TokenCounts | undefined
   readonly model: string | undefined
   readonly firstChunkMs: number | undefined
   readonly durationMs: number
@@ -29,50 +36,53 @@ export interface RunOptions {
   readonly adapter: Adapter
   readonly upstream: Upstream
   readonly runtime: Runtime
-  /** More text than this ends the reply as malformed: a model that never stops must not be carried for ever. */
+  /** A reply with more text than this fails with `agent_malformed`, which bounds models that never stop. */
   readonly streamBytesMax: number
-  /** Enters the conversation; the reply is asked for when it has resolved. */
+  /** Enters the conversation; the request is sent to the platform once this has resolved. */
   open(isOver: () => boolean): ConversationTurn | Promise<ConversationTurn>
   onEnd(end: RunEnd): void
-  /** The reader leaves before the end; expected to call {@link Run.cancel}. */
+  /** Called when the reader leaves before the end; must call {@link Run.cancel}. */
   onLeave(run: Run): void
 }
 
-/** What a run holds while its platform answers. */
+/** The state of a run whose request has been sent to the platform. */
 interface ReplyInProgress {
   readonly turn: ConversationTurn
   readonly state: ReplyState
   readonly reply: UpstreamReply
-  readonly watch: ReplyDeadlines
+  readonly deadlines: ReplyDeadlines
 }
 
-/** How long the id that a stop call needs is waited for when the client has left before it came. */
+/** How long to wait for the id that a stop call needs if the client leaves before the platform has sent it. */
 const STOP_WITHIN_MS = 5_000
 
-/** A second read would ask the platform once more, and both would be settled as one call. */
+/** A second read would send the request to the platform again, and both would be settled as one call. */
 const READ_TWICE = 'A reply can be read only once.'
 
-/** One reply as batches of events: what one read of the platform's socket brought. A complete reply ends with exactly one `end`. */
+/**
+ * One reply, read in batches of events, each of which holds what one read of the platform's socket returned. A complete
+ * reply ends with exactly one `end` event; a failed one rejects {@link Run.read} with a {@link Problem}.
+ */
 export class Run implements ChatEvents {
   readonly #options: Omit<RunOptions, 'open'>
   readonly #startedMs: number
   #inProgress: ReplyInProgress | undefined
 
-  /** Until the reply is read: it holds the whole call. */
+  /** Cleared when reading begins, because it holds the whole call in memory. */
   #openTurn: RunOptions['open'] | undefined
   #isOver = false
-  /** The failed call's part in its conversation was given up. */
+  /** Resolves when the turn of a failed call has been ended in its conversation. */
   #released: Promise<void> | undefined
-  /** What the reader is told. */
+  /** The error with which reading rejects. */
   #problem: Problem | undefined
-  /** Seen, and told after the events that came before it. */
+  /** A failure that was found in the reply; it is raised after the events that came before it. */
   #failure: Failure | undefined
-  /** The platform's word, provisional until its bytes end. */
+  /** The finish reason that the platform reported, provisional until the end of its response. */
   #end: FinishReason | undefined
   #isComplete = false
   #hasContent = false
   #carriedBytes = 0
-  #usage: Usage | undefined
+  #usage: TokenCounts | undefined
   #model: string | undefined
   #firstChunkMs: number | undefined
 
@@ -88,19 +98,19 @@ export class Run implements ChatEvents {
       const inProgress = await this.#open()
       while (!this.#isOver) {
         const part = await inProgress.reply.next()
-        inProgress.watch.begun()
+        inProgress.deadlines.firstByte()
         const batch = this.#translate(inProgress, part)
         if (batch.length > 0) inProgress.turn.saw(batch)
         if (this.#isComplete) await this.#complete(inProgress)
         const taking = handled(batch.length > 0 ? take(batch) : undefined)
-        if (taking !== undefined) await this.#served(taking, inProgress.watch)
+        if (taking !== undefined) await this.#served(taking, inProgress.deadlines)
         if (this.#failure !== undefined) this.#fail(this.#withStatus(this.#failure))
       }
     } catch (error) {
       this.#problem = this.#problemOf(error)
     }
     if (this.#problem === undefined) return
-    // Who is told that a conversation was lost must not find it again at the next try.
+    // A client that receives `conversation_not_found` must not find the lost conversation again when it retries.
     await this.#released
     throw this.#problem
   }
@@ -109,7 +119,7 @@ export class Run implements ChatEvents {
     this.#options.onLeave(this)
   }
 
-  /** Ends the run from outside: at once for the reader; resolves when the platform is stopped, as far as that is possible. */
+  /** Ends the run early. The reader's side ends at once; resolves when the platform has been stopped as far as possible. */
   async cancel(outcome: 'client_gone' | 'drained'): Promise<void> {
     if (this.#isOver) return
     this.#problem = new Problem('draining')
@@ -122,20 +132,20 @@ export class Run implements ChatEvents {
   async #open(): Promise<ReplyInProgress> {
     const { agent, adapter, upstream, runtime } = this.#options
     const turn = await this.#enter()
-    if (this.#isOver) this.#let(turn.failed(undefined))
+    if (this.#isOver) ignoreFailure(turn.failed(undefined))
     this.#requireReader()
     const { call } = turn
     const reply = upstream.open(agent, adapter.buildRequest(call))
-    const watch = startWatch(agent.timeouts, runtime, (event) => {
+    const deadlines = startReplyDeadlines(agent.timeouts, runtime, (event) => {
       if (event === 'grace') reply.finish()
       else reply.cancel(new UpstreamError('agent_timeout'))
     })
     turn.call = withoutTexts(call)
-    this.#inProgress = { turn, state: adapter.start(call), reply, watch }
+    this.#inProgress = { turn, state: adapter.start(call), reply, deadlines }
     return this.#inProgress
   }
 
-  /** Not in `read`, whose variables are held as long as the reply takes. */
+  /** Separate from `read`, whose local variables would keep the whole call in memory as long as the reply takes. */
   #enter(): ConversationTurn | Promise<ConversationTurn> {
     const openTurn = this.#openTurn
     if (openTurn === undefined) throw new Error(READ_TWICE)
@@ -144,29 +154,29 @@ export class Run implements ChatEvents {
     return openTurn(() => this.#isOver)
   }
 
-  /** A slow reader's time is not the platform's silence. */
-  async #served(taking: Promise<void>, watch: ReplyDeadlines): Promise<void> {
-    watch.serving()
+  /** Waits for the reader; the time that it takes does not count as the platform's idle time. */
+  async #served(taking: Promise<void>, deadlines: ReplyDeadlines): Promise<void> {
+    deadlines.pauseIdle()
     await taking
-    watch.waiting()
+    deadlines.resumeIdle()
   }
 
   #requireReader(): void {
     if (this.#isOver) throw this.#problem ?? new Problem('draining')
   }
 
-  #translate({ turn, state, watch }: ReplyInProgress, part: UpstreamPart): readonly ChatEvent[] {
+  #translate({ turn, state, deadlines }: ReplyInProgress, part: UpstreamPart): readonly ChatEvent[] {
     const { adapter, agent } = this.#options
     const batch: ChatEvent[] = []
     if (part.kind === 'events') {
       for (const event of part.events) {
         const translated = adapter.translate(event, state)
-        if (translated.length > 0) watch.alive()
+        if (translated.length > 0) deadlines.activity()
         this.#sift(translated, batch)
         if (this.#failure !== undefined) break
       }
       this.#learn(turn, state)
-      if (this.#end !== undefined) watch.ending(agent.endGraceMs)
+      if (this.#end !== undefined) deadlines.startGrace(agent.endGraceMs)
       return batch
     }
     if (part.kind === 'body') {
@@ -179,7 +189,7 @@ export class Run implements ChatEvents {
     return batch
   }
 
-  /** Every id that a platform gives passes here before it is stored or sent anywhere. */
+  /** Checks the ids that the platform sent, before they are stored or sent anywhere. */
   #learn(turn: ConversationTurn, { platformConversationId, runId, messageId }: ReplyState): void {
     const isPlain = [platformConversationId, runId, messageId].every(
       (id) => id === undefined || isPlatformId(id),
@@ -188,7 +198,7 @@ export class Run implements ChatEvents {
     else if (platformConversationId !== undefined) turn.named(platformConversationId)
   }
 
-  /** Keeps what the end needs and passes on what a reader needs, up to a failure. */
+  /** Stores what settling the call needs and passes on what the reader needs, up to the first failure. */
   #sift(events: readonly ChatEvent[], batch: ChatEvent[]): void {
     for (const event of events) {
       if (this.#failure !== undefined) return
@@ -197,7 +207,7 @@ export class Run implements ChatEvents {
           this.#failure = event.failure
           return
         case 'end':
-          // `length` says more than the `stop` that some platforms send after it.
+          // A more specific reason such as `length` is kept, because some platforms send `stop` after it.
           if (this.#end === undefined || this.#end === 'stop') this.#end = event.reason
           continue
         case 'usage':
@@ -214,13 +224,13 @@ export class Run implements ChatEvents {
           this.#hasContent = true
           break
       }
-      if (!this.#carries(event)) return
+      if (!this.#isWithinBound(event)) return
       batch.push(event)
     }
   }
 
-  /** False for the event with which the reply outgrows its bound: it is not passed on any more. */
-  #carries(event: ChatEvent): boolean {
+  /** Counts the text of an event. Returns false, and fails the reply, if the event exceeds the bound. */
+  #isWithinBound(event: ChatEvent): boolean {
     const { streamBytesMax } = this.#options
     this.#carriedBytes += textBytes(event)
     if (this.#carriedBytes <= streamBytesMax) return true
@@ -229,7 +239,7 @@ export class Run implements ChatEvents {
     return false
   }
 
-  /** The one place where it is decided what the end of the bytes means. */
+  /** Decides what the end of the response means: a complete reply, a truncated one or an empty one. */
   #close(batch: ChatEvent[]): void {
     if (this.#failure !== undefined) return
     if (this.#end === undefined) {
@@ -242,7 +252,7 @@ export class Run implements ChatEvents {
     }
   }
 
-  /** Before its end is told, the next turn must be able to see this one. */
+  /** Stores the turn before the end is passed on, so that the client's next turn can see it. */
   async #complete({ turn, reply }: ReplyInProgress): Promise<void> {
     reply.finish()
     let cause: unknown
@@ -265,7 +275,10 @@ export class Run implements ChatEvents {
     return this.#fail({ reason }, cause)
   }
 
-  /** Many platforms refuse with status 200; the ledger says so as well. A status in the platform's own words stands. */
+  /**
+   * Adds the HTTP status of the platform's response, for the ledger: many platforms reject requests with status 200. A status
+   * that the adapter took from the body is kept.
+   */
   #withStatus(failure: Failure): Failure {
     const platformStatus = failure.platformStatus ?? this.#inProgress?.reply.status
     return platformStatus === undefined ? failure : { ...failure, platformStatus }
@@ -282,7 +295,7 @@ export class Run implements ChatEvents {
 
   #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
     this.#isOver = true
-    this.#inProgress?.watch.stop()
+    this.#inProgress?.deadlines.stop()
     if (outcome !== 'done' && this.#inProgress !== undefined)
       this.#released = this.#inProgress.turn.failed(failure).catch(() => undefined)
     this.#options.onEnd({
@@ -296,7 +309,7 @@ export class Run implements ChatEvents {
     })
   }
 
-  /** The platform's own stop call where it has one, then the end of the connection. */
+  /** Sends the platform's stop request, if it has one, and then closes the connection. */
   async #stopAtPlatform({ turn: { call }, state, reply }: ReplyInProgress): Promise<void> {
     const { adapter, upstream, agent } = this.#options
     const gone = new UpstreamError('agent_truncated')
@@ -314,26 +327,26 @@ export class Run implements ChatEvents {
         for (const event of part.events) adapter.translate(event, state)
       }
     } catch {
-      // The reply ended by itself: nothing is left to stop.
+      // The reply has ended by itself, so there is nothing to stop.
     } finally {
       clearTimeout(timer)
       reply.cancel(gone)
     }
     await stopping?.catch(() => undefined)
   }
-
-  /** Work that nobody waits for, and whose failure changes nothing for this call: a lease ends by itself. */
-  #let(work: Promise<unknown>): void {
-    work.catch(() => undefined)
-  }
 }
 
-/** What a stop call may need. The texts of a long conversation would otherwise be held as long as its reply takes. */
+/** For work whose failure changes nothing for this call, such as releasing a lease, which expires by itself. */
+function ignoreFailure(work: Promise<unknown>): void {
+  work.catch(() => undefined)
+}
+
+/** What a stop request may need of a call. The texts of a long conversation would otherwise stay in memory during the reply. */
 function withoutTexts(call: AgentCall): AgentCall {
   return { ...call, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
 }
 
-/** What a reader is given to read, in whatever form. Progress is not counted: it is passed on or dropped, and not kept. */
+/** The bytes of text in an event. Progress details are not counted, because they are passed on or dropped, never collected. */
 function textBytes(event: ChatEvent): number {
   switch (event.type) {
     case 'text':
@@ -349,7 +362,7 @@ function textBytes(event: ChatEvent): number {
   }
 }
 
-/** 4xx reasons are the caller's own; the rest is the platform's failure. */
+/** Reasons with a 4xx status are errors of the caller; the others are failures of the platform. */
 function outcomeOf({ reason }: Failure): CallOutcome {
   if (reason === 'agent_timeout') return 'timeout'
   return ERRORS[reason].status < 500 ? 'rejected' : 'upstream_error'

@@ -16,14 +16,14 @@ import { InFlight } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
 import { Run, type RunEnd, type RunOptions } from './run.ts'
 
-/** An admitted call under way. */
+/** An admitted call in progress. */
 export interface Chat {
   readonly callId: string
-  /** The conversation as the client can name it from now on. */
+  /** The id by which the client can continue the conversation. */
   readonly conversationId: string
-  /** Until the platform names its model. */
+  /** The model name until the platform reports its own. */
   readonly model: string
-  /** Whether the agent lets its reasoning out. */
+  /** Whether the agent is configured to expose its reasoning. */
   readonly reasoning: boolean
   /** Seconds since the epoch. */
   readonly created: number
@@ -32,16 +32,18 @@ export interface Chat {
 
 export interface ChatService {
   /**
-   * Admits the call, asks the agent and settles the call at its end. Throws a {@link Problem} where the call is refused.
-   * `onLimit` gets where the caller stands in its window, whatever comes of the call.
+   * Admits a call. The request is sent to the agent when the events are read, and the call is settled when it ends.
+   *
+   * @param onLimit - receives the state of the caller's rate limit, whether or not the call is then rejected
+   * @throws Problem if the call is rejected
    */
   start(call: ChatCall, signal: AbortSignal, onLimit: (verdict: LimitVerdict) => void): Promise<Chat>
-  /** New calls are refused from now on; the running ones may end until the deadline, then they are cut and stopped. */
+  /** Rejects new calls, waits for the running ones until the timeout, and then cancels those that are left. */
   drain(timeoutMs: number): Promise<void>
   readonly inFlight: number
 }
 
-/** What is held of a call until its end: no text of it. */
+/** The part of a call that is kept in memory until it ends; it contains none of the call's texts. */
 export type CallInFlight = Pick<ResolvedCall, 'requestId' | 'target'>
 
 export interface ChatObserver {
@@ -59,11 +61,13 @@ export interface ChatDeps extends TurnDeps {
   readonly bounds: ChatBounds
 }
 
-/** What one process carries at once, and how much of one reply. */
+/** Limits of one process. */
 export interface ChatBounds {
+  /** The most calls in progress at once. */
   readonly inFlightMax: number
+  /** The most text of one reply, in bytes. */
   readonly streamBytesMax: number
-  /** Undefined: as many as there is room for. */
+  /** The most open streams of one API key; undefined for no limit. */
   readonly streamsPerKey: number | undefined
 }
 
@@ -76,7 +80,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   let isDraining = false
   let whenIdle: (() => void) | undefined
 
-  const looked = () => {
+  const checkIdle = () => {
     if (running.size + starting === 0) whenIdle?.()
   }
 
@@ -96,7 +100,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         closeStream?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended({ target, requestId }, callId, end)
-        looked()
+        checkIdle()
       },
     })
     const removeRun = running.add(run)
@@ -114,15 +118,18 @@ export function createChatService(deps: ChatDeps): ChatService {
     stopping.add(stopped)
   }
 
-  /** What the caller may hear of a call that cannot be: nothing without a valid key, and only of what that key may use. */
+  /**
+   * The error to return for a call that could not be resolved. The key is checked first, so that callers without a valid one
+   * learn nothing about the agents, and the message names only what that key may use.
+   */
   async function refusalOf(raw: ChatCall, error: unknown): Promise<unknown> {
     if (!(error instanceof Problem)) return error
     const { allowedAgents } = requireKey(await deps.authenticate(raw.credential, raw.address))
     try {
       resolveCall(agents, raw, allowedAgents)
       return error
-    } catch (told) {
-      return told
+    } catch (refusal) {
+      return refusal
     }
   }
 
@@ -165,18 +172,18 @@ export function createChatService(deps: ChatDeps): ChatService {
         throw withForm(error, call.credential)
       } finally {
         starting -= 1
-        looked()
+        checkIdle()
       }
     },
     async drain(timeoutMs) {
       isDraining = true
       const idle = new Promise<void>((resolve) => {
         whenIdle = resolve
-        looked()
+        checkIdle()
       })
       await Promise.race([idle, sleep(timeoutMs)])
       for (const run of running.all()) cancel(run, 'drained')
-      // Platforms go on with runs that nobody stops.
+      // Platforms keep generating until they receive a stop request, so these requests are awaited.
       await Promise.all(stopping)
     },
     get inFlight() {
@@ -186,8 +193,8 @@ export function createChatService(deps: ChatDeps): ChatService {
 }
 
 /**
- * What no key hashes to may be no key at all. That is looked at only here, so that a good call pays nothing for it: HTTP
- * refuses such a credential before the call.
+ * Replaces `key_unknown` by a more precise error if the credential does not even have the form of a key. This is checked
+ * only after the lookup has failed, so that valid calls do not pay for it. Over HTTP such a credential is rejected earlier.
  */
 function withForm(error: unknown, credential: string): unknown {
   if (!(error instanceof Problem) || error.reason !== 'key_unknown') return error
@@ -201,7 +208,7 @@ interface Beginning extends Pick<RunOptions, 'open'> {
   readonly closeStream: (() => void) | undefined
 }
 
-/** Somebody else's call may end at any moment. */
+/** The delay is short, because any running call may end at any moment. */
 const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }
 
 function admissionOf(

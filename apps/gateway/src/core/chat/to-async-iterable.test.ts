@@ -14,7 +14,7 @@ import { toAsyncIterable } from './to-async-iterable.ts'
 const say = (text: string): ChatEvent => ({ type: 'text', text })
 const end: ChatEvent = { type: 'end', reason: 'stop' }
 
-/** A reply whose batches are handed over when the test says so. */
+/** A reply whose batches are sent by the test. */
 class GivenReply implements ChatEvents {
   reads = 0
   hasLeft = false
@@ -36,7 +36,7 @@ class GivenReply implements ChatEvents {
     this.#over.reject(new Problem('draining'))
   }
 
-  /** Resolves when the consumer has taken the batch and asks for more. */
+  /** Resolves when the consumer has taken the batch and calls `next` again. */
   async give(...batch: readonly ChatEvent[]): Promise<void> {
     const take = await this.#taker.promise
     await take(batch)
@@ -51,14 +51,14 @@ class GivenReply implements ChatEvents {
   }
 }
 
-/** Whether a promise is settled once all that is under way has had its turn. */
+/** Whether a promise is settled after all pending work has run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const turn = new Promise<false>((resolve) => setImmediate(() => resolve(false)))
   return Promise.race([promise.then(() => true), turn])
 }
 
 describe('a reply as an iterator', () => {
-  test('gives the events one by one, and ends', async () => {
+  test('returns the events one by one and ends', async () => {
     const reply = new GivenReply()
     const giving = (async () => {
       await reply.give(say('a'), say('b'))
@@ -72,7 +72,7 @@ describe('a reply as an iterator', () => {
     expect(reply.hasLeft).toBe(false)
   })
 
-  test('asks for nothing before it is asked', async () => {
+  test('sends no request before the first next', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     expect(reply.reads).toBe(0)
@@ -83,7 +83,7 @@ describe('a reply as an iterator', () => {
     expect(await isSettled(given)).toBe(false)
   })
 
-  test('holds a batch back until its last event is taken and another is asked for', async () => {
+  test('does not read on until the last event of a batch is taken and next is called again', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     const first = iterator.next()
@@ -97,7 +97,7 @@ describe('a reply as an iterator', () => {
     expect(await isSettled(third)).toBe(false)
   })
 
-  test('serves calls of next that do not wait for each other in their order', async () => {
+  test('answers concurrent calls of next in their order', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     const asked = [iterator.next(), iterator.next(), iterator.next()]
@@ -124,7 +124,7 @@ describe('a reply as an iterator', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('rejects the call of next that waits', async () => {
+  test('rejects a pending call of next', async () => {
     const reply = new GivenReply()
     const waiting = toAsyncIterable(reply).next()
     const problem = new Problem('agent_unreachable')
@@ -161,7 +161,7 @@ describe('a reply as an iterator', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('a return after a failure that nobody has fetched ends quietly', async () => {
+  test('a return after a failure that was not read ends without an error', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     const first = iterator.next()
@@ -215,7 +215,7 @@ describe('over a real run', () => {
 
   const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`
 
-  test('who leaves while the platform is silent is gone at once, and the platform hears of it', async () => {
+  test('a consumer that leaves while the platform is silent ends the call at once and stops the platform', async () => {
     const closed = Promise.withResolvers<void>()
     answer = (response) => {
       response.on('close', closed.resolve)
@@ -230,7 +230,7 @@ describe('over a real run', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['client_gone'])
   })
 
-  test('a second reader is refused, and the first goes on', async () => {
+  test('a second reader is rejected, and the first continues', async () => {
     let requests = 0
     answer = (response) => {
       requests += 1

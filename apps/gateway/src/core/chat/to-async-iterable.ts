@@ -1,13 +1,13 @@
 import type { ChatEvent, ChatEvents } from '#core/agents/events.ts'
 
 /**
- * A reply as an async iterator over its events, for faces whose library pulls (subscriptions). Nothing is asked of the
- * platform before the first `next`, and it is not read further until every event of a batch has been taken: a slow consumer
- * holds one batch. A failed reply rejects, after the events that came before the failure. Leaving early (`break`, `return`,
- * `throw`) stops the platform.
+ * Converts a reply to an async iterator over its events, for faces whose library pulls events (subscriptions). The request
+ * is sent to the platform with the first `next`, and the platform is not read further until every event of a batch has been
+ * taken, so that a slow consumer holds at most one batch. A failed reply rejects after the events that came before the
+ * failure. Leaving early (`break`, `return`, `throw`) cancels the call.
  *
- * This is no generator: the `return` of a generator waits for its pending `next`, so a client that leaves while the platform
- * is silent would go unnoticed until the platform speaks.
+ * This is not a generator, because the `return` of a generator waits for its pending `next`: a client that leaves while the
+ * platform is silent would go unnoticed until the platform sends something.
  */
 export function toAsyncIterable(events: ChatEvents): AsyncIterableIterator<ChatEvent, undefined> {
   return new EventIterator(events)
@@ -21,13 +21,13 @@ class EventIterator implements AsyncIterableIterator<ChatEvent, undefined> {
   readonly #events: ChatEvents
   #isReading = false
   #isOver = false
-  /** Set once the reply has failed, until it has been thrown. */
+  /** Set when the reply has failed, until the error has been thrown. */
   #failure: { readonly error: unknown } | undefined
   #batch: readonly ChatEvent[] = []
   #nextIndex = 0
-  /** Lets the reply be read on; set while the reply waits for its batch to be taken. */
+  /** Resumes reading; set while the reply waits for its batch to be taken. */
   #readOn: (() => void) | undefined
-  /** Calls of `next` without an event yet, in their order. */
+  /** Pending calls of `next`, in their order. */
   readonly #waiting: PromiseWithResolvers<Result>[] = []
 
   constructor(events: ChatEvents) {
@@ -102,7 +102,7 @@ class EventIterator implements AsyncIterableIterator<ChatEvent, undefined> {
     for (const waiting of this.#waiting.splice(0)) this.#ending().then(waiting.resolve, waiting.reject)
   }
 
-  /** The failure is thrown once; whoever goes on after it finds the end, as with a generator. */
+  /** The failure is thrown once; later calls return the end, as with a generator. */
   #ending(): Promise<Result> {
     const failure = this.#failure
     this.#failure = undefined

@@ -2,13 +2,13 @@ import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
 
 const TOOL_CALLS_MAX = 128
 
-/** A tool call as OpenAI's interface has it, with whatever other fields the platform sends. */
+/** A tool call in the format of OpenAI's API, including any other fields that the platform sends. */
 export interface ToolCall {
   readonly function?: JsonObject
   readonly [field: string]: unknown
 }
 
-/** Puts streamed tool calls together: pieces of one call share its index, and arguments come in fragments. */
+/** Assembles streamed tool calls. The deltas of one call share its index, and its arguments arrive in fragments. */
 export class ToolCalls {
   readonly #list: ToolCall[] = []
 
@@ -19,7 +19,7 @@ export class ToolCalls {
   add(deltas: readonly unknown[]): void {
     for (const delta of deltas) {
       const { index = this.#list.length, function: part, ...fields } = objectOf(delta)
-      // The platform chooses the index: it must not choose the size of this array.
+      // The index comes from the platform and must not determine the size of this array.
       if (typeof index !== 'number' || !Number.isInteger(index)) continue
       if (index < 0 || index >= TOOL_CALLS_MAX) continue
       const known = this.#list[index] ?? {}

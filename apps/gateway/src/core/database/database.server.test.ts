@@ -109,7 +109,7 @@ describe.runIf(serverUrl)('server', () => {
 
   test('JIT is off on every connection', async () => {
     const database = await open({})
-    for (const sql of [database.sql, database.keptSql])
+    for (const sql of [database.sql, database.dedicatedSql])
       expect(await sql.query('SHOW jit')).toEqual([{ jit: 'off' }])
     expect(await database.prisma.$queryRaw`SHOW jit`).toEqual([{ jit: 'off' }])
     await database.close()
@@ -130,7 +130,7 @@ describe.runIf(serverUrl)('server', () => {
     await scratch.drop()
   })
 
-  test.each(['sql', 'keptSql'] as const)(
+  test.each(['sql', 'dedicatedSql'] as const)(
     '%s: a connection that is lost fails its query, and the next query works',
     async (name) => {
       const database = await open({ poolMax: 1 })
@@ -150,7 +150,7 @@ describe.runIf(serverUrl)('server', () => {
     },
   )
 
-  test.each(['sql', 'keptSql'] as const)(
+  test.each(['sql', 'dedicatedSql'] as const)(
     '%s: an idle connection that is lost harms nothing',
     async (name) => {
       const database = await open({ poolMax: 1 })

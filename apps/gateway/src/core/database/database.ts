@@ -13,7 +13,7 @@ export interface Database {
   readonly kind: 'embedded' | 'server'
   readonly sql: Sql
   /** The same on a connection that is kept, for statements that go one at a time: to take one for each is a third of their cost. */
-  readonly keptSql: Sql
+  readonly dedicatedSql: Sql
   readonly prisma: PrismaClient
   /**
    * Applies pending migrations under a lock in the database, and returns the names of those that it applied.

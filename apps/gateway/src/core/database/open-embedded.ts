@@ -28,7 +28,7 @@ export function databaseOn(pglite: PGlite): Database {
   return {
     kind: 'embedded',
     sql,
-    keptSql: sql,
+    dedicatedSql: sql,
     prisma,
     pendingMigrations: () => pendingMigrations(sql),
     migrate: () =>

@@ -19,13 +19,13 @@ export interface ServerOptions {
    * For the kept connection, which carries admissions: whoever waits for one is refused after two seconds, and a statement
    * that went on after that would count calls of callers who have been refused and keep the next ones waiting.
    */
-  readonly keptStatementTimeoutMs?: number
+  readonly dedicatedStatementTimeoutMs?: number
 }
 
 /** Creates a database that connects with its first query, so that a gateway can start and keep running without its server. */
 export function openServer(options: ServerOptions): Database {
   const { url, poolMax = 10, connectTimeoutMs = 2_000, statementTimeoutMs = 10_000 } = options
-  const { keptStatementTimeoutMs = 2_000 } = options
+  const { dedicatedStatementTimeoutMs = 2_000 } = options
   const config = (timeoutMs: number): pg.PoolConfig => ({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -35,19 +35,19 @@ export function openServer(options: ServerOptions): Database {
   })
   const pool = openPool({ ...config(statementTimeoutMs), max: poolMax })
   const sql = poolSql(pool)
-  const kept = keptSql(openPool({ ...config(keptStatementTimeoutMs), max: 1 }))
+  const dedicated = dedicatedSql(openPool({ ...config(dedicatedStatementTimeoutMs), max: 1 }))
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
   return {
     kind: 'server',
     sql,
-    keptSql: kept,
+    dedicatedSql: dedicated,
     prisma,
     pendingMigrations: () => pendingMigrations(sql),
     migrate: async () =>
       (await pendingMigrations(sql)).length === 0 ? [] : migrateLocked(url, connectTimeoutMs),
     async close() {
       await prisma.$disconnect()
-      await Promise.all([pool.end(), kept.close()])
+      await Promise.all([pool.end(), dedicated.close()])
     },
   }
 }
@@ -116,7 +116,7 @@ function poolSql(pool: pg.Pool): Sql {
 }
 
 /** Lets go of its connection after every error, and takes another with the next statement. */
-function keptSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
+function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
   const prepared = statements()
   let current: Promise<pg.PoolClient> | undefined
 

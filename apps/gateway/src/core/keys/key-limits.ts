@@ -1,4 +1,4 @@
-import { coalesce } from '#core/batcher.ts'
+import { createBatcher } from '#core/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -26,7 +26,7 @@ const CACHED_KEYS_MAX = 10_000
 export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Runtime }): KeyLimitsReader {
   const cache = new Map<string, { limits: KeyLimits; expiresAtMs: number }>()
 
-  const lookUp = coalesce<string, KeyLimits | undefined>(
+  const lookUp = createBatcher<string, KeyLimits | undefined>(
     async (hashes) => {
       const rows = await sql.query<{ hash: string; chat: number | null; upload: number | null }>(
         `SELECT encode(hash, 'hex') AS hash, chat_per_minute AS chat, upload_per_minute AS upload

@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis'
 
 /**
- * A connection that never makes anybody wait: commands fail at once while it is down, and it comes back by itself.
- * Errors are told by what depends on it; unheard, they would end the process.
+ * Opens a connection that never blocks its callers: while it is down, commands fail at once, and it reconnects by itself.
+ * Its `error` events are ignored, because the users of the connection report failures themselves; without a listener they
+ * would end the process.
  */
 export function connectRedis(url: string): Redis {
   const redis = new Redis(url, {

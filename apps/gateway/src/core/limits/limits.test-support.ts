@@ -1,11 +1,11 @@
 import { createLimits, type LimitRule, type Limits } from './limits.ts'
 
-/** Limits that nothing reaches, for what is measured or tested without them. */
+/** Limits so high that they are never reached, for tests and measurements of other things. */
 export function ampleLimits(): Limits {
   return limitsOf({ points: 1_000_000_000, windowSeconds: 60 })
 }
 
-/** The same rule for everything. */
+/** Limits that all have the same rule. */
 export function limitsOf(rule: LimitRule): Limits {
   return createLimits({
     ...{ chat: rule, upload: rule, agents: rule, reports: rule, calls: rule },

@@ -25,7 +25,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('so many calls pass, the next is refused, and the verdict tells where the caller stands', async () => {
+test('calls within the limit pass, the next is rejected, and the verdict carries the state of the window', async () => {
   const verdict = { policy: 'chat', points: 3, windowSeconds: 60, resetSeconds: 60 }
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 2 })
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 1 })
@@ -33,7 +33,7 @@ test('so many calls pass, the next is refused, and the verdict tells where the c
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: false, remaining: 0 })
 })
 
-test('the window is fixed from its first call: refused calls do not prolong it, and it ends at once for all', async () => {
+test('the window starts with its first call, is not prolonged by rejected calls and ends for all points at once', async () => {
   for (let call = 0; call < 3; call += 1) {
     await limits.chat.take('a')
     vi.advanceTimersByTime(15_000)
@@ -61,7 +61,7 @@ test("a caller's own limit lowers the rule and never raises it", async () => {
   expect(await limits.chat.take('b', 100)).toMatchObject({ allowed: false, points: 3 })
 })
 
-test('what is given back may be taken again, and only in its own window', async () => {
+test('a point that is given back may be taken again, but only in its own window', async () => {
   for (let call = 0; call < 3; call += 1) await limits.login.take('a')
   await limits.login.giveBack('a')
   expect(await limits.login.take('a')).toMatchObject({ allowed: true, remaining: 0 })
@@ -77,7 +77,7 @@ test.each([
   [{ points: 60, windowSeconds: 10 }, 1, 1],
   [{ points: 60, windowSeconds: 300 }, 10, 50],
   [{ points: 60, windowSeconds: 300 }, 30, 60],
-])('of %o a caller with %i a minute has %i', async (chat, ownPerMinute, points) => {
+])('with the rule %o a caller with %i a minute has %i points', async (chat, ownPerMinute, points) => {
   const rules = {
     upload: rule,
     agents: rule,
@@ -93,13 +93,13 @@ test.each([
   expect(verdicts[0]).toMatchObject({ points, windowSeconds: chat.windowSeconds })
 })
 
-test('a limit is told in points a minute, and no limit is none', () => {
+test('a limit is shown in points a minute and never as zero', () => {
   expect(perMinute({ points: 10, windowSeconds: 60 })).toBe(10)
   expect(perMinute({ points: 10, windowSeconds: 20 })).toBe(30)
   expect(perMinute({ points: 10, windowSeconds: 3_600 })).toBe(1)
 })
 
-test('processes that share a limit without a store have a part of it each, and at least one', async () => {
+test('processes that share a limit without Redis have an equal part of it each, and at least one point', async () => {
   const reading = { agents: rule, reports: rule, calls: rule }
   const rules = { chat: rule, upload: rule, ...reading, login: rule, loginAddress: rule }
   const refusedKeys = { points: 1, windowSeconds: 60 }

@@ -24,7 +24,7 @@ export interface LimitRules {
   readonly refusedKeys: LimitRule
 }
 
-/** Where a caller stands in its window; what the `RateLimit` headers say. */
+/** The state of a caller's rate limit, from which the `RateLimit` headers are written. */
 export interface LimitVerdict {
   readonly allowed: boolean
   readonly policy: string
@@ -34,25 +34,30 @@ export interface LimitVerdict {
   readonly resetSeconds: number
 }
 
-/** Receives where the caller stands, whether or not the call is then refused, so that a face can send it as headers. */
+/** Receives the state of the caller's rate limit, whether or not the call is then rejected, so that a face can send headers. */
 export type OnLimit = (verdict: LimitVerdict) => void
 
-/** A fixed window that starts at the first take. */
+/** Counts points in a fixed window that starts with a caller's first point. */
 export interface Limiter {
-  /** Takes one point; `perMinute`, whatever the rule's window, lowers the rule for this caller and never raises it. */
+  /**
+   * Takes one point.
+   *
+   * @param perMinute - a limit of this caller in points a minute, whatever the rule's window; lowers the rule, never raises it
+   */
   take(key: string, perMinute?: number): Promise<LimitVerdict>
-  /** Gives back a point that was taken for what turned out to cost nothing. */
+  /** Gives back a point, for a request that turned out not to count. */
   giveBack(key: string): Promise<void>
 }
 
 export type Limits = { readonly [Name in keyof LimitRules]: Limiter }
 
-/** How processes that enforce the same limits share them. */
+/** How the processes of one installation share the limits. */
 export interface LimitSharing {
-  /** Where there is one, the limits hold across processes. */
+  /** Counts for all processes together, if it is given. */
   readonly redis?: Redis
-  /** Processes that share the limits where no store does: each enforces its part. */
+  /** The number of live processes. Without Redis, each of them enforces an equal part of every limit. */
   liveProcesses(): number
+  /** Is informed when Redis stops or resumes answering. */
   readonly observer: { storeAnswers(answers: boolean, error?: unknown): void }
 }
 
@@ -74,8 +79,8 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
 }
 
 /**
- * Counts in Redis where there is one, and keeps in memory what has been counted. When Redis goes away in the middle of a
- * window, the window goes on from there; what passes without Redis is added to its count when it is back.
+ * Counts in Redis, if there is one, and keeps a copy of the count in memory. If Redis fails in the middle of a window, the
+ * window continues from that copy; the calls that are let through meanwhile are added to the count in Redis when it is back.
  */
 function createLimiter(
   policy: string,
@@ -97,13 +102,13 @@ function createLimiter(
   })
 
   /**
-   * Each live process may let an equal part of the remaining points pass. So every call that passes here takes one point for
-   * each of them, as if the others let one pass too.
+   * Counts without Redis. Each live process may let an equal part of the remaining points through, so every call that is
+   * let through here takes one point for each process, as if each of the others had let one through as well.
    */
   async function takeAlone(key: string, points: number): Promise<LimitVerdict> {
     const window = windows.open(key)
     const live = liveProcesses()
-    // Where there are more processes than points, each of them still lets the first call pass.
+    // If there are more processes than points, each of them still lets its first call through.
     const most = Math.max(points, live)
     const { consumedPoints, msBeforeNext } = await windows.counts.penalty(key, live)
     const allowed = consumedPoints <= most
@@ -130,7 +135,7 @@ function createLimiter(
 }
 
 /**
- * Takes one point and reports the verdict before it refuses.
+ * Takes one point. `onLimit` is called before an exceeded limit throws.
  *
  * @throws Problem `rate_limited`
  */
@@ -140,7 +145,7 @@ export async function requirePoint(limiter: Limiter, key: string, onLimit?: OnLi
   if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
 }
 
-/** A limit in points a minute, for what is said of a key: at least 1, since no limit lets nothing pass. */
+/** A limit in points a minute, as the records of keys show it; at least 1, because every limit lets at least one call through. */
 export function perMinute({ points, windowSeconds }: LimitRule): number {
   return Math.max(1, Math.floor((points * 60) / windowSeconds))
 }

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * What a limit for an address counts by. One host may take any address of its IPv6 /64 (RFC 7934), so the /64 is one caller;
- * an IPv4 address is one in each of the forms in which IPv6 carries it.
+ * The key by which limits count a network address. A host may use any address of its IPv6 /64 (RFC 7934), so a /64 is one
+ * caller. An IPv4 address is the same caller in all of the forms in which IPv6 embeds it.
  */
 export function networkOf(address: string): string {
-  // What a proxy forwards may be anything.
+  // A proxy may forward text that is not an address; it is then counted as it is.
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (parsed.kind() === 'ipv4') return parsed.toString()
@@ -15,5 +15,5 @@ export function networkOf(address: string): string {
   return `${parts.join(':')}::/64`
 }
 
-/** Translated addresses (NAT64, SIIT): the whole IPv4 internet is in one /64 of these. */
+/** Ranges of translated IPv4 addresses (NAT64, SIIT), in which one /64 contains the whole IPv4 internet. */
 const CARRIERS: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145'])

@@ -64,18 +64,18 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   }
   const comeBack = ({ redis }: Process) => redis.connect()
 
-  /** As Redis has it. */
+  /** The count in Redis. */
   async function counted(): Promise<number> {
     return Number(await other.get(`trunkline:limit:chat:${caller}`))
   }
 
-  /** Until a window that begins now cannot be taken for this caller's: their ends are compared. */
+  /** Waits until a window that begins now would end clearly later than this caller's, since their ends are compared. */
   const windowIsOld = () =>
     vi.waitFor(async () => {
       expect(await other.pttl(`trunkline:limit:chat:${caller}`)).toBeLessThan(windowSeconds * 1000 - 300)
     })
 
-  /** How many of so many at once pass. */
+  /** How many of a number of concurrent calls pass. */
   async function passing({ limiter }: Process, count: number): Promise<number> {
     const verdicts = await Promise.all(Array.from({ length: count }, () => limiter.take(caller)))
     return verdicts.filter(({ allowed }) => allowed).length
@@ -87,7 +87,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     expect(await two.limiter.take(caller)).toMatchObject({ allowed: false, points: 60, remaining: 0 })
   })
 
-  test('where Redis goes away, the one process lets no more pass in that window than before', async () => {
+  test('when Redis fails, a single process lets no more calls pass in that window than with it', async () => {
     const one = await start()
     expect(await passing(one, 45)).toBe(45)
     await go(one)
@@ -96,7 +96,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     expect(await passing(one, 10)).toBe(0)
   })
 
-  test('questions that Redis does not answer any more are counted once', async () => {
+  test('commands that Redis does not answer are counted once', async () => {
     const one = await start()
     expect(await passing(one, 30)).toBe(30)
     const asked = passing(one, 100)
@@ -105,7 +105,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     await gone
   })
 
-  test('of several processes, each has its part of what it has seen to be left; one that has not seen the caller, of all', async () => {
+  test('each of several processes has its part of the points that it knows to be left; one that does not know the caller has its part of all', async () => {
     const [one, two, three] = [await start(), await start(), await start()]
     live = 3
     expect(await passing(one, 29)).toBe(29)
@@ -119,7 +119,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     expect(await passing(three, 60)).toBe(20)
   })
 
-  test('what passed without Redis is added to its count, where it kept it and where it comes back empty', async () => {
+  test('calls that passed without Redis are added to its count, whether it kept the count or comes back empty', async () => {
     for (const isEmptied of [false, true]) {
       caller = randomUUID()
       const [one, two] = [await start(), await start()]
@@ -152,7 +152,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     expect((await passing(one, 5)) + (await passing(two, 5))).toBe(0)
   })
 
-  test('a Redis that was emptied does not begin the window anew, however many calls come at once', async () => {
+  test('a Redis that was emptied does not restart the window, however many calls arrive at once', async () => {
     const [one, two] = [await start(), await start()]
     expect((await passing(one, 30)) + (await passing(two, 30))).toBe(60)
     await windowIsOld()
@@ -172,7 +172,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     expect(await passing(two, 2)).toBe(1)
   })
 
-  test('what is given back counts for nobody, with Redis and without', async () => {
+  test('a point that is given back does not count in any process, with Redis and without', async () => {
     const [one, two] = [await start(), await start()]
     expect(await passing(one, 60)).toBe(60)
     await one.limiter.giveBack(caller)
@@ -184,7 +184,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     expect(await counted()).toBe(60)
   })
 
-  test('what is given back after its window is over begins none', async () => {
+  test('a point that is given back after its window has ended starts no window', async () => {
     windowSeconds = 1
     const one = await start()
     await one.limiter.take(caller)

@@ -4,34 +4,36 @@ import { withDeadline } from '#core/deadline.ts'
 import { handled } from '#core/handled.ts'
 import type { LimitWindow, Windows } from './windows.ts'
 
-/** The answer of Redis. */
+/** A caller's count in Redis. */
 export interface SharedCount {
   readonly isAllowed: boolean
   readonly count: number
   readonly msLeft: number
 }
 
-/** One limit, as all processes count it in Redis. */
+/** One limit that all processes count together in Redis. */
 export interface SharedLimit {
-  /** Takes one of so many points; undefined where Redis is down or slow. */
+  /** Takes one of `points` points; returns undefined if Redis is down or slow. */
   take(key: string, points: number): Promise<SharedCount | undefined>
-  /** Sends Redis what it does not have of this process's count; undefined where Redis is down or slow. */
+  /** Sends Redis the part of this process's count that it lacks; returns undefined if Redis is down or slow. */
   send(key: string): Promise<SharedCount | undefined>
 }
 
-/** Answers that take longer are not waited for. */
+/** The longest time that a call waits for Redis. */
 const ANSWER_WITHIN_MS = 200
-/** Redis is not asked for so long after a failure, so that not every call waits for it in vain. */
+/** Redis is skipped for this time after a failure, so that not every call waits for a timeout. */
 const PAUSE_MS = 500
 /**
- * A window ends here so much earlier than in Redis, whose clock runs a little differently. Otherwise a count from its last
- * moment could be carried over into the next window.
+ * How much earlier a window ends in this process than in Redis, whose clock may differ slightly. Otherwise a count from the
+ * last moment of a window could be carried over into the next one.
  */
 const END_EARLY_MS = 50
-/** The end of a window is known only as exactly as this, since an answer takes time. */
+/** The precision with which the end of a window is known, since an answer takes time. */
 const END_UNCERTAIN_MS = ANSWER_WITHIN_MS + END_EARLY_MS
-/** Callers whose counts are sent to Redis at a time when it is back. */
+/** The most callers whose counts are sent to Redis at once when it is back. */
 const SENT_AT_ONCE = 200
+
+/** Returns a function that creates the shared limits of one Redis; all of them pause together when it fails. */
 
 export function createSharedStore(
   redis: Redis,
@@ -47,13 +49,13 @@ export function createSharedStore(
     observer.storeAnswers(isAnswering, error)
   }
 
-  async function ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
+  async function attempt<Answer>(command: () => Promise<Answer>): Promise<Answer | undefined> {
     if (redis.status !== 'ready' || performance.now() < pausedUntilMs) {
       report(false)
       return undefined
     }
     try {
-      const answer = await withDeadline(ANSWER_WITHIN_MS, handled(question()))
+      const answer = await withDeadline(ANSWER_WITHIN_MS, handled(command()))
       report(true)
       return answer
     } catch (error) {
@@ -63,13 +65,13 @@ export function createSharedStore(
     }
   }
 
-  /** The other processes must learn what this one has counted alone even if nobody asks it about that caller again. */
+  /** Shares what this process has counted alone, even for callers that do not call it again. */
   async function sendAll(): Promise<void> {
     for (const { windows, limit } of limits) {
       const callers = windows.callers()
       while (callers.length > 0) {
         const sent = await Promise.all(callers.splice(0, SENT_AT_ONCE).map(limit.send))
-        // Redis has gone again. What it does not have is sent with the next question about the same caller.
+        // Redis has failed again. The rest is sent with the next call of the same caller.
         if (sent.includes(undefined)) return
       }
     }
@@ -84,22 +86,22 @@ export function createSharedStore(
     const keyPrefix = `trunkline:limit:${policy}`
     const counts = new RateLimiterRedis({ storeClient: redis, points: 0, duration: windowSeconds, keyPrefix })
 
-    /** Takes a point where `points` are given, and sends what Redis does not have of this process's count. */
+    /** Sends Redis the part of this process's count that it lacks, and takes a point if `points` is given. */
     async function update(key: string, points?: number): Promise<SharedCount | undefined> {
       const window = windows.open(key)
       const taken = points === undefined ? 0 : 1
       const sentBefore = window.sent
       const owed = window.own - sentBefore
       window.sent += owed
-      const askedAtMs = performance.now()
-      const answer = await ask(() => counts.penalty(key, taken + owed))
+      const sentAtMs = performance.now()
+      const answer = await attempt(() => counts.penalty(key, taken + owed))
       if (answer === undefined) {
         window.sent -= owed
         return undefined
       }
       const { msBeforeNext } = answer
       let count = answer.consumedPoints
-      if (endAt(window, askedAtMs + msBeforeNext - END_EARLY_MS) === 'lost') {
+      if (endAt(window, sentAtMs + msBeforeNext - END_EARLY_MS) === 'lost') {
         window.isRestored = true
         window.sent -= sentBefore
         count = (await update(key))?.count ?? count
@@ -111,7 +113,7 @@ export function createSharedStore(
       if (isAllowed) window.own += taken
       const msLeftHere = Math.max(1, window.endsAtMs - performance.now())
       await windows.counts.set(key, window.own + window.others, msLeftHere / 1000)
-      // Redis has counted a call that did not pass. Nobody waits until it is taken out again.
+      // Redis has counted a call that was rejected. It is subtracted in the background, so that the caller does not wait.
       if (window.sent !== window.own) void handled(update(key))
       return { isAllowed, count, msLeft: msBeforeNext }
     }
@@ -123,8 +125,8 @@ export function createSharedStore(
 }
 
 /**
- * Corrects the end of a window. A window that ends later than it should is another one: Redis has lost the one that this
- * process knows. (The count cannot show it, since the other processes may have given points back.)
+ * Updates the end of a window. If the new end is later than the known one, Redis has lost the window that this process knows
+ * and has started another. The count cannot show this, because other processes may have given points back.
  */
 function endAt(window: LimitWindow, endsAtMs: number): 'kept' | 'lost' {
   const isRunning = window.endsAtMs > performance.now()

@@ -1,35 +1,35 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { handled } from '#core/handled.ts'
 
-/** What this process has to do with one caller's current window. The count of that window is in `Windows.counts`. */
+/** This process's share in one caller's current window. The total count of the window is in {@link Windows.counts}. */
 export interface LimitWindow {
-  /** The calls that this process has let pass, less those that it has given back. */
+  /** The calls that this process has let through, less those that it has given back. */
   own: number
   /** The part of `own` that has been sent to Redis. */
   sent: number
-  /** The calls that the other processes have let pass, as of the last answer of Redis. */
+  /** The calls that the other processes have let through, as of the last answer of Redis. */
   others: number
-  /** Whether Redis has lost this window, so that its count may lack what the others had let pass. */
+  /** Whether Redis has lost this window, so that its count may lack calls of the other processes. */
   isRestored: boolean
-  /** On the clock of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   endsAtMs: number
 }
 
 export interface Windows {
-  /** Everything that counts towards the limit, as far as this process knows. Its records end with their windows. */
+  /** The total counts as far as this process knows them. Each is deleted when its window ends. */
   readonly counts: RateLimiterMemory
-  /** The caller's current window; a fresh one where there is none. */
+  /** Returns the caller's current window; starts one if there is none. */
   open(key: string): LimitWindow
-  /** The caller's current window, if there is one. */
+  /** Returns the caller's current window, if there is one. */
   find(key: string): LimitWindow | undefined
-  /** The callers that have a window. */
+  /** The keys of the callers that have a current window. */
   callers(): string[]
 }
 
-/** Beyond this number the oldest windows are dropped, so that an attacker with many addresses cannot fill the memory. */
+/** Above this number the oldest windows are dropped, so that an attacker with many addresses cannot exhaust the memory. */
 const WINDOWS_MAX = 100_000
 
-/** The windows of one limit in this process. Windows that have ended are deleted when others begin. */
+/** Creates the windows of one limit in this process. Windows that have ended are deleted when others are opened. */
 export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): Windows {
   const counts = new RateLimiterMemory({ points: 0, duration: windowSeconds, keyPrefix: '' })
   const windows = new Map<string, LimitWindow>()
@@ -39,7 +39,7 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
     return window !== undefined && window.endsAtMs > performance.now() ? window : undefined
   }
 
-  // In memory these take effect at once and cannot fail; the library's promises are for stores that are elsewhere.
+  // The promises of the library are for remote stores: in memory its operations take effect at once and cannot fail.
   function drop(key: string): void {
     windows.delete(key)
     handled(counts.delete(key))
@@ -54,7 +54,7 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
       if (known !== undefined) return known
       drop(key)
       const nowMs = performance.now()
-      // The map keeps the order in which windows began, which is nearly the order in which they end.
+      // A map iterates in insertion order, the order in which the windows began and, nearly, in which they end.
       for (const [oldest, { endsAtMs }] of windows) {
         if (endsAtMs > nowMs && windows.size < windowsMax) break
         drop(oldest)

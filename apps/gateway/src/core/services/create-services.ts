@@ -11,7 +11,7 @@ import { createKeys } from '#core/keys/keys.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import { createAdmission } from '#core/usage/admission.ts'
 import type { Ledger } from '#core/usage/ledger.ts'
-import { createUsage, type UsageDeps } from '#core/usage/usage.ts'
+import { createUsageService, type UsageDeps } from '#core/usage/usage.ts'
 import { createPasswords } from '#core/users/passwords.ts'
 import { createUsers, type UsersDeps } from '#core/users/users.ts'
 import { createAgentListing } from './agent-listing.ts'
@@ -58,7 +58,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     ...{ prisma, runtime, limits, passwords },
     config: config.users,
   })
-  const { verify, prune, pruneNames, ...usage } = createUsage({
+  const { verify, prune, pruneNames, ...usage } = createUsageService({
     ...{ database, runtime, limits, agentIds },
     config: config.usage,
   })

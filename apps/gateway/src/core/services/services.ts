@@ -3,7 +3,7 @@ import type { Login } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/chat/service.ts'
 import type { Keys } from '#core/keys/keys.ts'
-import type { Usage, UsageMaintenance } from '#core/usage/usage.ts'
+import type { UsageMaintenance, UsageService } from '#core/usage/usage.ts'
 import type { FirstStart, Users } from '#core/users/users.ts'
 import type { AgentListing } from './agent-listing.ts'
 
@@ -21,7 +21,7 @@ export interface Services {
   readonly keys: Keys
   readonly agents: AgentListing
   readonly chat: Pick<ChatService, 'start'>
-  readonly usage: Usage
+  readonly usage: UsageService
 }
 
 /** What the process does without a caller. These methods check no principal, so faces must not have access to them. */

@@ -6,22 +6,22 @@ import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
 import { type AdmissionService, createAdmission } from './admission.ts'
 import type { CallKind, Ledger } from './ledger.ts'
-import { admissionOf, openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
+import { admissionOf, openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 
-let stage: UsageStage
+let services: UsageServices
 let ledger: Ledger
 let owner: Principal
 let admission: AdmissionService
 let verdicts: LimitVerdict[]
 
 beforeAll(async () => {
-  stage = await openUsage()
-  ledger = stage.processOf()
-  owner = await stage.join('premium')
+  services = await openUsageServices()
+  ledger = services.processOf()
+  owner = await services.join('premium')
 }, OPENING_MS)
 afterAll(async () => {
   await ledger.close(5_000)
-  await stage.database.close()
+  await services.database.close()
 })
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ beforeEach(() => {
     loginAddress: perMinute(1),
     refusedKeys: perMinute(2),
   })
-  const { runtime, database } = stage
+  const { runtime, database } = services
   admission = createAdmission({
     limits,
     keyLimits: createKeyLimitsReader({ sql: database.sql, runtime }),
@@ -48,7 +48,7 @@ function perMinute(points: number) {
   return { points, windowSeconds: 60 }
 }
 
-/** The reason of the refusal, or `admitted`. */
+/** The reason of the rejection, or `admitted`. */
 async function ask(key: Pick<TestKey, 'hash'>, kind: CallKind, address = '192.0.2.1'): Promise<string> {
   try {
     await admission.admit({ ...admissionOf(key, { kind }), address }, (verdict) => verdicts.push(verdict))
@@ -66,8 +66,8 @@ async function askTimes(times: number, key: Pick<TestKey, 'hash'>, kind: CallKin
 }
 
 async function keyWith(permission: CallKind, limits: object = {}): Promise<TestKey> {
-  const key = await stage.ownKey(owner)
-  await stage.database.prisma.apiKey.update({
+  const key = await services.ownKey(owner)
+  await services.database.prisma.apiKey.update({
     where: { id: key.id },
     data: { permissions: [permission], ...limits },
   })
@@ -75,7 +75,7 @@ async function keyWith(permission: CallKind, limits: object = {}): Promise<TestK
 }
 
 async function countOf({ id }: TestKey): Promise<number> {
-  return stage.database.prisma.call.count({ where: { keyId: id } })
+  return services.database.prisma.call.count({ where: { keyId: id } })
 }
 
 const unknown = { hash: '0'.repeat(64) }
@@ -84,14 +84,14 @@ describe.each([
   ['chat', 'upload', 4],
   ['upload', 'chat', 2],
 ] as const)('a call of the kind %s', (kind, other, points) => {
-  test('needs the permission of its name', async () => {
+  test('requires the permission of its name', async () => {
     const key = await keyWith(other)
     expect(await ask(key, kind)).toBe('permission_denied')
     expect(await ask(key, other)).toBe('admitted')
   })
 
-  test('has a limit of its own, and what is over it is not counted', async () => {
-    const key = await stage.ownKey(owner)
+  test('has its own limit, and calls over it are not counted', async () => {
+    const key = await services.ownKey(owner)
     expect(await askTimes(points + 1, key, kind)).toEqual([...Array(points).fill('admitted'), 'rate_limited'])
     expect(verdicts.map(({ policy, remaining }) => [policy, remaining]).at(-1)).toEqual([kind, 0])
     expect(await countOf(key)).toBe(points)
@@ -104,8 +104,8 @@ describe.each([
   })
 })
 
-test('who is over its limit learns for how long, and where it stands in its window', async () => {
-  const key = await stage.ownKey(owner)
+test('a caller over its limit receives the delay and the state of its window', async () => {
+  const key = await services.ownKey(owner)
   await askTimes(2, key, 'upload')
   const request = { ...admissionOf(key, { kind: 'upload' }), address: '192.0.2.1' }
   const refused = admission.admit(request, (verdict) => verdicts.push(verdict))
@@ -116,16 +116,16 @@ test('who is over its limit learns for how long, and where it stands in its wind
   expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
 })
 
-test('a key that is not good counts against its address, an unknown one without a turn in a window', async () => {
-  const revoked = await stage.ownKey(owner)
-  await stage.keys.revoke(owner, revoked.id)
+test('an invalid key counts against its address, an unknown one without taking a point of a key', async () => {
+  const revoked = await services.ownKey(owner)
+  await services.keys.revoke(owner, revoked.id)
   expect([await ask(unknown, 'chat'), await ask(revoked, 'upload')]).toEqual(['key_unknown', 'key_revoked'])
   expect(await ask(unknown, 'chat')).toBe('rate_limited')
   expect(await ask(unknown, 'chat', '198.51.100.7')).toBe('key_unknown')
   expect(verdicts).toHaveLength(1)
 })
 
-test('what is refused for another reason than its key does not count against the address', async () => {
+test('a call that is rejected for another reason than its key does not count against the address', async () => {
   const key = await keyWith('upload')
   expect(await askTimes(3, key, 'chat')).toEqual(Array(3).fill('permission_denied'))
   expect(await ask(unknown, 'chat')).toBe('key_unknown')

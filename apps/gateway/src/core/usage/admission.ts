@@ -4,20 +4,20 @@ import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits, LimitVerdict } from '#core/limits/limits.ts'
 import type { Admission, Admitted, CallKind, Ledger } from './ledger.ts'
 
-/** A call that wants in, and where it comes from. */
+/** A call to be admitted, and its origin. */
 export interface AdmissionRequest extends Admission {
-  /** The client's address, under which refused keys are counted. */
+  /** The client's network address, by which refused keys are counted. */
   readonly address: string
 }
 
-/** How calls of every kind get in. */
+/** Admits calls of every kind. */
 export interface AdmissionService {
   /**
-   * Takes a point from the limiter that has the name of the call's kind, then has the ledger judge the key and count the
-   * call. Rejects with a {@link Problem}: 401 for a key that is not good, which counts against its address, 403 or 429. A
-   * point stays taken where the ledger refuses the call.
+   * Takes a point from the rate limit for the call's kind, and then lets the ledger check the key and count the call. The
+   * point is not given back if the ledger rejects the call.
    *
-   * @param onLimit - gets where the caller stands in its window, whatever comes of the call
+   * @param onLimit - receives the state of the caller's rate limit, whether or not the call is then rejected
+   * @throws Problem with status 401 for an invalid key, which counts against its address; 403 or 429
    */
   admit(request: AdmissionRequest, onLimit: (verdict: LimitVerdict) => void): Promise<Admitted>
 }
@@ -28,13 +28,13 @@ export interface AdmissionDeps {
   readonly ledger: Pick<Ledger, 'admit'>
 }
 
-/** The key's own limit for each kind of call, which may be lower than the one of the configuration. */
+/** The field with a key's own limit for each kind of call, which may be lower than the configured one. */
 const OWN_LIMIT: Readonly<Record<CallKind, keyof KeyLimits>> = {
   chat: 'chatPerMinute',
   upload: 'uploadPerMinute',
 }
 
-/** The limiter stands in front of the database, keyed by the key's hash: a key that is over its limit costs no statement. */
+/** The rate limit is checked before the database and counts by the key's hash, so that a key over its limit costs no statement. */
 export function createAdmission({ limits, keyLimits, ledger }: AdmissionDeps): AdmissionService {
   return {
     async admit(request, onLimit) {

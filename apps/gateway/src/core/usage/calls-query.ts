@@ -2,7 +2,7 @@ import { type CallOutcome, OUTCOMES } from './ledger.ts'
 import { AGENT_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf, timeOf } from './query-fields.ts'
 import type { ScopeFilter } from './scope.ts'
 
-/** Which rows of the ledger are asked for, as the faces get it: nothing has been checked. */
+/** A query for rows of the ledger as the faces receive it, before any check. */
 export interface CallsInput extends ScopeFilter {
   readonly agent?: string | undefined
   /** An outcome, or `running` for calls that have not ended. */
@@ -10,7 +10,7 @@ export interface CallsInput extends ScopeFilter {
   readonly requestId?: string | undefined
   /** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
   readonly from?: string | Date | undefined
-  /** Not included. */
+  /** The end of the range, exclusive. */
   readonly to?: string | Date | undefined
 }
 

@@ -4,37 +4,37 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
-import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
-import { createUsage, type Usage, type UsageDeps } from './usage.ts'
+import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
+import { createUsageService, type UsageDeps, type UsageService } from './usage.ts'
 
-let stage: UsageStage
+let services: UsageServices
 let admin: Principal
 let owner: Principal
 let key: TestKey
 let otherKey: TestKey
 let foreign: TestKey
 
-function usageWith(deps: Partial<UsageDeps> = {}): Usage {
-  return createUsage({
-    ...{ database: stage.database, runtime: stage.runtime, limits: ampleLimits() },
+function usageWith(deps: Partial<UsageDeps> = {}): UsageService {
+  return createUsageService({
+    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
     ...{ config: { retentionDays: 400 }, agentIds: new Set(['dify']), ...deps },
   })
 }
 
 beforeAll(async () => {
-  stage = await openUsage()
-  admin = await stage.join('admin')
-  owner = await stage.join('premium')
-  key = await stage.ownKey(owner)
-  otherKey = await stage.ownKey(owner)
-  foreign = await stage.ownKey(await stage.join('premium'))
+  services = await openUsageServices()
+  admin = await services.join('admin')
+  owner = await services.join('premium')
+  key = await services.ownKey(owner)
+  otherKey = await services.ownKey(owner)
+  foreign = await services.ownKey(await services.join('premium'))
 }, OPENING_MS)
-afterAll(() => stage.database.close())
+afterAll(() => services.database.close())
 
 const admit = ({ id, ownerId, hash, caller }: TestKey) =>
-  stage.admitAt({ id, ownerId, hash, caller }, v7(), stage.runtime.now())
+  services.admitAt({ id, ownerId, hash, caller }, v7(), services.runtime.now())
 
-test('a call is found by whoever sees it in the list, and no id is a database error', async () => {
+test('a call is found by every caller who sees it in the list, and no id causes a database error', async () => {
   const usage = usageWith()
   const id = await admit(key)
   const found = async (caller: Principal, of: string) => (await usage.findCall(caller, of))?.id ?? null
@@ -46,8 +46,8 @@ test('a call is found by whoever sees it in the list, and no id is a database er
   for (const none of [v7(), 'no id', '\0']) expect(await found(admin, none)).toBeNull()
 })
 
-test.each(['embedded', 'server'] as const)('%s: a page has the columns that are asked for', async (kind) => {
-  const usage = usageWith({ database: { ...stage.database, kind } })
+test.each(['embedded', 'server'] as const)('%s: a page has the requested columns', async (kind) => {
+  const usage = usageWith({ database: { ...services.database, kind } })
   const newest = await admit(key)
   const [row] = await usage.calls(owner, {}, { take: 1, select: { agent: true } })
   expect(row).toMatchObject({ id: newest, agent: 'dify' })
@@ -56,8 +56,8 @@ test.each(['embedded', 'server'] as const)('%s: a page has the columns that are 
   await expect(page).rejects.toMatchObject({ reason: 'invalid_request' })
 })
 
-test('an export goes on past one read, each call once, newest first', async () => {
-  await stage.database.sql.query(
+test('an export continues after its first batch, with each call once, newest first', async () => {
+  await services.database.sql.query(
     `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
      SELECT gen_random_uuid(), '', $1, $2, 'chat', 'rest', 'dify', $1, now() FROM generate_series(1, 2001)`,
     [foreign.id, foreign.ownerId],
@@ -68,7 +68,7 @@ test('an export goes on past one read, each call once, newest first', async () =
   expect(ids).toEqual([...new Set(ids)].sort().reverse())
 })
 
-test('a valid question takes a point, is told where it stands, and an invalid one takes none', async () => {
+test('a valid query takes a point and reports the limit, and an invalid one takes none', async () => {
   const usage = usageWith({ limits: limitsOf({ points: 1, windowSeconds: 60 }) })
   const verdicts: LimitVerdict[] = []
   const onLimit = (verdict: LimitVerdict) => verdicts.push(verdict)
@@ -92,6 +92,6 @@ test('a valid question takes a point, is told where it stands, and an invalid on
     ['calls', true],
     ['calls', false],
   ])
-  // A user's keys are callers of their own.
+  // Each key of a user has its own limit.
   expect(await usage.calls(otherKey.caller, {}, { take: 1 }, onLimit)).toEqual([])
 })

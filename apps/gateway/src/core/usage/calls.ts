@@ -9,24 +9,28 @@ import type { Slices } from './reads.ts'
 import type { ReadDeps } from './reports.ts'
 import { type Scope, scopeOf } from './scope.ts'
 
-/** Which columns to read, as Pothos passes it to a resolver; without it, whole rows come. A call has no relations. */
+/** The columns to read, as Pothos passes them to a resolver; by default all of them. A call has no relations. */
 export interface CallQuery {
   readonly select?: Prisma.CallSelect | undefined
 }
 
-/** What rows of the ledger are read with. */
+/** The dependencies of reading rows of the ledger. */
 export interface CallsDeps extends ReadDeps {
   readonly prisma: PrismaClient
 }
 
-/** One page of the caller's calls, newest first. */
+/**
+ * One page of the calls that the caller may see, newest first.
+ *
+ * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
+ */
 export function readCalls(
   deps: CallsDeps,
   caller: Principal,
   query: CallsQuery,
   page: ListQuery & CallQuery,
 ): Promise<Call[]> {
-  // Backwards, a filter that lets few rows pass would need slices of its own; no face offers it.
+  // Reading backwards would need slices of its own for filters that match few rows, and no face offers it.
   if (page.take < 0) refuseField(['last'], 'calls are read from the newest on; expected first.')
   return readList(page, ({ where: { id }, take }) =>
     readBefore(deps, caller, query, {
@@ -39,7 +43,12 @@ export function readCalls(
 
 const BATCH_ROWS = 1_000
 
-/** All of the caller's calls, newest first. The first rows are read before it returns, so a refusal comes before them. */
+/**
+ * All calls that the caller may see, newest first, read in batches. The first batch is read before this resolves, so that
+ * errors are thrown before a face has begun its response.
+ *
+ * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
+ */
 export async function exportCalls(
   deps: CallsDeps,
   caller: Principal,
@@ -61,7 +70,7 @@ async function* followingBatches(
   }
 }
 
-/** Null for a call that the caller may not see as for one that does not exist. */
+/** Returns null for a call that does not exist and for one that the caller may not see. */
 export async function findCall(
   { prisma, sql }: Pick<CallsDeps, 'prisma' | 'sql'>,
   caller: Principal,
@@ -74,13 +83,13 @@ export async function findCall(
   return call && shownTo(caller)(call)
 }
 
-/** The id is needed to go on from, whatever else is selected. */
+/** Adds the id, from which the next page continues, to the selected columns. */
 function columnsOf({ select }: CallQuery): { select?: Prisma.CallSelect } {
   return select === undefined ? {} : { select: { ...select, id: true } }
 }
 
-interface Stretch extends CallQuery {
-  /** The id that the rows stand before; left out: the newest rows. */
+interface PageBefore extends CallQuery {
+  /** The rows have smaller ids than this one; without it, the newest rows are read. */
   readonly before?: string | undefined
   readonly take: number
 }
@@ -89,16 +98,16 @@ function readBefore(
   { prisma, sql, reads, requireKnownAgent }: CallsDeps,
   caller: Principal,
   query: CallsQuery,
-  { before, take, select }: Stretch,
+  { before, take, select }: PageBefore,
 ): Promise<Call[]> {
   return reads.inTurn(async () => {
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent)
     const where = filterOf(scope, query)
-    const find = (stretch: Prisma.CallWhereInput, takeMax: number) =>
+    const find = (idRange: Prisma.CallWhereInput, takeMax: number) =>
       prisma.call.findMany({
         ...columnsOf({ select }),
-        where: { AND: [where, stretch] },
+        where: { AND: [where, idRange] },
         take: takeMax,
         orderBy: { id: 'desc' },
       })
@@ -111,14 +120,14 @@ function readBefore(
 }
 
 /**
- * Looks through a bounded number of the scope's rows at a time, newest first: where a filter lets few of them pass, one
- * statement would read the whole ledger.
+ * Searches a bounded number of the scope's rows at a time, newest first. With a filter that matches few rows, a single
+ * statement would read the whole ledger and block an embedded database meanwhile.
  */
 async function findInSlices(
   { sql, slices, scope, query }: { sql: Sql; slices: Slices; scope: Scope; query: CallsQuery },
   cursor: string | undefined,
   take: number,
-  find: (stretch: Prisma.CallWhereInput, takeMax: number) => Promise<Call[]>,
+  find: (idRange: Prisma.CallWhereInput, takeMax: number) => Promise<Call[]>,
 ): Promise<Call[]> {
   const found: Call[] = []
   const last = query.from === undefined ? LEAST_ID : idAt(query.from, -DAY_MS)
@@ -149,7 +158,7 @@ function leastId(one: string | undefined, other: string): string {
   return one !== undefined && one < other ? one : other
 }
 
-/** The row that stands so many before `$1` in the scope; it is read from an index alone. */
+/** Selects the row that is `$2` rows before `$1` in the scope. An index-only scan suffices for it. */
 function boundaryOf(scope: Scope): string {
   const mine = { all: '', owner: 'AND owner_id = $3::uuid', key: 'AND key_id = $3::uuid' }[scope.kind]
   return `SELECT id::text FROM calls WHERE id < $1::uuid ${mine} ORDER BY id DESC OFFSET $2 LIMIT 1`
@@ -175,7 +184,8 @@ function filterOf(scope: Scope, { agent, outcome, requestId, from, to }: CallsQu
     ...(requestId !== undefined && { requestId }),
     ...((from !== undefined || to !== undefined) && {
       admittedAt: { ...(from && { gte: from }), ...(to && { lt: to }) },
-      // Ids begin with the time: they find the rows, a day of slack covers those of a process that has not yet asked for the time.
+      // Ids begin with the time, so the range of ids selects the rows through the primary key. The day of slack covers calls
+      // whose process had not yet synchronized its clock with the database's.
       id: { ...(from && { gte: idAt(from, -DAY_MS) }), ...(to && { lt: idAt(to, DAY_MS) }) },
     }),
   }
@@ -183,7 +193,7 @@ function filterOf(scope: Scope, { agent, outcome, requestId, from, to }: CallsQu
 
 const DAY_MS = 86_400_000
 
-/** The least UUID whose time is this moment. */
+/** The smallest UUID of version 7 whose time is this moment, moved by `slackMs`. */
 function idAt(moment: Date, slackMs: number): string {
   const hex = Math.max(0, moment.getTime() + slackMs)
     .toString(16)
@@ -191,7 +201,7 @@ function idAt(moment: Date, slackMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** What the platform said of itself is for administrators. */
+/** Hides the platform's own error details from callers who are not administrators. */
 function shownTo(caller: Principal): (call: Call) => Call {
   return isAdmin(caller)
     ? (call) => call

@@ -20,14 +20,14 @@ test('a quantile is within 5 % of the true one, whatever the values', () => {
   )
 })
 
-test('every whole number of milliseconds below ten seconds is told within 4.9 %', () => {
+test('every whole number of milliseconds below ten seconds is at most 4.9 % off', () => {
   for (let value = 1; value < 10_000; value += 1) {
     const p50 = histogramOf([value]).quantiles()?.p50 ?? Number.NaN
     expect(Math.abs(p50 - value) / value, `${value} ms`).toBeLessThan(0.049)
   }
 })
 
-test('parts merge to what the whole would have given', () => {
+test('merged histograms equal the histogram of all values', () => {
   assert(
     property(array(durations, { minLength: 1, maxLength: 5 }), (parts) => {
       const merged = new Histogram()
@@ -37,7 +37,7 @@ test('parts merge to what the whole would have given', () => {
   )
 })
 
-test('what is taken off leaves what was there before', () => {
+test('subtracting restores the previous state', () => {
   assert(
     property(durations, durations, (values, others) => {
       const histogram = histogramOf(values)

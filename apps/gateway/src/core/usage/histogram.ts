@@ -1,7 +1,7 @@
-/** A cell's width. The settlement in `ledger-sql.ts` puts values into the same cells, and takes this constant. */
+/** The ratio between the bounds of neighbouring cells. The settlement in `ledger-sql.ts` computes the same cells with it. */
 export const GROWTH = 1.1
 
-/** The last cell that is used holds the largest int4. */
+/** Enough for every duration: the largest int4, in which durations are stored, falls into cell 226. */
 const CELLS = 256
 
 export interface Quantiles {
@@ -11,15 +11,22 @@ export interface Quantiles {
 }
 
 /**
- * A logarithmic histogram: cell `i` counts values up to {@link GROWTH} to the power of `i`, in milliseconds. Two of them
- * merge by adding, and a quantile is at most 4.9 % off: the middle of a cell is
- * (GROWTH − 1) / (GROWTH + 1), 4.76 %, from its edges, and is kept with four digits.
- * Stored as sparse JSON (cell → count), summed as an array: objects with hundreds of numbers for keys cost several times as much.
+ * A logarithmic histogram of milliseconds: cell `i` counts the values up to {@link GROWTH} to the power of `i`. Histograms
+ * are merged by adding their cells. A quantile is at most 4.9 % off, because the middle of a cell is
+ * (GROWTH − 1) / (GROWTH + 1) = 4.76 % from its bounds and is rounded to four digits.
+ *
+ * It is stored as sparse JSON (cell → count) but summed in an array, because objects with hundreds of numeric keys cost
+ * several times as much.
  */
 export class Histogram {
   readonly #cells = new Float64Array(CELLS)
 
-  /** Adds, or takes off, what the JSON of histograms holds, one after the other. By hand: a report has megabytes of it. */
+  /**
+   * Adds stored histograms, or subtracts them with `sign` -1. Parsed by hand, without creating objects, because a large
+   * report reads megabytes of this JSON.
+   *
+   * @param json - the JSON texts of any number of histograms, concatenated
+   */
   addJson(json: string, sign = 1): void {
     const cells = this.#cells
     let cell = 0
@@ -48,7 +55,7 @@ export class Histogram {
     this.#cells.fill(0)
   }
 
-  /** Null where nothing was counted. */
+  /** Returns null if nothing was counted. */
   quantiles(): Quantiles | null {
     let total = 0
     for (let cell = 0; cell < CELLS; cell += 1) total += this.#cells[cell] ?? 0
@@ -73,7 +80,10 @@ export class Histogram {
 
 const [ZERO, NINE, COLON, COMMA, BRACE] = [48, 57, 58, 44, 125]
 
-/** The value whose relative distance to both edges of a cell is the same; a whole number would be farther from 13 ms. */
+/**
+ * The value of each cell with the same relative distance to both of its bounds. It is not rounded to whole milliseconds,
+ * which would increase the error for short durations.
+ */
 const MIDDLES = Array.from({ length: CELLS }, (_, cell) =>
   cell === 0 ? 1 : Number(((2 * GROWTH ** cell) / (GROWTH + 1)).toPrecision(4)),
 )

@@ -25,7 +25,7 @@ test('rows of processes that ended long ago are deleted, a bounded number at a t
   })
   await instances.join()
   await endedDaysAgo({ lease: 31, stopped: 31 }, 1_100)
-  // It was killed: nobody wrote its end.
+  // It was killed, so its end was not written.
   await endedDaysAgo({ lease: 31, stopped: null }, 1)
   await endedDaysAgo({ lease: 29, stopped: 29 }, 1)
   await endedDaysAgo({ lease: 29, stopped: null }, 1)

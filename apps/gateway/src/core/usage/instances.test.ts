@@ -42,7 +42,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('a process reaps after it has been connected for a whole lease, and at every beat from then on', async () => {
+test('a process reaps after it has been connected for a whole lease, and at every later heartbeat', async () => {
   await instances.join()
   await vi.advanceTimersByTimeAsync(LEASE_MS - 1)
   expect(reap).not.toHaveBeenCalled()
@@ -52,7 +52,7 @@ test('a process reaps after it has been connected for a whole lease, and at ever
   expect(reap).toHaveBeenCalledTimes(3)
 })
 
-test('after an outage nobody is reaped for a whole lease: the living must renew theirs first', async () => {
+test('after an outage no process is reaped for a whole lease, so that live ones can renew theirs', async () => {
   await instances.join()
   await vi.advanceTimersByTimeAsync(LEASE_MS)
   database = 'down'
@@ -66,7 +66,7 @@ test('after an outage nobody is reaped for a whole lease: the living must renew 
   expect(reap).toHaveBeenCalledTimes(1)
 })
 
-test('the same holds where the database hung and answered in the end: no beat has failed', async () => {
+test('the same applies if the database hung and then answered, so that no heartbeat failed', async () => {
   await instances.join()
   await vi.advanceTimersByTimeAsync(LEASE_MS)
   reap.mockClear()
@@ -81,14 +81,14 @@ test('the same holds where the database hung and answered in the end: no beat ha
   expect(reap).toHaveBeenCalledTimes(1)
 })
 
-test('what was reaped is told', async () => {
+test('reaped calls are reported', async () => {
   reap.mockResolvedValueOnce(7)
   await instances.join()
   await vi.advanceTimersByTimeAsync(LEASE_MS + BEAT_MS)
   expect(observer.reaped.mock.calls).toEqual([[7]])
 })
 
-test('the last beat tells how many processes share the limits, and never less than this one', async () => {
+test('the last heartbeat determines how many processes share the limits, at least this one', async () => {
   live = 4
   await instances.join()
   expect(instances.live).toBe(4)
@@ -97,7 +97,7 @@ test('the last beat tells how many processes share the limits, and never less th
   expect(instances.live).toBe(1)
 })
 
-test('after it has left, a process beats no more', async () => {
+test('a process that has left sends no heartbeats', async () => {
   await instances.join()
   await instances.leave()
   await vi.advanceTimersByTimeAsync(3 * LEASE_MS)

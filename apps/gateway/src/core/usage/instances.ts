@@ -1,12 +1,13 @@
 import type { Sql } from '#core/database/database.ts'
 import type { Runtime } from '#core/runtime.ts'
 
-/** The processes that share a database, known to each other by leases in database time. */
+/** The processes that share a database. They know each other through leases, which are measured by the database's clock. */
 export interface Instances {
-  /** Writes this instance down and renews its lease from then on. */
+  /** Registers this process and renews its lease from then on. */
   join(): Promise<void>
-  /** Live processes, this one among them, as the last beat saw it. */
+  /** The number of live processes, including this one, as of the last heartbeat. */
   readonly live: number
+  /** Ends this process's lease and stops renewing it. */
   leave(): Promise<void>
   /** Deletes a bounded number of rows of processes that ended long ago; returns how many. */
   sweep(): Promise<number>
@@ -17,9 +18,9 @@ export interface InstancesDeps {
   readonly runtime: Runtime
   readonly instanceId: string
   readonly leaseMs: number
-  /** How long the row of a process that ended is kept. */
+  /** How long the row of a process is kept after the process has ended. */
   readonly retentionDays: number
-  /** Ends what dead instances left open. */
+  /** Settles the calls that dead processes left open; returns how many. */
   reap(): Promise<number>
   readonly observer: { reaped(calls: number): void; failed(error: unknown): void }
 }
@@ -36,15 +37,15 @@ export function createInstances({
   let live = 1
   let timer: NodeJS.Timeout | undefined
   let lastBeatMs = Number.NEGATIVE_INFINITY
-  /** Since when one beat has followed the other. */
+  /** The start of the current unbroken run of heartbeats. */
   let connectedSinceMs = 0
 
   async function beat(): Promise<void> {
     const [row] = await sql.query<{ live: number }>(BEAT, [instanceId, leaseMs])
     live = Math.max(1, row?.live ?? 1)
     const nowMs = runtime.elapsedMs()
-    // In a gap, be it an outage, a statement that hung or a machine that slept, every lease may have passed: whoever is
-    // back first must give the others the time to renew theirs.
+    // During a gap (an outage, a hanging statement, a suspended machine) every lease may have expired. The first process that
+    // is back must give the others time to renew theirs before it treats them as dead.
     if (nowMs - lastBeatMs > leaseMs / 2) connectedSinceMs = nowMs
     lastBeatMs = nowMs
     if (nowMs - connectedSinceMs < leaseMs) return
@@ -85,8 +86,8 @@ export function createInstances({
 const SWEPT_AT_ONCE = 1_000
 
 /**
- * `$1` days, `$2` rows at most. A process that was killed ended with its lease. Open calls of an instance without a row are
- * settled like those of a dead one.
+ * `$1` days, `$2` rows at most. A process that was killed counts as ended when its lease expires. Deleting its row loses no
+ * calls: open calls of an instance without a row are settled like those of a dead one.
  */
 const SWEEP = `
 DELETE FROM instances

@@ -4,8 +4,10 @@ import type { Reads, Slices } from './reads.ts'
 import { readInSlices } from './report-slices.ts'
 
 /**
- * Refuses an agent that is neither configured nor, from earlier, in the rollups: a mistyped one would be answered with an
- * empty report. To be called in a read's turn.
+ * Rejects an agent that is neither configured nor found in the rollups of earlier calls, because a mistyped name would
+ * otherwise return an empty report. It may read the database, so it is called within {@link Reads.inTurn}.
+ *
+ * @throws Problem `invalid_request`
  */
 export type RequireKnownAgent = (agent: string | undefined) => Promise<void>
 

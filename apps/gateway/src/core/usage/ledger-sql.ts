@@ -1,15 +1,18 @@
 import { GROWTH } from './histogram.ts'
 
-const ASKED_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
+const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
     agent text, app text, end_user text, conversation text`
 
-/** When the owner's period began, at the owner's moment `m`. */
+/** The start of the owner's quota period at the owner's current time `m`. */
 const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
       ELSE '1970-01-01 00:00:00+00'::timestamptz END AS period_start`
 
 const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 END'
 
-/** Why a call of a known key is not admitted, whatever the quota. What a key may use stands in `agents/usable.ts` as well. */
+/**
+ * The reason to reject a call of a known key, apart from its quota. The rule about allowed agents is the same as that of
+ * `usableAgents` in `agents/usable.ts`.
+ */
 const REFUSAL = `
       WHEN revoked_at IS NOT NULL THEN 'key_revoked'
       WHEN expires_at <= m.clock THEN 'key_expired'
@@ -18,7 +21,7 @@ const REFUSAL = `
       WHEN cardinality(allowed_agents) > 0
         AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents)) THEN 'agent_denied'`
 
-/** The counters move on by what was admitted, `a`. */
+/** Adds the admitted calls `a` to the counters; a counter of an earlier period starts again from zero. */
 const COUNTED_USER = `
       api_calls_count = CASE WHEN u.quota_start >= a.period_start THEN u.api_calls_count ELSE 0 END + a.chats,
       quota_start = greatest(u.quota_start, a.period_start)`
@@ -30,7 +33,7 @@ const COUNTED_KEY = `
       month_start = greatest(k.month_start, a.month),
       last_used_at = greatest(k.last_used_at, a.at)`
 
-/** What the counters' updates returned decides which ledger rows are inserted. */
+/** Inserts the ledger rows of those calls whose counters were updated. */
 const WRITTEN = `
   INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at)
   SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at
@@ -39,22 +42,23 @@ const WRITTEN = `
   RETURNING id`
 
 /**
- * Admission: authentication, permission, agent, expiry, revocation, quota and count in one statement.
+ * Admission: authentication, permission, allowed agents, expiry, revocation, quota and counting in one statement.
  *
- * - `$1`: a JSON array of admissions, numbered by `n`; `$2`: the instance that asks.
- * - Call ids that are already in the ledger are left out first, so that a retry counts once.
- * - Every writer locks users, then keys, each by id: without one order, concurrent batches deadlock.
- *   The scalar subqueries over the locking CTEs make each lock step wait for the whole step before it.
- * - The database's clock is read after the locks, and it alone decides whether a key has expired.
- * - A period never moves back, not even where that clock does: an owner whose row, or whose key in this batch, is in a later
- *   period already is counted at the start of that period. Each owner has a moment of its own, so that one row with a wrong
- *   time concerns nobody else.
- * - The answers are one value, [refusal, key, owner, max_api_calls] each: rows cost a client several times as much.
+ * - `$1`: a JSON array of admissions, numbered by `n`; `$2`: the instance of this process.
+ * - Call ids that are already in the ledger are left out first, so that a retry is counted once.
+ * - Every writer locks users first and then keys, each in the order of their ids; without a common order, concurrent batches
+ *   would deadlock. The scalar subqueries over the locking CTEs make each step wait for the whole step before it.
+ * - The database's clock is read after the locks have been taken, and it alone decides whether a key has expired.
+ * - A period never moves back, even if that clock does: if an owner's row, or a key of the owner in this batch, is already
+ *   in a later period, the call is counted at the start of that period. The time is determined for each owner, so that one
+ *   row with a wrong time does not affect other owners.
+ * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls]` for each call, because separate rows
+ *   cost the client several times as much.
  */
 export const ADMIT = `
 WITH input AS MATERIALIZED (
   SELECT i.*, k.id AS key_id, k.owner_id
-  FROM json_to_recordset($1::json) AS i(n int, ${ASKED_COLUMNS})
+  FROM json_to_recordset($1::json) AS i(n int, ${ADMISSION_COLUMNS})
   LEFT JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
 ), repeated AS MATERIALIZED (
   SELECT i.id FROM input i CROSS JOIN LATERAL (SELECT FROM calls c WHERE c.id = i.id LIMIT 1) AS known
@@ -120,14 +124,14 @@ SELECT coalesce(json_agg(json_build_array(
 FROM ranked r`
 
 /**
- * The same for an array of one, which has nothing to rank or to sort: half the time of {@link ADMIT}, and what a call
- * waits for that comes alone. The locks of one row are taken in the order in which `OF` names them.
+ * The same as {@link ADMIT} for an array of one call, which needs no ranking and sorting. It takes half the time, which is
+ * what a call waits for that arrives alone. The row locks are taken in the order in which `OF` names the tables.
  */
 export const ADMIT_ONE = `
 WITH locked AS MATERIALIZED (
   SELECT i.*, k.id AS key_id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start,
     u.id AS owner_id, u.status, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start
-  FROM json_to_record($1::json -> 0) AS i(${ASKED_COLUMNS})
+  FROM json_to_record($1::json -> 0) AS i(${ADMISSION_COLUMNS})
   JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
   JOIN users u ON u.id = k.owner_id
   FOR NO KEY UPDATE OF u, k
@@ -164,8 +168,8 @@ SELECT json_build_array(coalesce(
   '["key_unknown", null, null, null]')) AS answers`
 
 /**
- * A sparse histogram (cell → calls) and another: the cells of the new one alone are counted anew. Written out, since a
- * function of SQL costs more to call than this does.
+ * Adds two sparse histograms (cell → calls); only the cells of the new one are computed. It is expanded in place, because
+ * calling an SQL function costs more than the expression itself.
  */
 const added = (column: string) => `CASE
       WHEN excluded.${column} = '{}' THEN r.${column}
@@ -174,27 +178,29 @@ const added = (column: string) => `CASE
         FROM jsonb_each_text(excluded.${column}))
     END`
 
-/** How many different texts of the callers' choosing get rollups of their own in a day (UTC). */
+/** The most names chosen by callers that get rollups of their own within a day (UTC). */
 export interface RollupBounds {
-  /** End users of an owner. */
+  /** End users of one owner. */
   readonly endUsersPerDayMax: number
-  /** Apps of an agent. */
+  /** Apps of one agent. */
   readonly appsPerDayMax: number
 }
 
 export const ROLLUP_BOUNDS: RollupBounds = { endUsersPerDayMax: 10_000, appsPerDayMax: 1_000 }
 
 /**
- * The rest of a statement whose CTE `settled` gives the calls that it ended: their sums go into the rollups of the hour,
- * day and month of their admission, at the grain of everything, of the owner, of the key and of a key's end user.
+ * The remainder of a statement whose CTE `settled` returns the calls that it ended. It adds their sums to the rollups of the
+ * hour, day and month of their admission, at the grains of all calls, of the owner, of the key and of a key's end user.
  *
- * - Callers choose end users and, on some platforms, apps. A name that comes after the bound of its day is summed under
- *   `(other)`. The names that came before it are rows, so that every process decides alike, and a late word takes a call
- *   off where it was added. Statements of different processes do not see each other's names until they commit, so each
- *   process may pass the bound by what it settles at once.
- * - `was_interrupted`: the owner's own word replaces an end that another process had written, which is taken off.
- * - Calls that differ in nothing are one row from the first step on: everything after it is done twelve times.
- * - Rows are written in the order of their keys: concurrent settlements meet at the same ones.
+ * - End users and, on some platforms, apps are chosen by callers. Names beyond the bound of their day are summed under
+ *   `(other)`. The names within it are stored as rows, so that every process decides alike and a later correction subtracts
+ *   a call where it was added. Statements of different processes do not see each other's names until they commit, so the
+ *   bound may be exceeded by what each process settles at once.
+ * - `was_interrupted`: the process that ran the call replaces the outcome `interrupted` that another process had written,
+ *   which is subtracted again.
+ * - Calls that are equal in every column are merged in the first step, because each row is then multiplied by twelve (three
+ *   spans, four grains).
+ * - Rows are written in the order of their keys. Concurrent settlements update the same rows and would deadlock otherwise.
  */
 const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
 , named AS MATERIALIZED (
@@ -242,7 +248,7 @@ const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
   UNION ALL
   SELECT -1, kind, agent, filed_app, '', 'interrupted', key_id, owner_id, filed_end_user, admitted_at, NULL, NULL, NULL, NULL, NULL
   FROM filed WHERE was_interrupted
-), told AS MATERIALIZED (
+), distinct_calls AS MATERIALIZED (
   SELECT kind, agent, app, model, outcome, key_id, owner_id, end_user, date_trunc('hour', admitted_at, 'UTC') AS hour,
     first_chunk, duration, sum(sign) AS calls, count(total_tokens) AS token_calls,
     sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, sum(total_tokens) AS total_tokens
@@ -253,7 +259,7 @@ const rollUp = ({ endUsersPerDayMax, appsPerDayMax }: RollupBounds) => `
     t.first_chunk, t.duration, t.calls, t.token_calls, t.prompt_tokens, t.completion_tokens, t.total_tokens,
     dense_rank() OVER (ORDER BY s.span, g.grain, g.subject, s.bucket, g.end_user,
       t.kind, t.agent, t.app, t.model, t.outcome) AS place
-  FROM told t
+  FROM distinct_calls t
   CROSS JOIN LATERAL (VALUES
     ('hour'::rollup_span, t.hour),
     ('day', date_trunc('day', t.hour, 'UTC')),
@@ -302,11 +308,12 @@ const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key
     c.prompt_tokens, c.completion_tokens, c.total_tokens, c.first_chunk_ms, c.duration_ms`
 
 /**
- * `$1`: a JSON array of settlements, `$2`: this instance. An end stands, but for `interrupted`, which the owner's own word
- * replaces. The arrays keep the planner from reading the whole ledger: it takes 100 rows for any JSON, but 10 for an array.
+ * `$1`: a JSON array of settlements, `$2`: this instance. An outcome is final, except for `interrupted`, which is replaced by
+ * the settlement of the process that ran the call. The ids are passed through an array to keep the planner from reading the
+ * whole ledger: it estimates 100 rows for any JSON, but 10 for an array.
  */
 const settle = (bounds: RollupBounds) => `
-WITH said AS MATERIALIZED (
+WITH given AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS s(
     id uuid, outcome call_outcome, reason text, model text,
     platform_status int, platform_code text, platform_log_id text,
@@ -314,7 +321,7 @@ WITH said AS MATERIALIZED (
 ), open AS MATERIALIZED (
   SELECT c.id, c.outcome IS NOT NULL AS was_interrupted
   FROM calls c
-  WHERE c.id = ANY (ARRAY(SELECT id FROM said)) AND c.instance = $2::uuid AND (c.outcome IS NULL OR c.outcome = 'interrupted')
+  WHERE c.id = ANY (ARRAY(SELECT id FROM given)) AND c.instance = $2::uuid AND (c.outcome IS NULL OR c.outcome = 'interrupted')
   ORDER BY c.id
   FOR UPDATE
 ), settled AS (
@@ -323,13 +330,13 @@ WITH said AS MATERIALIZED (
       platform_status = s.platform_status, platform_code = s.platform_code, platform_log_id = s.platform_log_id,
       prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens, total_tokens = s.total_tokens,
       first_chunk_ms = s.first_chunk_ms, duration_ms = s.duration_ms, ended_at = clock_timestamp()
-  FROM open o JOIN said s USING (id)
+  FROM open o JOIN given s USING (id)
   WHERE c.id = o.id
   RETURNING ${SETTLED_COLUMNS}, o.was_interrupted
 )${rollUp(bounds)}
 SELECT count(*) FROM settled`
 
-/** Settles as `interrupted` what `open` names, a bounded number at a time. */
+/** Settles as `interrupted` a bounded number of the open calls that match the condition `open`. */
 const interrupt = (bounds: RollupBounds, open: string) => `
 WITH open AS MATERIALIZED (
   SELECT c.id FROM calls c
@@ -344,12 +351,12 @@ WITH open AS MATERIALIZED (
 )${rollUp(bounds)}
 SELECT id FROM settled`
 
-/** The statements that end calls. Their parameters do not include the bounds, which never change while a process runs. */
+/** The statements that settle calls. The bounds are part of their text, because they never change while a process runs. */
 export const settlements = (bounds: RollupBounds) => ({
   SETTLE: settle(bounds),
-  /** `$1`: this instance. What others left open in a database that only one process owns ended with them. */
+  /** `$1`: this instance. For a database that only one process uses, in which all other instances have ended. */
   SETTLE_PREDECESSORS: interrupt(bounds, 'c.instance <> $1::uuid'),
-  /** Instances whose lease has passed are dead; their open calls ended with them. */
+  /** For the open calls of instances whose lease has expired. */
   SETTLE_DEAD: interrupt(
     bounds,
     `NOT EXISTS (

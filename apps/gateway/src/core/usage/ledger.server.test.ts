@@ -113,7 +113,7 @@ describe(kind, () => {
 
   const rowOf = (id: string) => database.prisma.call.findUniqueOrThrow({ where: { id } })
 
-  // A call that comes alone has a statement of its own.
+  // A call that arrives alone uses a different statement.
   describe.each(['alone', 'with another'])('a call %s', (company) => {
     async function admit(asked: Admission): Promise<Admitted> {
       if (company === 'alone') return ledger.admit(asked)
@@ -122,7 +122,7 @@ describe(kind, () => {
       return admitted
     }
 
-    test('an admitted call is counted and written before it goes on', async () => {
+    test('an admitted call is counted and written before admission resolves', async () => {
       const key = await keyOf()
       const asked = admissionOf(key, { app: 'app-1', endUser: '安娜', conversation: 'chat-1' })
       expect(await admit(asked)).toEqual({ keyId: key.id, ownerId: key.ownerId })
@@ -136,7 +136,7 @@ describe(kind, () => {
       expect(lastUsedAt).toEqual((await rowOf(asked.callId)).admittedAt)
     })
 
-    test('of several reasons the first is told, and a refused call leaves no trace', async () => {
+    test('of several reasons the first is reported, and a rejected call leaves no trace', async () => {
       const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
       const key = await keyOf(ownerId, {
         ...{ revokedAt: new Date(), expiresAt: inDays(-1) },
@@ -174,7 +174,7 @@ describe(kind, () => {
       ])
     })
 
-    test('the refusal for the quota tells the limit', async () => {
+    test('the error for an exceeded quota names the limit', async () => {
       const key = await keyOf(await userOf({ maxApiCalls: 0 }))
       await expect(admit(admissionOf(key))).rejects.toMatchObject({
         status: 429,
@@ -205,7 +205,7 @@ describe(kind, () => {
     test.each([
       ['day', 1],
       ['month', 32],
-    ] as const)('a quota by the %s begins anew with the next one', async (quotaPeriod, daysAgo) => {
+    ] as const)('a quota by the %s restarts with the next one', async (quotaPeriod, daysAgo) => {
       const full = { quotaPeriod, maxApiCalls: 5, apiCallsCount: 5 }
       const past = await keyOf(await userOf({ ...full, quotaStart: inDays(-daysAgo) }))
       expect(await refusal(admit(admissionOf(past)))).toBe('admitted')
@@ -220,12 +220,12 @@ describe(kind, () => {
       expect(await refusal(admit(admissionOf(present)))).toBe('quota_exceeded')
     })
 
-    test('without a period the quota never begins anew', async () => {
+    test('without a period the quota never restarts', async () => {
       const key = await keyOf(await userOf({ maxApiCalls: 5, apiCallsCount: 5 }))
       expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
     })
 
-    test('a period never goes back: a clock that lags counts into the later one', async () => {
+    test('a period never goes back: a lagging clock counts into the later one', async () => {
       const ahead = { quotaPeriod: 'day', maxApiCalls: 6, apiCallsCount: 5, quotaStart: dayStart(1) } as const
       const key = await keyOf(await userOf(ahead), { dayStart: dayStart(1), dayCalls: 7 })
       expect(await refusal(admit(admissionOf(key)))).toBe('admitted')
@@ -233,7 +233,7 @@ describe(kind, () => {
       expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
     })
 
-    test("a time ahead in one user's rows is that user's alone", async () => {
+    test("a time in the future in one user's rows affects only that user", async () => {
       const ahead = { quotaPeriod: 'day', apiCallsCount: 5, quotaStart: dayStart(2) } as const
       const strange = await keyOf(await userOf(ahead), { dayStart: dayStart(2) })
       const counted = {
@@ -305,7 +305,7 @@ describe(kind, () => {
     expect(await usageOf(key)).toMatchObject({ user: 9, key: 9, rows: 9 })
   })
 
-  test('an admission whose answer was lost is asked again and counts once', async () => {
+  test('an admission whose answer was lost is sent again and counted once', async () => {
     let losses = 2
     const sql: Sql = {
       async query<Row>(text: string, values?: readonly unknown[]) {
@@ -326,7 +326,7 @@ describe(kind, () => {
     expect(await usageOf(key)).toMatchObject({ user: 2, key: 2, rows: 2 })
   })
 
-  test('an admission whose answer is lost for good was refused: what it counted has an end', async () => {
+  test('an admission whose answer is lost for good is rejected, and a call that it counted is settled', async () => {
     let isLosing = true
     let elapsedMs = 0
     const sql: Sql = {
@@ -347,7 +347,7 @@ describe(kind, () => {
     await flaky.close(5_000)
   })
 
-  test('what waits behind a statement that hangs is told within two seconds and not sent any more', async () => {
+  test('an admission behind a hanging statement is rejected within two seconds and not sent any more', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] })
     try {
       const hang = Promise.withResolvers<void>()
@@ -416,7 +416,7 @@ describe(kind, () => {
     },
   )
 
-  test('while the database cannot be asked, a call is told so within two seconds', async () => {
+  test('while the database is down, a call is rejected within two seconds', async () => {
     let elapsedMs = 0
     const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
     const down = ledgerOf({ sql: { query: () => Promise.reject(lost) }, runtime })
@@ -426,7 +426,7 @@ describe(kind, () => {
     })
   })
 
-  test('an end is written once: the first one stands', async () => {
+  test('an end is written once: the first one is kept', async () => {
     const { callId } = await admitted()
     const tokens = { promptTokens: 7, completionTokens: 11, totalTokens: 18 }
     const times = { firstChunkMs: 12.6, durationMs: 99.4 }
@@ -440,7 +440,7 @@ describe(kind, () => {
     })
   })
 
-  test('what is not known stays null, and what no column holds becomes so', async () => {
+  test('unknown values stay null, and values that no column can hold become null', async () => {
     const failed = await admitted()
     const odd = await admitted()
     const platform = { platformStatus: 503, platformCode: 'busy\u0000\ud83d', platformLogId: 'l'.repeat(300) }
@@ -456,7 +456,7 @@ describe(kind, () => {
     expect(await rowOf(odd.callId)).toMatchObject({ outcome: 'done', ...unknown })
   })
 
-  test('an end that the database refuses is told, and the others of its batch are written', async () => {
+  test('an end that the database rejects is reported, and the others of its batch are written', async () => {
     const told: unknown[] = []
     const observer = { batch: () => undefined, settleFailed: (error: unknown) => told.push(error) }
     const instanceId = v7()
@@ -477,7 +477,7 @@ describe(kind, () => {
     expect(told).toHaveLength(1)
   })
 
-  test('an end is tried until the database takes it, and closing waits for that', async () => {
+  test('an end is retried until the database accepts it, and closing waits for that', async () => {
     let losses = 2
     const sql: Sql = {
       query<Row>(text: string, values?: readonly unknown[]) {
@@ -515,7 +515,7 @@ describe(kind, () => {
     expect(await database.prisma.call.count({ where: { keyId: key.id, outcome: 'done' } })).toBe(40)
   })
 
-  test('an end that takes too long by itself is tried again, and holds up no other', async () => {
+  test('an end that times out by itself is retried and delays no other', async () => {
     let tries = 0
     const [stuck, free] = [admissionOf(await keyOf()), admissionOf(await keyOf())]
     const sql: Sql = {
@@ -562,7 +562,7 @@ describe(kind, () => {
     await impatient.close()
   })
 
-  test('an admission that the database has ended for its time is not repeated as it is, and counts nothing', async () => {
+  test('an admission batch that the database cancels after its timeout is not repeated unchanged and counts nothing', async () => {
     const sent: number[] = []
     const sql: Sql = {
       async query<Row>(text: string, values: readonly unknown[] = []) {
@@ -583,7 +583,7 @@ describe(kind, () => {
     expect(await refusal(never.admit(admissionOf(key)))).toBe('unavailable')
   })
 
-  test('closing gives up on a database that does not come back, and says so', async () => {
+  test('closing gives up on a database that does not come back, and reports it', async () => {
     const told: unknown[] = []
     const failed = Promise.withResolvers<void>()
     const observer = {
@@ -600,7 +600,7 @@ describe(kind, () => {
     expect(told).toEqual([lost])
   })
 
-  test("a successor settles what was left open as interrupted; the owner's own word replaces that and nothing else", async () => {
+  test('a successor settles what was left open as interrupted; the settlement by the process itself replaces that and nothing else', async () => {
     const own = ledgerOf()
     const [open, ended, late] = await Promise.all([admitted(own), admitted(own), admitted(own)])
     own.settle({ ...ended, outcome: 'timeout', durationMs: 1 })
@@ -627,7 +627,7 @@ describe(kind, () => {
     'two processes over the same keys and users neither deadlock nor miscount',
     async () => {
       const other = await open()
-      // A deadlock would be hidden by the batch's second try.
+      // The retry of the batch would hide a deadlock.
       const failures: unknown[] = []
       const watched = (sql: Sql): Sql => ({
         query: <Row>(text: string, values?: readonly unknown[]) =>
@@ -716,7 +716,7 @@ function inDays(days: number): Date {
   return new Date(Date.now() + days * 86_400_000)
 }
 
-/** Midnight in UTC, so many days from now. */
+/** Midnight in UTC, a number of days from now. */
 function dayStart(days: number): Date {
   const day = inDays(days)
   day.setUTCHours(0, 0, 0, 0)

@@ -1,5 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
-import { type Coalescer, coalesce } from '#core/batcher.ts'
+import { type Batcher, createBatcher } from '#core/batcher.ts'
 import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
@@ -12,7 +12,7 @@ import type { Runtime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
 import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
 
-/** A kind of call has the name of the permission that it needs. */
+/** Kinds of calls, each named after the permission that it requires. */
 export type CallKind = Extract<Permission, 'chat' | 'upload'>
 export type CallFace = 'rest' | 'openai' | 'graphql'
 export const OUTCOMES = [
@@ -26,7 +26,7 @@ export const OUTCOMES = [
 ] as const
 export type CallOutcome = (typeof OUTCOMES)[number]
 
-/** What is asked when a call wants in. All texts are free of control characters: they were checked at the face. */
+/** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */
 export interface Admission {
   readonly callId: string
   readonly requestId: string
@@ -44,7 +44,7 @@ export interface Admitted {
   readonly ownerId: string
 }
 
-/** How a call ended; written exactly once. Unknown tokens are absent. */
+/** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
 export interface Settlement {
   readonly callId: string
   readonly outcome: CallOutcome
@@ -67,37 +67,50 @@ export interface LedgerObserver {
 
 export interface LedgerDeps {
   readonly sql: Sql
-  /** For admissions, of which one statement is under way at a time; left out: {@link LedgerDeps.sql}. */
+  /** Runs the admissions, one statement at a time; defaults to {@link LedgerDeps.sql}. */
   readonly admissionSql?: Sql
   readonly runtime: Runtime
   readonly instanceId: string
   readonly observer: LedgerObserver
-  /** Left out: {@link ROLLUP_BOUNDS}. */
+  /** Defaults to {@link ROLLUP_BOUNDS}. */
   readonly bounds?: RollupBounds
 }
 
-/** Admission and settlement: the database decides, and nothing reaches a platform before its admission is committed. */
+/**
+ * Admits and settles calls. The database decides about admission, and nothing is sent to a platform before the admission of
+ * its call is committed.
+ */
 export interface Ledger {
-  /** Refuses with the reason (401, 403, 429) or counts the call and writes its row. */
+  /**
+   * Checks the key and the quota, counts the call and inserts its row.
+   *
+   * @throws Problem with status 401, 403 or 429 if the call is rejected, `unavailable` if the database does not answer in time
+   */
   admit(admission: Admission): Promise<Admitted>
-  /** Writes the end. Never rejects: it tries until the database takes it or {@link Ledger.close} gives up. */
+  /** Writes the end of a call in the background; retries until the database accepts it or {@link Ledger.close} gives up. */
   settle(settlement: Settlement): void
-  /** Settles as `interrupted` what the processes before this one left open. Only the sole owner of a database may. */
+  /**
+   * Settles as `interrupted` the calls that earlier processes left open; returns how many. To be called only by a process
+   * that is the sole user of its database, because it does not check whether the other processes are alive.
+   */
   settlePredecessors(): Promise<number>
-  /** Settles as `interrupted` the open calls of instances whose lease has passed. */
+  /** Settles as `interrupted` the open calls of processes whose lease has expired; returns how many. */
   settleDead(): Promise<number>
-  /** Waits until every settlement is written, at most so long. */
+  /** Waits until every settlement is written, at most `timeoutMs`, and stops retrying. */
   close(timeoutMs: number): Promise<void>
 }
 
 const ADMIT_WITHIN_MS = 2_000
 const RETRY_AFTER_MS = 100
-/** A settlement that takes too long even by itself, as behind a lock, is tried again more and more seldom. */
+/** The longest delay between retries of a settlement that times out even by itself, for example behind a lock. */
 const RETRY_SLOW_AFTER_MS_MAX = 30_000
-/** Statements of so many calls follow each other where a process has thousands a second: its processor is short then, not their time. */
+/**
+ * Batches of this size occur in a process with thousands of calls a second. Its processor is the bottleneck then, so the next
+ * batch is gathered for longer: fewer, larger statements save processor time and add little latency.
+ */
 const BUSY_SIZE = 12
 const BUSY_GATHER_MS = 2
-/** Nobody waits for a settlement, and the statement and its rollups cost the same for one call as for fifty. */
+/** No client waits for a settlement, and a statement and its rollups cost the same for one call as for fifty. */
 const SETTLE_EVERY_MS = 20
 
 export function createLedger(deps: LedgerDeps): Ledger {
@@ -117,30 +130,30 @@ export function createLedger(deps: LedgerDeps): Ledger {
     return result
   }
 
-  const admitAll = coalesce<Asked, AdmissionAnswer | undefined>(
+  const admitAll = createBatcher<PendingAdmission, AdmissionAnswer | undefined>(
     async (batch) => {
-      const asked = batch.filter(({ isRefused }) => !isRefused)
-      // All of a batch that took too long and was put back: their callers have had their answer.
-      if (asked.length === 0) return batch.map(() => undefined)
-      const rows = asked.map(({ admission }, index) => admissionRow(admission, index))
+      const pending = batch.filter(({ isRefused }) => !isRefused)
+      // The batch timed out and was queued again, and all of its callers have been rejected meanwhile.
+      if (pending.length === 0) return batch.map(() => undefined)
+      const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
       const text = rows.length === 1 ? ADMIT_ONE : ADMIT
-      const ask = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
-      // A repeat after a lost answer carries the same call ids, which the statement leaves out: it counts once.
-      const [row] = await retryLost(ask, runtime)
+      const send = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
+      // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
+      const [row] = await retryLost(send, runtime)
       const answers = row?.answers ?? []
-      const answerOf = new Map(asked.map((each, index) => [each, answers[index]]))
+      const answerOf = new Map(pending.map((each, index) => [each, answers[index]]))
       return batch.map((each) => answerOf.get(each))
     },
     {
       sizeMax: 256,
       isShared: isLostConnection,
       isTooSlow: isStatementTimeout,
-      // Requests that the event loop reads in one turn go into one statement; a lone one waits for nobody.
+      // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
       gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
     },
   )
 
-  const settleAll: Coalescer<Settlement, void> = coalesce<Settlement, void>(
+  const settleAll: Batcher<Settlement, void> = createBatcher<Settlement, void>(
     async (settlements) => {
       await timed('settle', sql, SETTLE, settlements.map(settlementRow))
       return settlements.map(() => undefined)
@@ -153,23 +166,23 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
   )
 
-  // Counted, not kept in a Set: see InFlight for what that costs.
+  // A count instead of a Set, for the cost of a Set that is described at InFlight.
   let unwritten = 0
   let whenWritten: (() => void) | undefined
 
   function settle(settlement: Settlement): void {
     unwritten += 1
-    settleUntilTaken(settlement)
+    settleWithRetries(settlement)
   }
 
-  /** Callbacks: an async function would cost every call two promises more. */
-  function settleUntilTaken(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
+  /** Uses callbacks, because an async function would cost every call two more promises. */
+  function settleWithRetries(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
     settleAll(settlement).then(written, (error: unknown) => {
       if (isConnectionError(error) && !closing) {
         const nextMs = isStatementTimeout(error)
           ? Math.min(2 * delayMs, RETRY_SLOW_AFTER_MS_MAX)
           : RETRY_AFTER_MS
-        setTimeout(settleUntilTaken, delayMs, settlement, nextMs).unref()
+        setTimeout(settleWithRetries, delayMs, settlement, nextMs).unref()
         return
       }
       observer.settleFailed(error)
@@ -184,15 +197,15 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   return {
     async admit(admission) {
-      const asked = { admission, isRefused: false }
-      const answer = handled(admitAll(asked))
-      let judged: AdmissionAnswer | undefined
+      const pending = { admission, isRefused: false }
+      const answer = handled(admitAll(pending))
+      let decision: AdmissionAnswer | undefined
       try {
-        judged = await withDeadline(ADMIT_WITHIN_MS, answer)
+        decision = await withDeadline(ADMIT_WITHIN_MS, answer)
       } catch (cause) {
         if (!isConnectionError(cause)) throw cause
-        asked.isRefused = true
-        // Its answer may be late or lost: what was counted all the same has an end.
+        pending.isRefused = true
+        // The call may have been counted although its answer is late or lost. It is settled then, so that it does not stay open.
         const settleIf = (mayCount: boolean) => {
           if (!mayCount) return
           settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
@@ -203,8 +216,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
         )
         throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
       }
-      if (judged === undefined) throw new Error('an admission was left out of its batch')
-      const [refusal, keyId, ownerId, maxApiCalls] = judged
+      if (decision === undefined) throw new Error('an admission was left out of its batch')
+      const [refusal, keyId, ownerId, maxApiCalls] = decision
       if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
       return { keyId, ownerId }
     },
@@ -222,7 +235,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 }
 
-/** Repeats a statement that does a bounded part of the work; returns how much it was. */
+/** Repeats a statement that processes a bounded number of rows until none is left; returns how many rows there were. */
 async function untilNone(work: () => Promise<readonly unknown[]>): Promise<number> {
   let done = 0
   for (;;) {
@@ -232,13 +245,13 @@ async function untilNone(work: () => Promise<readonly unknown[]>): Promise<numbe
   }
 }
 
-interface Asked {
+interface PendingAdmission {
   readonly admission: Admission
-  /** Its caller was told that it is not admitted: if it has not been sent, it is not sent any more. */
+  /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
   isRefused: boolean
 }
 
-/** A refused one may lack the rest. */
+/** The answer of {@link ADMIT}. If `refusal` is set, the other elements may be null. */
 type AdmissionAnswer = readonly [
   refusal: ErrorReason | null,
   keyId: string,
@@ -267,7 +280,7 @@ function settlementRow(settlement: Settlement): unknown {
     id: settlement.callId,
     outcome: settlement.outcome,
     reason: settlement.reason,
-    // Part of the rollups' key, which has its size from PostgreSQL's pages.
+    // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
     model: plain(settlement.model, 100),
     platform_status: settlement.platformStatus,
     platform_code: plain(settlement.platformCode),
@@ -280,12 +293,12 @@ function settlementRow(settlement: Settlement): unknown {
   }
 }
 
-/** A platform's text may hold what PostgreSQL cannot: NUL and lone surrogates. */
+/** Makes a platform's text storable: PostgreSQL texts cannot contain NUL or lone surrogates. */
 function plain(text: string | undefined, charactersMax = 200): string | undefined {
   return text?.slice(0, charactersMax).replaceAll('\0', '').toWellFormed()
 }
 
-/** Platforms report the tokens: a figure that no int4 holds is no figure. */
+/** Drops numbers that do not fit into an int4, since platforms may report anything as token counts. */
 function storable(figure: number | undefined): number | undefined {
   return figure !== undefined && figure >= 0 && figure <= 0x7fffffff ? Math.round(figure) : undefined
 }
@@ -294,6 +307,7 @@ function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | unde
   return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
 }
 
+/** Repeats a statement whose connection was lost, until shortly before the deadline of admissions. */
 async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
   const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
   let lost: unknown
@@ -301,7 +315,7 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
     try {
       return await work()
     } catch (error) {
-      // The statement whose answer was lost may have ended beside its repetition, which then meets its rows.
+      // The statement whose answer was lost may commit during its retry, which then fails on the duplicate call ids.
       const isRetryable = isLostConnection(error) || (lost !== undefined && isDuplicate(error))
       if (!wasNeverSent(error)) lost ??= error
       if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
@@ -310,7 +324,7 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
   }
 }
 
-/** By pg's code; PGlite loses no answers. */
+/** PostgreSQL's code for a unique violation. PGlite needs no check, because it never loses an answer. */
 function isDuplicate(error: unknown): boolean {
   return errorCode(error) === '23505'
 }

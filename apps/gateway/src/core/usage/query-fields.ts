@@ -2,11 +2,11 @@ import { refuseField } from '#core/errors.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
 
 /*
- * Fields that questions about usage share. They are checked here because not every face has a schema in front of the
- * services, and what a caller sends must never reach the database as an error.
+ * Fields that the queries for usage share. They are checked here because not every face has a schema in front of the
+ * services, and invalid input must be rejected before it causes an error in the database.
  */
 
-/** A time as text, or one that the face has parsed already. */
+/** Parses a time, unless the face has already parsed it. */
 export function timeOf(field: string, value: string | Date): Date {
   if (value instanceof Date) return value
   const time = parseTimestamp(value, { dates: true })
@@ -17,7 +17,7 @@ export function oneOf<Word extends string>(field: string, words: readonly Word[]
   return words.find((word) => word === text) ?? refuseField([field], `expected one of ${words.join(', ')}.`)
 }
 
-/** PostgreSQL's texts cannot hold a NUL, and no name that is looked for here has a control character or half a surrogate pair. */
+/** PostgreSQL texts cannot contain NUL, and no name that is searched for contains control characters or lone surrogates. */
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 
 export function textOf(field: string, text: string, lengthMax: number): string {

@@ -27,7 +27,7 @@ test.each([
   },
 )
 
-test('what comes when too many wait is refused, and what fails makes room as well', async () => {
+test('a read is rejected when too many are waiting, and a failed read makes room as well', async () => {
   const reads = createReads('server', { waitingMax: 1 })
   const gate = Promise.withResolvers<void>()
   const failing = () => gate.promise.then(() => Promise.reject(new Error('no')))

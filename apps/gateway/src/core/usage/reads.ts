@@ -4,25 +4,32 @@ import type { Database } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
 
 /**
- * The way of reports, pages of the ledger and exports to the database. On a server they share two connections of the pool's
- * ten, so that whoever reads much leaves the others to admissions. An embedded database has one connection and answers on
- * the event loop: there, one read runs at a time, in slices.
+ * Schedules the large reads: reports, pages of the ledger and exports. On a server at most two of them run at a time, so that
+ * they leave the other connections of the pool to short statements. An embedded database has one connection and runs on the
+ * event loop; there, one read runs at a time, in slices.
  */
 export interface Reads {
-  /** Runs a read when its turn comes. */
+  /**
+   * Runs a read when its turn comes.
+   *
+   * @throws Problem `unavailable` if too many reads are waiting
+   */
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>
-  /** How large reads are cut where one statement would keep everybody waiting; undefined on a server. */
+  /** Splits large reads on an embedded database, where a long statement would block the process; undefined on a server. */
   readonly slices: Slices | undefined
 }
 
 export interface Slices {
-  /** Runs one statement that reads at most so many rows, and then leaves the database to the others for as long as it took. */
+  /**
+   * Runs one statement, which must read at most `rowsMax` rows, and then leaves the database to other statements for as long
+   * as it took.
+   */
   run<Result>(statement: (rowsMax: number) => Promise<Result>): Promise<Result>
 }
 
 const READS_AT_ONCE = { embedded: 1, server: 2 } as const
 
-/** A read takes up to seconds: who came after so many others would have left before its turn. */
+/** A read can take seconds, so a client behind this many others would have given up before its turn. */
 const WAITING_MAX = 200
 
 export function createReads(
@@ -48,8 +55,9 @@ export function createReads(
 }
 
 /**
- * No statement may take 200 ms. The size of a slice follows what those before it took; it stays so small that one whose
- * pages are all still on the disk, which takes twenty times as long, keeps within that too.
+ * The target for one slice. No statement on an embedded database may take 200 ms. The size of a slice adapts to the time that
+ * the previous ones took, and is bounded so that a slice whose pages must all be read from disk, which takes twenty times as
+ * long, stays below that as well.
  */
 const SLICE_MS = 40
 const ROWS_MIN = 10

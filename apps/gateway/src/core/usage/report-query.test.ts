@@ -22,7 +22,7 @@ test.each([
   })
 })
 
-test('a range without its start ends where it is asked to', () => {
+test('a range without its start ends at the requested time', () => {
   const query = parseReportQuery({ to: '2026-11-02', granularity: 'hour' }, NOW)
   expect([query.from, query.to]).toEqual([
     new Date('2026-11-01T00:00:00.000Z'),
@@ -30,7 +30,7 @@ test('a range without its start ends where it is asked to', () => {
   ])
 })
 
-test('groups are a set, written with or without blanks, and times may be parsed already', () => {
+test('groups are a set, with or without blanks around them, and times may already be parsed', () => {
   const from = new Date('2026-11-01T00:00:00.000Z')
   const query = parseReportQuery({ from, groupBy: ['agent', ' end_user', 'agent'] }, NOW)
   expect([query.from, query.groupBy]).toEqual([from, ['agent', 'end_user']])

@@ -4,16 +4,16 @@ import { GRANULARITIES, type Granularity } from './report-range.ts'
 import { GROUPS, type Group } from './report-rows.ts'
 import type { ScopeFilter } from './scope.ts'
 
-/** What a report is asked for, as the faces get it: everything may be left out, and nothing has been checked. */
+/** A query for a report as the faces receive it, before any check and with every field optional. */
 export interface ReportInput extends ScopeFilter {
   /** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
   readonly from?: string | Date | undefined
-  /** Not included. */
+  /** The end of the range, exclusive. */
   readonly to?: string | Date | undefined
-  /** IANA name; its offset must be whole hours. */
+  /** The IANA name of a time zone whose offset is a whole number of hours. */
   readonly timezone?: string | undefined
   readonly granularity?: string | undefined
-  /** Names of {@link GROUPS}; repeated ones count once. */
+  /** Names of {@link GROUPS}; duplicates are ignored. */
   readonly groupBy?: readonly string[] | undefined
   readonly agent?: string | undefined
 }
@@ -29,12 +29,12 @@ export interface ReportQuery extends ScopeFilter {
 
 const DAY_MS = 86_400_000
 
-/** Without a range: the last day by the hour, month by the day, year by the month. */
+/** The length of the default range: the last day by hours, the last 30 days by days, the last year by months. */
 const DEFAULT_DAYS: Record<Granularity, number> = { hour: 1, day: 30, month: 365 }
 
 /**
- * Checks what a report is asked for and fills in what is left out. The time zone and the length of the range are checked
- * where the range is cut into buckets (report-range.ts).
+ * Checks the query for a report and fills in the defaults. The time zone and the length of the range are checked where the
+ * range is split into buckets (report-range.ts).
  *
  * @throws Problem `invalid_request`
  */

@@ -35,7 +35,7 @@ const rangesBy = (granularity: Granularity) =>
   )
 
 describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
-  test('buckets follow each other without a gap, touch the asked range, and begin where the zone begins them', () => {
+  test('buckets have no gaps, overlap the requested range and begin at the boundaries of the zone', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const to = new Date(from.getTime() + lengthMs)
@@ -43,7 +43,7 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
         expect(range.starts[0]).toEqual(range.from)
         expect(range.from <= from && range.to >= to).toBe(true)
         expect(range.starts.every((start) => start < to)).toBe(true)
-        // Asked for what was answered, it answers the same.
+        // A report for the range of the answer has the same range.
         expect(reportRange(range.from, range.to, timezone, granularity)).toEqual(range)
         const labels = [...range.starts, range.to].map((start) => labelOf(start, timezone, granularity))
         if (granularity !== 'hour') expect(new Set(labels).size).toBe(labels.length)
@@ -57,7 +57,7 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
     )
   })
 
-  test('what is added and taken off is each hour of the bucket, once, and no other', () => {
+  test('the added and subtracted hours cover each hour of the bucket exactly once, and no other', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const to = new Date(from.getTime() + lengthMs)
@@ -91,7 +91,7 @@ function countHours(segments: readonly Segment[]): Map<number, number> {
   return hours
 }
 
-test('a month of a zone is the nearest UTC month, with hours added and taken off at its edges', () => {
+test('a month of a zone is the nearest UTC month, with hours added and subtracted at its edges', () => {
   const { segments } = reportRange(at('2026-03-01'), at('2026-03-02'), 'Asia/Shanghai', 'month')
   expect(
     segments.map(({ sign, span, from, to }) => [sign, span, from.toISOString(), to.toISOString()]),
@@ -161,7 +161,7 @@ const calendars = new Map(
   ]),
 )
 
-/** What a calendar on the wall of the zone shows. */
+/** The local date and time in the zone. */
 function labelOf(moment: Date, timezone: string, granularity: Granularity): string {
   return calendars.get(timezone)?.format(moment).slice(0, { hour: 13, day: 10, month: 7 }[granularity]) ?? ''
 }

@@ -3,9 +3,9 @@ import { refuseField } from '#core/errors.ts'
 export const GRANULARITIES = ['hour', 'day', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 
-/** What goes into, or comes off, a bucket of a report: a stretch that rollups of one span cover exactly. */
+/** A time range that rollups of one span cover exactly, and whose sums are added to a bucket of a report or subtracted. */
 export interface Segment {
-  /** Start of the report's bucket. */
+  /** The start of the bucket to which the sums belong. */
   readonly start: Date
   readonly sign: 1 | -1
   readonly span: Granularity
@@ -16,7 +16,7 @@ export interface Segment {
 export interface ReportRange {
   readonly from: Date
   readonly to: Date
-  /** Starts of the report's buckets, in order, without gaps. */
+  /** The starts of the buckets, in order and without gaps. */
   readonly starts: readonly Date[]
   readonly segments: readonly Segment[]
 }
@@ -29,8 +29,8 @@ const YEAR_10000_MS = Date.UTC(10_000, 0)
 const ZONE_MINUTES = /^GMT(?:([+-])(\d{2}):(\d{2}))?/
 
 /**
- * The buckets of a report in a time zone, and the rollups that make them up. Rollups are kept in UTC, so a zone whose
- * offset is no whole number of hours cannot be answered.
+ * Splits a range into the buckets of a time zone, and each bucket into the rollups that it consists of. Rollups are stored
+ * by UTC hours, so zones whose offset is not a whole number of hours are rejected.
  *
  * @throws Problem `invalid_request`
  */
@@ -45,10 +45,10 @@ export function reportRange(from: Date, to: Date, timezone: string, granularity:
     if (starts.length === BUCKETS_MAX) {
       refuseField(['granularity'], `expected one that gives at most ${BUCKETS_MAX} buckets.`)
     }
-    // Hours are UTC's own: without a look, a zone that lies between them would pass.
+    // Hours do not depend on the zone; it is called only because it rejects zones whose offset is not a whole hour.
     if (granularity === 'hour') zone(start)
     end = next(start, granularity, zone)
-    // Its ISO form would have six digits, which PostgreSQL does not read.
+    // The ISO form of later years has six digits, which PostgreSQL does not accept.
     if (end.getTime() >= YEAR_10000_MS) refuseField(['to'], 'expected a time before December 9999.')
     starts.push(start)
     segments.push(...cover(start, end, granularity).map((piece) => ({ start, ...piece })))
@@ -59,8 +59,8 @@ export function reportRange(from: Date, to: Date, timezone: string, granularity:
 type Piece = Omit<Segment, 'start'>
 
 /**
- * The UTC months or days nearest to the bucket; the hours by which they miss it are added or taken off. A month of Shanghai
- * is 1 rollup of a month and 16 of hours, where it would be 29 of days and 24 of hours.
+ * Covers a bucket with the UTC months or days that are nearest to it; the hours by which they differ are added or subtracted.
+ * A month in Shanghai takes 1 rollup of a month and 16 of hours, where whole days inside it would take 29 and 24 of hours.
  */
 function cover(from: Date, to: Date, granularity: Granularity): Piece[] {
   if (granularity === 'hour') return [{ span: 'hour', sign: 1, from, to }]
@@ -69,7 +69,7 @@ function cover(from: Date, to: Date, granularity: Granularity): Piece[] {
   return [...edge(from, first), whole, ...edge(last, to)].filter((piece) => piece.from < piece.to)
 }
 
-/** Backwards it is taken off. */
+/** The hours between two times; they are subtracted if the second is the earlier one. */
 function edge(from: Date, to: Date): Piece[] {
   return from < to ? [{ span: 'hour', sign: 1, from, to }] : [{ span: 'hour', sign: -1, from: to, to: from }]
 }
@@ -80,7 +80,7 @@ function nearest(at: Date, granularity: Granularity): Date {
   return at.getTime() - before.getTime() < after.getTime() - at.getTime() ? before : after
 }
 
-/** Milliseconds by which a zone is ahead of UTC at a moment. */
+/** Returns the milliseconds by which a time zone is ahead of UTC at a moment. */
 type Zone = (at: Date) => number
 
 const UTC: Zone = () => 0
@@ -118,8 +118,8 @@ function next(start: Date, granularity: Granularity, zone: Zone): Date {
 }
 
 /**
- * The first moment at which clocks of the zone show a time. Where they skip it, as at midnight in Havana and Santiago, the
- * offset before the change names the moment of the change.
+ * The first moment at which the local time of the zone has this value. If the local time skips it, as at midnight in Havana
+ * and Santiago, the offset before the change gives the moment of the change.
  */
 function fromLocal(localMs: number, zone: Zone): Date {
   const before = zone(new Date(localMs - DAY_MS))

@@ -1,10 +1,10 @@
-import type { SumsRow } from './usage-accumulator.ts'
+import type { RollupSums } from './usage-accumulator.ts'
 
-/** What a report can be split by, in any combination. */
+/** The dimensions by which a report can be grouped, in any combination. */
 export const GROUPS = ['key', 'agent', 'app', 'model', 'user', 'end_user', 'outcome'] as const
 export type Group = (typeof GROUPS)[number]
 
-/** The sums of one group in one bucket, as the database gives them. */
-export interface ReportRow extends SumsRow, Readonly<Partial<Record<Group, string>>> {
+/** The sums of one group in one bucket, as the database returns them. */
+export interface ReportRow extends RollupSums, Readonly<Partial<Record<Group, string>>> {
   readonly start: Date
 }

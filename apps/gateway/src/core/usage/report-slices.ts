@@ -3,38 +3,38 @@ import type { Slices } from './reads.ts'
 import type { Granularity, Segment } from './report-range.ts'
 import type { Group, ReportRow } from './report-rows.ts'
 
-/** Which rollups a report reads, and what it makes of them. */
+/** The rollups that a report reads, and how it sums them. */
 export interface SlicedRead {
   readonly grain: string
-  /** Whose rollups: ids of keys or users, or the empty text of the grain of everything. */
+  /** The ids of the keys or users whose rollups are read, or a single empty text for the grain `all`. */
   readonly subjects: readonly string[]
   readonly segments: readonly Segment[]
   readonly agent: string | null
   readonly groupBy: readonly Group[]
-  /** The columns of the groups and the sums, over the rollups as `r`. */
+  /** The SQL of the columns of the groups and the sums, in which the rollups are named `r`. */
   readonly columns: string
-  /** More groups than this are no report: the reading ends there. */
+  /** Reading stops when there are more groups than this, because the report will be rejected anyway. */
   readonly groupsMax: number
 }
 
 /**
- * Reads rollups a bounded number at a time, in the order of their primary key, and adds up what the slices give: the rows
- * that one statement would give, without a long statement.
+ * Reads a bounded number of rollups at a time, in the order of their primary key, and adds up the sums of the slices. The
+ * result is the same as that of the single statement in reports.ts, without its long run time.
  */
 export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): Promise<ReportRow[]> {
   const statement = statementOf(read)
   const segmentsOf = segmentFinder(read.segments)
   const rows = new Map<string, ReportRow>()
   const groups = new Set<string>()
-  let stretches = stretchesOf(read)
-  while (stretches.length > 0 && groups.size <= read.groupsMax) {
-    const pending = stretches
-    const { asked, found } = await slices.run(async (rowsMax) => {
-      const asked = pending.slice(0, rowsMax)
-      const values = [JSON.stringify(asked.map(toTask)), read.grain, rowsMax, read.agent]
-      return { asked, found: await sql.query<SliceRow>(statement, values) }
+  let ranges = keyRangesOf(read)
+  while (ranges.length > 0 && groups.size <= read.groupsMax) {
+    const pending = ranges
+    const { sent, found } = await slices.run(async (rowsMax) => {
+      const sent = pending.slice(0, rowsMax)
+      const values = [JSON.stringify(sent.map(toTask)), read.grain, rowsMax, read.agent]
+      return { sent, found: await sql.query<SliceRow>(statement, values) }
     })
-    stretches = [...leftOf(asked, found[0]), ...pending.slice(asked.length)]
+    ranges = [...remainingOf(sent, found[0]), ...pending.slice(sent.length)]
     for (const { last: _last, isFull: _isFull, span, bucket, ...sums } of found) {
       if (span === null || bucket === null) continue
       const group = JSON.stringify(read.groupBy.map((name) => sums[name]))
@@ -49,20 +49,20 @@ export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): 
   return [...rows.values()]
 }
 
-type Sums = Omit<ReportRow, 'start' | 'sign'>
+type GroupSums = Omit<ReportRow, 'start' | 'sign'>
 
-interface SliceRow extends Sums {
-  /** Null in the one row of a slice whose rollups the filters left out. */
+interface SliceRow extends GroupSums {
+  /** Null in the only row of a slice in which no rollup passed the filters. */
   readonly span: Granularity | null
   readonly bucket: Date | null
-  /** Whether there may be more. */
+  /** Whether the slice has as many rollups as it may have, so that there may be more. */
   readonly isFull: boolean
   readonly last: Place | null
 }
 
-/** Where a slice ended. */
+/** The last rollup of a slice. */
 interface Place {
-  /** Number of the stretch in what was asked. */
+  /** The index of its range among those that were sent. */
   readonly n: number
   readonly bucket: string
   readonly end_user: string
@@ -73,29 +73,29 @@ interface Place {
   readonly outcome: string
 }
 
-/** Rollups of one subject that stand together in the primary key. */
-interface Stretch {
+/** A range of the primary key: rollups of one span and subject. */
+interface KeyRange {
   readonly span: Granularity
   readonly subject: string
   readonly to: Date
-  /** The rollup before the first. */
+  /** The position after which the range begins. */
   readonly after: Omit<Place, 'n'>
 }
 
-function stretchesOf({ segments, subjects }: SlicedRead): Stretch[] {
+function keyRangesOf({ segments, subjects }: SlicedRead): KeyRange[] {
   const runs = runsOf(segments)
   return subjects.flatMap((subject) =>
     runs.map(({ span, from, to }) => ({ span, subject, to, after: before(from) })),
   )
 }
 
-/** Below every rollup of this moment: the bucket decides alone, and the rest is only well-formed. */
-function before(from: Date): Stretch['after'] {
+/** A position before every rollup of this moment. The bucket alone decides; the other columns only need valid values. */
+function before(from: Date): KeyRange['after'] {
   const bucket = new Date(from.getTime() - 1).toISOString()
   return { bucket, end_user: '', kind: 'chat', agent: '', app: '', model: '', outcome: 'done' }
 }
 
-/** Segments of one span that touch or overlap are read once. */
+/** Merges segments of one span that touch or overlap, so that no rollup is read twice. */
 function runsOf(segments: readonly Segment[]): Pick<Segment, 'span' | 'from' | 'to'>[] {
   const runs: { span: Granularity; from: Date; to: Date }[] = []
   const inOrder = segments.toSorted(
@@ -109,17 +109,18 @@ function runsOf(segments: readonly Segment[]): Pick<Segment, 'span' | 'from' | '
   return runs
 }
 
-function toTask({ span, subject, to, after }: Stretch, n: number) {
+function toTask({ span, subject, to, after }: KeyRange, n: number) {
   return { n, span, subject, to, ...after }
 }
 
-function leftOf(asked: readonly Stretch[], result: SliceRow | undefined): Stretch[] {
+/** The ranges that the slice did not read to their ends. */
+function remainingOf(sent: readonly KeyRange[], result: SliceRow | undefined): KeyRange[] {
   if (result === undefined || !result.isFull || result.last === null) return []
   const { n, ...after } = result.last
-  return asked.slice(n).map((stretch, index) => (index === 0 ? { ...stretch, after } : stretch))
+  return sent.slice(n).map((range, index) => (index === 0 ? { ...range, after } : range))
 }
 
-/** The report's buckets to which a rollup belongs: an edge may be added to one and taken off another. */
+/** Finds the segments that contain a rollup. There may be several: an hour can be added to one bucket and subtracted from another. */
 function segmentFinder(
   segments: readonly Segment[],
 ): (span: Granularity, bucket: Date) => readonly Segment[] {
@@ -135,7 +136,7 @@ function segmentFinder(
   }
 }
 
-function merged(one: ReportRow, other: Sums): ReportRow {
+function merged(one: ReportRow, other: GroupSums): ReportRow {
   return {
     ...one,
     calls: one.calls + other.calls,
@@ -149,12 +150,12 @@ function merged(one: ReportRow, other: Sums): ReportRow {
   }
 }
 
-/** The primary key of `rollups` after span, grain and subject. */
+/** The columns of the primary key of `rollups` that follow span, grain and subject. */
 const KEY = ['bucket', 'end_user', 'kind', 'agent', 'app', 'model', 'outcome']
 
 const keyOf = (table: string) => KEY.map((column) => `${table}.${column}`).join(', ')
 
-/** `$1`: the stretches in their order, `$2`: grain, `$3`: rollups to read at most, `$4`: agent. */
+/** `$1`: the key ranges in their order, `$2`: grain, `$3`: rollups to read at most, `$4`: agent. */
 function statementOf({ columns, groupBy }: SlicedRead): string {
   return `
 WITH slice AS MATERIALIZED (

@@ -12,16 +12,16 @@ import type { Reads, Slices } from './reads.ts'
 import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
 import { type Report, readReport, type Series } from './reports.ts'
-import { openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
-import { createUsage, type Usage } from './usage.ts'
-import type { Metrics } from './usage-accumulator.ts'
+import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
+import { createUsageService, type UsageService } from './usage.ts'
+import type { UsageMetrics } from './usage-accumulator.ts'
 
 const HOUR_MS = 3_600_000
-/** Clocks go forward in Berlin in its middle. */
+/** Daylight saving time begins in Berlin in the middle of it. */
 const [FROM, TO] = [new Date('2026-03-25T00:00:00Z'), new Date('2026-04-03T00:00:00Z')]
 
-let stage: UsageStage
-let usage: Usage
+let services: UsageServices
+let usage: UsageService
 let admin: Principal
 let owners: readonly [Principal, Principal]
 let keys: readonly TestKey[]
@@ -58,33 +58,37 @@ const past: Arbitrary<Past> = record({
 const CALLS = process.env.SOAK ? 300 : 60
 
 beforeAll(async () => {
-  stage = await openUsage()
+  services = await openUsageServices()
   usage = usageOf('embedded')
-  admin = await stage.join('admin')
-  owners = [await stage.join('premium'), await stage.join('premium')]
-  keys = [await stage.ownKey(owners[0]), await stage.ownKey(owners[0]), await stage.ownKey(owners[1])]
+  admin = await services.join('admin')
+  owners = [await services.join('premium'), await services.join('premium')]
+  keys = [
+    await services.ownKey(owners[0]),
+    await services.ownKey(owners[0]),
+    await services.ownKey(owners[1]),
+  ]
   const instanceId = v7()
-  const process = stage.processOf(instanceId)
+  const process = services.processOf(instanceId)
   await assert(
     asyncProperty(array(past, { minLength: CALLS, maxLength: CALLS }), async (batch) => {
       for (const { key, hour, agent, endUser, end } of batch) {
         const at = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
-        const callId = await stage.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
+        const callId = await services.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
         process.settle({ callId, ...end })
       }
     }),
     { seed: 4, numRuns: 1, endOnFailure: true },
   )
   await process.close(20_000)
-  // Still running: no report has it.
-  await stage.admitAt(keys[0] as TestKey, instanceId, FROM)
-  calls = await stage.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
+  // Still running, so no report includes it.
+  await services.admitAt(keys[0] as TestKey, instanceId, FROM)
+  calls = await services.database.prisma.call.findMany({ where: { NOT: { outcome: null } } })
 }, OPENING_MS)
-afterAll(() => stage.database.close())
+afterAll(() => services.database.close())
 
 const base = { from: FROM, to: TO, timezone: 'UTC', granularity: 'day', groupBy: [] } as const
 
-/** As the embedded database answers, in slices, which is what a server answers in one statement. */
+/** The service as on an embedded database, which reads in slices, or as on a server, which reads in one statement. */
 async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<Report> {
   const query = { ...base, ...more }
   const report = await usage.report(caller, query)
@@ -92,19 +96,19 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
   return report
 }
 
-function usageOf(kind: 'embedded' | 'server'): Usage {
-  return createUsage({
-    ...{ database: { ...stage.database, kind }, runtime: stage.runtime, limits: ampleLimits() },
+function usageOf(kind: 'embedded' | 'server'): UsageService {
+  return createUsageService({
+    ...{ database: { ...services.database, kind }, runtime: services.runtime, limits: ampleLimits() },
     ...{ config: { retentionDays: 400 }, agentIds: new Set(['nobody-called-it']) },
   })
 }
 
-test.each([1, 7, 50])('slices of %i rollups add up to what one statement gives', async (rowsMax) => {
+test.each([1, 7, 50])('slices of %i rollups add up to the result of one statement', async (rowsMax) => {
   const reads: Reads = {
     inTurn: (read) => read(),
     slices: { run: (statement) => statement(rowsMax) },
   }
-  const deps = { sql: stage.database.sql, reads, requireKnownAgent: async () => undefined }
+  const deps = { sql: services.database.sql, reads, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const [caller, more] of [
     [admin, { groupBy: ['key', 'outcome'] }],
@@ -134,9 +138,9 @@ test.each(['embedded', 'server'] as const)(
   },
 )
 
-test('a page of the ledger that is looked for in slices is the page', async () => {
+test('a page of the ledger that is read in slices is the same page', async () => {
   const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
-  const deps = { ...stage.database, requireKnownAgent: async () => undefined }
+  const deps = { ...services.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const rowsMax of [1, 3, 100]) {
     const slices: Slices = { run: (statement) => statement(rowsMax) }
@@ -162,7 +166,7 @@ test('a page of the ledger that is looked for in slices is the page', async () =
   }
 })
 
-test('every figure is what the ledger says, for everybody, a user, a key and an agent', async () => {
+test('every number equals that of the ledger, for all users, a user, a key and an agent', async () => {
   const [owner] = owners
   const [key] = keys as [TestKey]
   expectTruth((await ask(admin)).totals, calls)
@@ -207,7 +211,7 @@ test.each(GROUPS)('grouped by %s, each series has its own calls, the most used f
   expect(counts).toEqual(counts.toSorted((one, other) => other - one))
 })
 
-test('two groups at once cross', async () => {
+test('two groups are combined', async () => {
   const { series } = await ask(owners[0], { groupBy: ['key', 'outcome'] })
   const own = calls.filter(({ ownerId }) => ownerId === owners[0].userId)
   const truth = Map.groupBy(own, ({ keyId, outcome }) => `${keyId} ${outcome}`)
@@ -241,8 +245,8 @@ test.each([
   },
 )
 
-test('where nothing was called, there are points all the same', async () => {
-  const nobody = await stage.join('user')
+test('a report without calls has points', async () => {
+  const nobody = await services.join('user')
   const { totals, series } = await ask(nobody)
   expectTruth(totals, [])
   expect(series).toHaveLength(1)
@@ -250,7 +254,7 @@ test('where nothing was called, there are points all the same', async () => {
   expect((await ask(nobody, { groupBy: ['agent'] })).series).toEqual([])
 })
 
-test("nobody reads a neighbour's usage, whatever it groups by", async () => {
+test("no caller reads another user's usage, whatever the groups", async () => {
   const [owner, other] = owners
   for (const group of GROUPS) {
     expect((await ask(owner, { groupBy: [group] })).totals.calls).toBe(
@@ -261,7 +265,7 @@ test("nobody reads a neighbour's usage, whatever it groups by", async () => {
   await expect(ask(owner, { keyId: keys[2]?.id })).rejects.toMatchObject({ reason: 'key_not_found' })
 })
 
-test('end users cross with every other group, for everybody, a user and a key', async () => {
+test('end users are combined with every other group, for all users, a user and a key', async () => {
   const [key] = keys as [TestKey]
   const views: [Principal, Partial<ReportQuery>, (call: Call) => boolean][] = [
     [admin, {}, () => true],
@@ -282,30 +286,30 @@ test('end users cross with every other group, for everybody, a user and a key', 
   }
 })
 
-test('calls past their retention leave the ledger, and the reports keep them', async () => {
-  const [row] = await stage.database.sql.query<{ days: number }>(
+test('calls past their retention are deleted from the ledger but stay in the reports', async () => {
+  const [row] = await services.database.sql.query<{ days: number }>(
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
-  const pruning = createUsage({
-    ...{ database: stage.database, runtime: stage.runtime, limits: ampleLimits() },
+  const pruning = createUsageService({
+    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
     config: { retentionDays: row?.days ?? 0 },
     agentIds: new Set(),
   })
-  // The ids of these calls say today; a row is looked for by the time in its id.
-  await stage.database.sql.query(
+  // The ids of these calls contain today's time, by which rows are selected.
+  await services.database.sql.query(
     `UPDATE calls SET id = (lpad(to_hex((extract(epoch FROM admitted_at) * 1000)::int8), 12, '0') || substr(replace(id::text, '-', ''), 13))::uuid`,
   )
   const kept = calls.filter(({ admittedAt }) => admittedAt >= new Date('2026-03-29T00:00:00Z')).length
   expect(await pruning.prune()).toBe(calls.length - kept)
   expect(await pruning.prune()).toBe(0)
-  expect(await stage.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
+  expect(await services.database.prisma.call.count({ where: { NOT: { outcome: null } } })).toBe(kept)
   expectTruth((await ask(admin)).totals, calls)
   expect(await pruning.verify('all')).not.toContainEqual(
     expect.objectContaining({ equation: 'ledger = rollups' }),
   )
 })
 
-function expectTruth(told: Metrics, truth: readonly Call[]): void {
+function expectTruth(told: UsageMetrics, truth: readonly Call[]): void {
   const reported = truth.filter(({ totalTokens }) => totalTokens !== null)
   const sum = (read: (call: Call) => number | null) =>
     reported.length === 0 ? null : truth.reduce((total, call) => total + (read(call) ?? 0), 0)
@@ -328,7 +332,7 @@ function expectTruth(told: Metrics, truth: readonly Call[]): void {
   )
 }
 
-function expectQuantiles(told: Metrics['durationMs'], truth: readonly (number | null)[]): void {
+function expectQuantiles(told: UsageMetrics['durationMs'], truth: readonly (number | null)[]): void {
   const sorted = truth.filter((value) => value !== null).sort((one, other) => one - other)
   expect(told === null).toBe(sorted.length === 0)
   if (told === null) return

@@ -10,38 +10,42 @@ import { type ReportRange, reportRange } from './report-range.ts'
 import type { Group, ReportRow } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
 import { type Scope, scopeOf } from './scope.ts'
-import { type Metrics, Sums } from './usage-accumulator.ts'
+import { UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
 
 export interface Series {
   readonly group: Readonly<Partial<Record<Group, string>>>
-  readonly totals: Metrics
-  /** One a bucket, also where nothing was called. */
-  readonly points: readonly (Metrics & { readonly start: Date })[]
+  readonly totals: UsageMetrics
+  /** One point for each bucket, including those without calls. */
+  readonly points: readonly (UsageMetrics & { readonly start: Date })[]
 }
 
 export interface Report extends Pick<ReportQuery, 'timezone' | 'granularity' | 'groupBy'> {
-  /** What was answered: the whole buckets that the asked range touches. */
+  /** The range of the report: all buckets that overlap the requested range, in full. */
   readonly from: Date
   readonly to: Date
-  readonly totals: Metrics
+  readonly totals: UsageMetrics
   readonly series: readonly Series[]
 }
 
-/** A report is read by people: more points than this are no report. */
+/** Larger reports are rejected: a report is meant for people, and each point costs memory. */
 const POINTS_MAX = 50_000
-/** Rollups of several spans may make up a point. */
+/** A point may consist of rollups of several spans. */
 const ROWS_MAX = 2 * POINTS_MAX
 
 const NIL = '00000000-0000-0000-0000-000000000000'
 
-/** What reports and pages of the ledger are read with. */
+/** The dependencies of reading reports and the ledger. */
 export interface ReadDeps {
   readonly sql: Sql
   readonly reads: Reads
   readonly requireKnownAgent: RequireKnownAgent
 }
 
-/** Answers from the rollups alone: no row of the ledger is touched. */
+/**
+ * Computes a report from the rollups alone, without reading the ledger.
+ *
+ * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
+ */
 export function readReport(
   { sql, reads, requireKnownAgent }: ReadDeps,
   caller: Principal,
@@ -87,7 +91,7 @@ async function readSliced(
   })
 }
 
-/** Every key, or every user, that may have rollups of this grain. */
+/** The ids of all keys, or of all users, that may have rollups of this grain. */
 async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): Promise<string[]> {
   const table = isOfKeys(grain) ? 'api_keys' : 'users'
   const statement = `
@@ -107,14 +111,14 @@ async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): P
 interface Source {
   readonly grain: 'all' | 'owner' | 'key' | 'end_user'
   readonly subject?: string
-  /** Keys of this owner alone. */
+  /** Restricts the rollups to the keys of this owner. */
   readonly owner?: string
 }
 
-/** The coarsest grain that knows what is asked: the fewer rows, the faster the report. */
+/** Chooses the coarsest grain that answers the query, since fewer rows make a faster report. */
 function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
   const byEndUser = groupBy.includes('end_user')
-  // End users are summed for each key: a report over several keys adds them up.
+  // End users have rollups for each key, which a report over several keys adds up.
   const grain = byEndUser ? 'end_user' : 'key'
   if (scope.kind === 'key') return { grain, subject: scope.keyId }
   if (byEndUser || groupBy.includes('key')) {
@@ -124,7 +128,10 @@ function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
   return groupBy.includes('user') ? { grain: 'owner' } : { grain: 'all', subject: '' }
 }
 
-/** The rows of a segment stand together in an index: each is read and summed by itself, which a plain join leaves to chance. */
+/**
+ * Reads and sums each segment by itself, because its rows are adjacent in an index. With a plain join the planner might not
+ * use it.
+ */
 function statementOf({ grain, subject, owner }: Source, groupBy: readonly Group[]): string {
   const subjects =
     owner !== undefined
@@ -151,7 +158,7 @@ function isOfKeys(grain: Source['grain']): boolean {
   return grain === 'key' || grain === 'end_user'
 }
 
-/** The groups, then the sums, over the rollups as `r`. */
+/** The columns of the groups and then those of the sums; the rollups are named `r`. */
 function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]): string {
   const column: Record<Group, string> = {
     key: 'r.subject',
@@ -171,7 +178,7 @@ function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]):
     string_agg(r.duration::text, '') AS duration`
 }
 
-/** A large report is half a second of work, in which the event loop goes on turning. */
+/** Builds the report. A large one takes half a second, so the work is paused regularly for the event loop. */
 async function toReport(
   rows: readonly ReportRow[],
   range: ReportRange,
@@ -184,20 +191,20 @@ async function toReport(
     const own = groups.get(name)
     if (own === undefined) groups.set(name, [row])
     else own.push(row)
-    // An `await` for each of many rows would cost more than their work.
+    // Awaiting for every row would cost more than the work itself.
     const pausing = handled(pause())
     if (pausing !== undefined) await pausing
   }
-  // Without a grouping there is one series, also where nothing was called.
+  // Without grouping there is one series, even if there were no calls.
   if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
   if (groups.size * range.starts.length > POINTS_MAX || rows.length > ROWS_MAX) {
     refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
   }
-  const totals = new Sums()
+  const totals = new UsageAccumulator()
   const series: Series[] = []
   for (const own of groups.values()) {
     const one = sumSeries(own, range.starts, groupBy, totals)
-    // A group of hours that were added and taken off alone is none.
+    // A group that consists only of hours that were added and subtracted again has no calls and is left out.
     if (groupBy.length === 0 || one.totals.calls > 0) series.push(one)
     await pause()
   }
@@ -208,23 +215,23 @@ async function toReport(
   }
 }
 
-/** Groups of as many calls stand in the order of their names, so that a report reads the same each time. */
+/** Orders groups with the same number of calls by name, so that the order of a report is stable. */
 function inOrder(one: Series['group'], other: Series['group']): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
 }
 
-const NOTHING = new Sums().metrics()
+const NOTHING = new UsageAccumulator().metrics()
 
-/** Totals are summed from points, and those of the report from series: every row is merged once. */
+/** The totals of a series are summed from its points, and those of the report from the series, so that every row is read once. */
 function sumSeries(
   rows: readonly ReportRow[],
   starts: readonly Date[],
   groupBy: readonly Group[],
-  reportTotals: Sums,
+  reportTotals: UsageAccumulator,
 ): Series {
   const byStart = Map.groupBy(rows, (row) => row.start.getTime())
-  const totals = new Sums()
-  const sums = new Sums()
+  const totals = new UsageAccumulator()
+  const sums = new UsageAccumulator()
   const points = starts.map((start) => {
     const own = byStart.get(start.getTime())
     if (own === undefined) return { start, ...NOTHING }

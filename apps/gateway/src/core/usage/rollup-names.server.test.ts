@@ -8,7 +8,7 @@ import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { Group } from './report-rows.ts'
-import { createUsage } from './usage.ts'
+import { createUsageService } from './usage.ts'
 import { verifyUsage } from './verify.ts'
 
 const deps = {
@@ -41,7 +41,7 @@ describe(kind, () => {
     await database.sql.query('TRUNCATE calls, rollups, rollup_names, rollup_name_counts')
   })
 
-  /** A process that lets an owner have three end users a day and an agent two apps. */
+  /** A process that allows an owner three end users a day and an agent two apps. */
   function processOf(): Ledger {
     return createLedger({
       sql: database.sql,
@@ -64,7 +64,7 @@ describe(kind, () => {
     readonly daysAgo?: number
   }
 
-  /** The row of a call that is under way. */
+  /** The row of an open call. */
   async function open({ endUser = '', app = '', agent = 'fastgpt', daysAgo = 0 }: Called): Promise<string> {
     const callId = v7()
     await database.sql.query(
@@ -89,7 +89,7 @@ describe(kind, () => {
     const dayMs = 86_400_000
     // Its keys have no rows of their own, from which reads in slices would start.
     const read = { ...database, kind: 'server' } as const
-    const usage = createUsage({ ...deps, database: read })
+    const usage = createUsageService({ ...deps, database: read })
     const report = await usage.report(admin, {
       from: new Date(Date.now() - 3 * dayMs),
       to: new Date(),
@@ -114,13 +114,13 @@ describe(kind, () => {
     expect(await drifts()).toEqual([])
   })
 
-  test('calls without an end user or an app take no place', async () => {
+  test('calls without an end user or an app do not count towards the bounds', async () => {
     await play([{}, {}, ...['a', 'b', 'c'].map((endUser) => ({ endUser }))])
     expect(await reported('end_user')).toEqual({ '': 2, a: 1, b: 1, c: 1 })
     expect(await reported('app')).toEqual({ '': 5 })
   })
 
-  test('every owner and every day has a bound of its own', async () => {
+  test('every owner and every day has its own bound', async () => {
     await play(['a', 'b', 'c', 'd'].map((endUser) => ({ endUser })))
     await play(['d', 'e'].map((endUser) => ({ endUser, daysAgo: 1 })))
     ownerId = v7()
@@ -128,7 +128,7 @@ describe(kind, () => {
     expect(await reported('end_user')).toEqual({ a: 1, b: 1, c: 1, '(other)': 1, d: 1, e: 1, f: 1, g: 1 })
   })
 
-  test('apps after the bound of an agent and day are summed under (other), whoever called them', async () => {
+  test('apps after the bound of an agent and day are summed under (other), for all callers', async () => {
     await play(['a', 'b', 'c'].map((app) => ({ app })))
     ownerId = v7()
     await play([{ app: 'd' }, { app: 'b' }, { app: 'z', agent: 'coze' }])
@@ -137,14 +137,14 @@ describe(kind, () => {
     expect(await drifts()).toEqual([])
   })
 
-  test('a batch of new names takes the places that are left', async () => {
+  test('a batch of new names fills the remaining places', async () => {
     const calls = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((endUser) => open({ endUser })))
     await settle(processOf(), calls)
     expect(await reported('end_user')).toEqual({ a: 1, b: 1, c: 1, '(other)': 2 })
     expect(await drifts()).toEqual([])
   })
 
-  test('the late word of an owner takes its call off where it was added', async () => {
+  test('a late settlement subtracts its call where it was added', async () => {
     await play(['a', 'b', 'c'].map((endUser) => ({ endUser })))
     const late = await Promise.all([open({ endUser: 'a' }), open({ endUser: 'd' })])
     expect(await processOf().settleDead()).toBe(2)
@@ -158,7 +158,7 @@ describe(kind, () => {
     expect(await drifts()).toEqual([])
   })
 
-  test('processes that settle at once pass the bound by no more than what they had in hand, and count alike', async () => {
+  test('processes that settle at once exceed the bound by no more than their batches, and count alike', async () => {
     const endUsers = Array.from({ length: 20 }, (_, n) => `end-user-${n}`)
     const shares = await Promise.all(
       [0, 1, 2].map(() => Promise.all(endUsers.map((endUser) => open({ endUser })))),
@@ -178,12 +178,12 @@ describe(kind, () => {
     expect(await reported('end_user')).not.toHaveProperty('new')
   })
 
-  test('names are deleted when no call of their day can be under way any more', async () => {
+  test('names are deleted when no call of their day can be open any more', async () => {
     await play([
       { endUser: 'a', app: 'x', daysAgo: 8 },
       { endUser: 'b', app: 'y' },
     ])
-    const usage = createUsage({ ...deps, database })
+    const usage = createUsageService({ ...deps, database })
     expect(await usage.pruneNames()).toBe(4)
     expect(await usage.pruneNames()).toBe(0)
     const rows = await database.sql.query<{ name: string }>('SELECT name FROM rollup_names ORDER BY name')

@@ -68,16 +68,16 @@ describe.each(Object.entries(MATRIX))('%s', (name, row) => {
     },
   )
 
-  test("a key of one user asked for together with another user's id is not found", async () => {
+  test("a key of one user together with another user's id is not found", async () => {
     expect(await seen(name, { userId: me, keyId: othersKey })).toBe('key_not_found')
   })
 
-  test.each(['key', 'user'])('an id of a %s that is none fails like one that nobody has', async (kind) => {
+  test.each(['key', 'user'])('an invalid id of a %s fails like one that does not exist', async (kind) => {
     const filters = [nobody, 'no id', "' OR 1=1"].map((id) =>
       kind === 'key' ? { keyId: id } : { userId: id },
     )
     const told = await Promise.all(filters.map((filter) => seen(name, filter)))
-    // An admin may ask for any user: one that does not exist has used nothing.
+    // An admin may filter by any user; one that does not exist has no usage.
     if (kind === 'user' && MATRIX[name]?.[0] === all)
       expect(told.slice(1)).toEqual(Array(2).fill('user_not_found'))
     else expect(told).toEqual(Array(3).fill(`${kind}_not_found`))

@@ -3,7 +3,7 @@ import type { Sql } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
 import { isAdmin, isManager, type Principal } from '#core/principal.ts'
 
-/** Whose calls a caller may read: an admin everybody's, a user its own, a key without `admin` only those it made. */
+/** The calls that a caller may read: all for an admin, a user's own for the user, and its own for a key without `admin`. */
 export type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'owner'; readonly ownerId: string }
@@ -15,9 +15,9 @@ export interface ScopeFilter {
 }
 
 /**
- * The caller's scope, narrowed by what it asks for.
+ * The caller's scope, narrowed by the filter.
  *
- * @throws Problem `key_not_found`, `user_not_found`: for a neighbour's id as for one that does not exist
+ * @throws Problem `key_not_found`, `user_not_found`, both for ids that do not exist and for those of other owners
  */
 export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: ScopeFilter): Promise<Scope> {
   const { via } = caller

@@ -1,22 +1,22 @@
 import { Histogram, type Quantiles } from './histogram.ts'
 
-/** Settled calls of a stretch of time. Tokens are sums over the calls that reported them; null where none did. */
-export interface Metrics {
+/** Metrics of the settled calls in a time range. Token counts are sums over the calls that reported them; null if none did. */
+export interface UsageMetrics {
   readonly calls: number
   readonly failedCalls: number
   readonly promptTokens: number | null
   readonly completionTokens: number | null
   readonly totalTokens: number | null
-  /** Share of the calls that reported their tokens; null without calls. */
+  /** The share of the calls that reported their tokens, from 0 to 1; null if there were no calls. */
   readonly tokenCoverage: number | null
-  /** Milliseconds, at most 4.9 % off. */
+  /** In milliseconds, at most 4.9 % off (see {@link Histogram}). */
   readonly firstChunkMs: Quantiles | null
   readonly durationMs: Quantiles | null
 }
 
-/** Rollups as PostgreSQL has summed them. */
-export interface SumsRow {
-  /** -1: is taken off. */
+/** Sums of rollups as the database returns them. */
+export interface RollupSums {
+  /** 1 to add the sums to a bucket, -1 to subtract them. */
   readonly sign: number
   readonly calls: number
   readonly failed: number
@@ -24,13 +24,13 @@ export interface SumsRow {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
-  /** The histograms' JSON, one after the other: half the cost of an array of them. */
+  /** The JSON texts of the histograms, concatenated, which costs half as much as an array of them. */
   readonly first_chunk: string | null
   readonly duration: string | null
 }
 
-/** What metrics are made from, added up in place: a report has tens of thousands of points. */
-export class Sums {
+/** Sums rollups into metrics. It is mutable and reused, because a report has tens of thousands of points. */
+export class UsageAccumulator {
   #calls = 0
   #failed = 0
   #tokenCalls = 0
@@ -40,7 +40,7 @@ export class Sums {
   readonly #firstChunk = new Histogram()
   readonly #duration = new Histogram()
 
-  addRow(row: SumsRow): void {
+  addRow(row: RollupSums): void {
     const { sign } = row
     this.#calls += sign * row.calls
     this.#failed += sign * row.failed
@@ -52,7 +52,7 @@ export class Sums {
     this.#duration.addJson(row.duration ?? '', sign)
   }
 
-  add(other: Sums): void {
+  add(other: UsageAccumulator): void {
     this.#calls += other.#calls
     this.#failed += other.#failed
     this.#tokenCalls += other.#tokenCalls
@@ -74,7 +74,7 @@ export class Sums {
     this.#duration.clear()
   }
 
-  metrics(): Metrics {
+  metrics(): UsageMetrics {
     const tokens = (count: number) => (this.#tokenCalls === 0 ? null : count)
     const coverage = this.#tokenCalls / this.#calls
     return {

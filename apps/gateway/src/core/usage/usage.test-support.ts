@@ -5,7 +5,7 @@ import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { type Admission, createLedger, type Ledger } from './ledger.ts'
 
-/** A key as its caller presents it. */
+/** An API key and the principal that it authenticates. */
 export interface TestKey {
   readonly id: string
   readonly ownerId: string
@@ -13,16 +13,16 @@ export interface TestKey {
   readonly caller: Principal
 }
 
-/** Users, keys and their usage on an embedded database. */
-export interface UsageStage extends UserServices {
-  /** A process of its own on the same database. */
+/** Users and keys on an embedded database, with what is needed to record calls of their keys. */
+export interface UsageServices extends UserServices {
+  /** The ledger of another process on the same database. */
   processOf(instanceId?: string): Ledger
   ownKey(owner: Principal): Promise<TestKey>
-  /** Writes the row of a call that was admitted at that time and has not ended; counts nothing. */
+  /** Inserts the row of an open call that was admitted at that time, without counting it. */
   admitAt(key: TestKey, instanceId: string, at: Date, more?: Partial<Admission>): Promise<string>
 }
 
-export async function openUsage(): Promise<UsageStage> {
+export async function openUsageServices(): Promise<UsageServices> {
   const services = await openUserServices()
   const { sql } = services.database
   return {

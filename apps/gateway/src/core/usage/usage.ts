@@ -13,31 +13,32 @@ import { type Report, readReport } from './reports.ts'
 import { type Drift, verifyUsage } from './verify.ts'
 
 /**
- * What was used, for every face. A user reads its own, an administrator all, a key without `admin` its own calls. Each
- * report, page and export takes a point of the caller's limit once the question is known to be valid.
+ * Reports and the ledger, for every face. A user reads the calls of its own keys, an administrator all calls, and a key
+ * without `admin` only its own. Each report, page and export takes a point of the caller's rate limit after its query has
+ * been validated.
  */
-export interface Usage {
+export interface UsageService {
   report(caller: Principal, input: ReportInput, onLimit?: OnLimit): Promise<Report>
-  /** A page of the ledger, newest first. There is no count of them: it would read every row that the filter lets pass. */
+  /** A page of the ledger, newest first. There is no total count, because that would read every row that matches the filter. */
   calls(
     caller: Principal,
     filter: CallsInput,
     query: ListQuery & CallQuery,
     onLimit?: OnLimit,
   ): Promise<Call[]>
-  /** All calls, newest first, for one point. */
+  /** All calls that match the filter, newest first. The whole export takes one point. */
   exportCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<AsyncIterable<Call>>
-  /** Null for a call that the caller may not see as for one that does not exist. */
+  /** Returns null for a call that does not exist and for one that the caller may not see. */
   findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
 }
 
-/** Work on the ledger that no caller asks for. */
+/** Periodic work on the ledger and its rollups. */
 export interface UsageMaintenance {
-  /** The equations between counters, rollups and ledger that do not hold, of all time or of the last days. */
+  /** Returns the differences between counters, rollups and ledger, of all time or of the last days. */
   verify(extent: 'all' | 'recent'): Promise<Drift[]>
-  /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups stay. */
+  /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups are kept. */
   prune(): Promise<number>
-  /** The same for the names of rollups, which serve the calls of their own day alone. */
+  /** Deletes a bounded number of the names that bound the rollups of a day, once that day is past; returns how many. */
   pruneNames(): Promise<number>
 }
 
@@ -51,16 +52,16 @@ export interface UsageDeps {
 }
 
 const PRUNED_AT_ONCE = 5_000
-/** They serve the calls that were admitted on their day; even those that an outage kept open end sooner than this. */
+/** Names are needed until all calls of their day have been settled; even calls left open by an outage end sooner than this. */
 const NAMES_KEPT_DAYS = 7
 
-export function createUsage({
+export function createUsageService({
   database,
   runtime,
   limits,
   config,
   agentIds,
-}: UsageDeps): Usage & UsageMaintenance {
+}: UsageDeps): UsageService & UsageMaintenance {
   const { sql, prisma } = database
   const reads = createReads(database.kind)
   const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
@@ -96,8 +97,8 @@ export function createUsage({
 }
 
 /**
- * By id, in which the time comes first: the oldest rows stand together on their pages, which are filled anew. Deleted by
- * `ctid`, because a planner with old statistics joins by reading the ledger whole.
+ * Deletes in the order of the ids, which begin with the time: the oldest rows are adjacent, so whole pages become free for
+ * reuse. The rows are deleted by `ctid`, because with old statistics the planner would join by reading the whole ledger.
  */
 const PRUNE = `
 DELETE FROM calls

@@ -16,22 +16,22 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import type { CallKind, CallOutcome, Ledger, Settlement } from './ledger.ts'
-import { admissionOf, openUsage, type TestKey, type UsageStage } from './usage.test-support.ts'
+import { admissionOf, openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { verifyUsage } from './verify.ts'
 
-let stage: UsageStage
+let services: UsageServices
 let admin: Principal
 
 beforeAll(async () => {
-  stage = await openUsage()
+  services = await openUsageServices()
 }, OPENING_MS)
-afterAll(() => stage.database.close())
+afterAll(() => services.database.close())
 beforeEach(async () => {
-  await stage.database.sql.query('TRUNCATE users, api_keys, calls, rollups')
-  admin = await stage.join('admin')
+  await services.database.sql.query('TRUNCATE users, api_keys, calls, rollups')
+  admin = await services.join('admin')
 })
 
-const verify = () => verifyUsage(stage.database.sql, { retentionDays: 400, extent: 'all' })
+const verify = () => verifyUsage(services.database.sql, { retentionDays: 400, extent: 'all' })
 
 type Step =
   | {
@@ -93,13 +93,13 @@ const steps: Arbitrary<Step> = oneof(
   },
 )
 
-test('whatever is admitted, settled, interrupted, settled late and reset: everything adds up', {
+test('the invariants hold after any sequence of admissions, settlements, interruptions and resets', {
   timeout: 120_000,
 }, async () => {
   await assert(
     asyncProperty(array(steps, { minLength: 10, maxLength: 40 }), async (sequence) => {
-      const owners = [await stage.join('premium'), await stage.join('premium')] as const
-      const keys = await Promise.all([owners[0], owners[0], owners[1], owners[1]].map(stage.ownKey))
+      const owners = [await services.join('premium'), await services.join('premium')] as const
+      const keys = await Promise.all([owners[0], owners[0], owners[1], owners[1]].map(services.ownKey))
       await play(sequence, owners, keys)
       expect(await verify()).toEqual([])
       expect(await sumsOf('rollups')).toEqual(await sumsOf('ledger'))
@@ -113,7 +113,7 @@ async function play(
   owners: readonly Principal[],
   keys: readonly TestKey[],
 ): Promise<void> {
-  const process = stage.processOf()
+  const process = services.processOf()
   const calls: string[] = []
   for (const step of sequence) {
     switch (step.do) {
@@ -134,13 +134,13 @@ async function play(
         break
       }
       case 'interrupt':
-        await stage.processOf().settlePredecessors()
+        await services.processOf().settlePredecessors()
         break
       case 'reset':
-        await stage.keys.resetUsage(admin, (keys[step.key] as TestKey).id, step.period)
+        await services.keys.resetUsage(admin, (keys[step.key] as TestKey).id, step.period)
         break
       case 'quota':
-        await stage.users.update(admin, (owners[step.user] as Principal).userId, {
+        await services.users.update(admin, (owners[step.user] as Principal).userId, {
           quotaPeriod: step.quotaPeriod,
         })
     }
@@ -148,7 +148,7 @@ async function play(
   await process.close(10_000)
 }
 
-/** What the reports would say, from the rollups or from the truth. */
+/** The numbers of the reports, computed from the rollups or from the ledger. */
 async function sumsOf(source: 'ledger' | 'rollups') {
   const text =
     source === 'ledger'
@@ -160,16 +160,16 @@ async function sumsOf(source: 'ledger' | 'rollups') {
            sum(token_calls) AS token_calls, sum(prompt_tokens) AS prompt,
            sum(completion_tokens) AS completion, sum(total_tokens) AS total
          FROM rollups WHERE span = 'hour' AND grain = 'key' AND calls > 0 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`
-  const rows = await stage.database.sql.query<Record<string, unknown>>(text)
+  const rows = await services.database.sql.query<Record<string, unknown>>(text)
   return rows.map((row) => Object.values(row).map(String))
 }
 
-test("the owner's late word moves a call from interrupted to its own outcome, in every rollup", async () => {
-  const owner = await stage.join('premium')
-  const asked = admissionOf(await stage.ownKey(owner))
-  const process = stage.processOf()
+test('a late settlement moves a call from interrupted to its own outcome, in every rollup', async () => {
+  const owner = await services.join('premium')
+  const asked = admissionOf(await services.ownKey(owner))
+  const process = services.processOf()
   await process.admit(asked)
-  await stage.processOf().settlePredecessors()
+  await services.processOf().settlePredecessors()
   expect(await outcomes()).toEqual({ interrupted: 12 })
   process.settle({ callId: asked.callId, outcome: 'done', totalTokens: 7, durationMs: 5 })
   await process.close(5_000)
@@ -179,7 +179,7 @@ test("the owner's late word moves a call from interrupted to its own outcome, in
 })
 
 async function outcomes(): Promise<Record<string, number>> {
-  const rows = await stage.database.sql.query<{ outcome: string; calls: number }>(
+  const rows = await services.database.sql.query<{ outcome: string; calls: number }>(
     'SELECT outcome, sum(calls)::int8 AS calls FROM rollups GROUP BY outcome',
   )
   return Object.fromEntries(rows.map(({ outcome, calls }) => [outcome, calls]))
@@ -187,7 +187,7 @@ async function outcomes(): Promise<Record<string, number>> {
 
 const SPANS = ['hour', 'day', 'month']
 const GRAINS = ['all', 'owner', 'key', 'end_user']
-/** Against this one the others are held. */
+/** The rollup with which the others are compared. */
 const REFERENCE = 'month, all'
 
 const DAMAGES: [equation: string, damage: string][] = [
@@ -213,15 +213,15 @@ const DAMAGES: [equation: string, damage: string][] = [
 ]
 
 test('every kind of drift is found, whichever table is damaged', async () => {
-  const key = await stage.ownKey(await stage.join('premium'))
-  const process = stage.processOf()
+  const key = await services.ownKey(await services.join('premium'))
+  const process = services.processOf()
   const [settled, open] = [admissionOf(key), admissionOf(key)]
   await Promise.all([process.admit(settled), process.admit(open)])
   process.settle({ callId: settled.callId, outcome: 'done', durationMs: 1 })
   await process.close(5_000)
   expect(await verify()).toEqual([])
 
-  const { sql } = stage.database
+  const { sql } = services.database
   for (const [equation, damage] of DAMAGES) {
     await sql.query('BEGIN')
     await sql.query(damage)
@@ -232,32 +232,32 @@ test('every kind of drift is found, whichever table is damaged', async () => {
   expect(await verify()).toEqual([])
 })
 
-test('what is older than the retention is not missed in the ledger', async () => {
-  const key = await stage.ownKey(await stage.join('premium'))
+test('calls older than the retention are not expected in the ledger', async () => {
+  const key = await services.ownKey(await services.join('premium'))
   const instanceId = v7()
-  const process: Ledger = stage.processOf(instanceId)
-  const callId = await stage.admitAt(key, instanceId, new Date(Date.now() - 10 * 86_400_000))
+  const process: Ledger = services.processOf(instanceId)
+  const callId = await services.admitAt(key, instanceId, new Date(Date.now() - 10 * 86_400_000))
   process.settle({ callId, outcome: 'done', durationMs: 1 })
   await process.close(5_000)
-  await stage.database.sql.query('DELETE FROM calls')
+  await services.database.sql.query('DELETE FROM calls')
   const ledgerDrifts = async (retentionDays: number) =>
-    (await verifyUsage(stage.database.sql, { retentionDays, extent: 'all' })).filter(({ equation }) =>
+    (await verifyUsage(services.database.sql, { retentionDays, extent: 'all' })).filter(({ equation }) =>
       equation.startsWith('ledger'),
     )
   expect(await ledgerDrifts(5)).toEqual([])
   expect(await ledgerDrifts(20)).toMatchObject([{ expected: 0, found: 1 }])
 })
 
-test('a check of the last days does not look at what was checked before', async () => {
-  const key = await stage.ownKey(await stage.join('premium'))
+test('a check of the last days does not check older days', async () => {
+  const key = await services.ownKey(await services.join('premium'))
   const instanceId = v7()
-  const process: Ledger = stage.processOf(instanceId)
-  const callId = await stage.admitAt(key, instanceId, new Date(Date.now() - 3 * 86_400_000))
+  const process: Ledger = services.processOf(instanceId)
+  const callId = await services.admitAt(key, instanceId, new Date(Date.now() - 3 * 86_400_000))
   process.settle({ callId, outcome: 'done', durationMs: 1 })
   await process.close(5_000)
-  await stage.database.sql.query("DELETE FROM rollups WHERE span = 'hour' AND grain = 'key'")
+  await services.database.sql.query("DELETE FROM rollups WHERE span = 'hour' AND grain = 'key'")
   const equations = async (extent: 'all' | 'recent') =>
-    (await verifyUsage(stage.database.sql, { retentionDays: 1, extent })).map(({ equation }) => equation)
+    (await verifyUsage(services.database.sql, { retentionDays: 1, extent })).map(({ equation }) => equation)
   expect(await equations('recent')).not.toContain('rollups agree: hour, key')
   expect(await equations('all')).toContain('rollups agree: hour, key')
 })

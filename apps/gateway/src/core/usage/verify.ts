@@ -1,6 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 
-/** One equation that does not hold. */
+/** A difference between two counts that should be equal. */
 export interface Drift {
   readonly equation: string
   readonly subject: string
@@ -10,14 +10,15 @@ export interface Drift {
 
 export interface VerifyOptions {
   readonly retentionDays: number
-  /** Everything, or the counters and what today and yesterday can have changed: the rest was checked before. */
+  /** `recent` checks the counters and the rollups of today and yesterday, since older ones were checked before. */
   readonly extent: 'all' | 'recent'
 }
 
 /**
- * Checks what must always be true: counters = rollups + unsettled calls, spans and grains of the rollups agree with each
- * other, ledger = rollups for the days that the ledger still holds. Each equation is checked within one statement, which
- * sees one moment of a running system, and each statement reads a day or a month, so that none grows with the history.
+ * Checks the invariants of the usage data: counters = rollups + unsettled calls; the spans and grains of the rollups agree
+ * with each other; ledger = rollups for the days that the ledger still holds. Each equation is checked in one statement, so
+ * that it sees a consistent snapshot of a running system. Apart from the counters, each statement reads one day or one
+ * month, so that its cost does not grow with the history.
  */
 export async function verifyUsage(sql: Sql, { retentionDays, extent }: VerifyOptions): Promise<Drift[]> {
   const drifts = await sql.query<Drift>(COUNTERS)
@@ -35,11 +36,11 @@ export async function verifyUsage(sql: Sql, { retentionDays, extent }: VerifyOpt
 interface Span {
   readonly span: 'day' | 'month'
   readonly start: string
-  /** The ledger still has all its calls. */
+  /** Whether the ledger still holds all calls of this span. */
   readonly isKept: boolean
 }
 
-/** `$1`: days that the ledger is kept, `$2`: whether only what today and yesterday touch. */
+/** The days and months to check. `$1`: retention of the ledger in days, `$2`: whether to check only today and yesterday. */
 const SPANS = `
 WITH known AS (
   SELECT min(bucket) AS first, max(bucket) AS last
@@ -62,7 +63,10 @@ UNION ALL
 SELECT 'day', start::text, start >= today - ($1 - 1) * interval '1 day'
 FROM looked_at, generate_series(first, last, interval '1 day') AS start`
 
-/** Looked up by key and by user: joined as a whole, a planner without statistics takes minutes. */
+/**
+ * The counters of keys and users against rollups and unsettled calls. The rollups are read for one key or user at a time,
+ * because with a join of the whole tables a planner without statistics takes minutes.
+ */
 const COUNTERS = `
 WITH unsettled AS MATERIALIZED (
   SELECT key_id, owner_id, kind, admitted_at FROM calls WHERE outcome IS NULL
@@ -116,7 +120,7 @@ FROM (
 WHERE expected <> found
 ORDER BY equation, subject`
 
-/** The sums of a month by span and grain, against its month of everything. `$1`: its start. */
+/** Compares the sums of a month by span and grain with its rollup of all calls. `$1`: start of the month. */
 const MONTH = `
 WITH sums AS MATERIALIZED (
   SELECT span, grain, sum(calls) AS calls
@@ -143,9 +147,9 @@ WHERE expected <> found
 ORDER BY equation`
 
 /**
- * The hours of a day by grain, against its day of everything, and that by outcome against the ledger. `$1`: its start,
- * `$2`: whether the ledger still has it. Ids hold what a gateway took for the database's time: the two are taken to differ by
- * less than a day.
+ * Compares the hours of a day by grain with its rollup of all calls, and that rollup by outcome with the ledger. `$1`: start
+ * of the day, `$2`: whether the ledger still holds the day. The range of ids, which selects the rows through the primary key,
+ * allows a day of difference between a gateway's estimate of the database's time and the database's clock.
  */
 const DAY = `
 WITH hours AS MATERIALIZED (

@@ -1,4 +1,4 @@
-import type { ChatEvent, Usage } from '#core/agents/events.ts'
+import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import { detailOf } from '#core/chat/detail-of.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
@@ -9,7 +9,7 @@ import { tokenUsage } from '#http/token-usage.ts'
 /** The chunks of `POST /api/v1/chat`. Only the text of a chunk is serialised anew; what stands around it is made once. */
 export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }): ChunkEncoder {
   const replyText = new ReplyText()
-  let usage: Usage | undefined
+  let usage: TokenCounts | undefined
   let head = headOf(chat, chat.model)
 
   const content = (text: string) => `${head}${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
