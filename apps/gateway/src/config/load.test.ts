@@ -559,7 +559,7 @@ function mistakesIn(parse: () => unknown): readonly string[] {
   try {
     parse()
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes
+    if (error instanceof ConfigError) return error.issues
     throw error
   }
   return []
