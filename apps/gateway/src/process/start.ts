@@ -165,7 +165,7 @@ async function retryPreparation(
   }
 }
 
-/** In production the operator applies migrations, as they may need a maintenance window; elsewhere the gateway does. */
+/** In production the operator applies migrations (`trunkline migrate`); elsewhere the gateway does. */
 async function prepare({ config, gateway, database, say }: Preparation): Promise<Prepared> {
   const pending = await readPendingMigrations(database)
   if (pending.length > 0 && config.production) {

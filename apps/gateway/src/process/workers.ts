@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { handled } from '#core/handled.ts'
-import { answerClusterMetrics } from '#ops/cluster-metrics.ts'
+import { serveClusterMetrics } from '#ops/cluster-metrics.ts'
 import { LogOutput } from '#ops/log-output.ts'
 
 /** The delay before a worker that died is replaced, so that a worker that always dies does not cause a tight loop. */
@@ -30,7 +30,7 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
 
   // The workers end with this process, so an unhandled rejection must not end it.
   process.on('unhandledRejection', (error) => console.error(error))
-  answerClusterMetrics()
+  serveClusterMetrics()
   // Each worker writes to a pipe of its own, because each process that shares a pipe can make it blocking for all of them.
   cluster.setupPrimary({ stdio: ['inherit', 'pipe', 'inherit', 'ipc'] })
   cluster.on('fork', ({ process: { stdout } }) => {
