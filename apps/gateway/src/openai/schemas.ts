@@ -97,16 +97,19 @@ export const CompletionSchema = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: ChoiceIndex,
-        message: Type.Object({
-          role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
-          content: nullable(
-            Type.String(),
-            'The text of the reply; null if the reply consists of tool calls.',
-          ),
-          refusal: Type.Null({ description: "Always null; part of OpenAI's form." }),
-          reasoning_content: Type.Optional(Reasoning),
-          tool_calls: Type.Optional(ToolCalls),
-        }),
+        message: Type.Object(
+          {
+            role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
+            content: nullable(
+              Type.String(),
+              'The text of the reply; null if the reply consists of tool calls.',
+            ),
+            refusal: Type.Null({ description: "Always null; part of OpenAI's form." }),
+            reasoning_content: Type.Optional(Reasoning),
+            tool_calls: Type.Optional(ToolCalls),
+          },
+          { description: "The agent's message." },
+        ),
         logprobs: Type.Null({ description: "Always null; part of OpenAI's form." }),
         finish_reason: FinishReason,
       }),
@@ -146,12 +149,15 @@ export const CompletionChunkSchema = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: ChoiceIndex,
-        delta: Type.Object({
-          role: Type.Optional(Type.Literal('assistant', { description: 'Present in the first chunk.' })),
-          content: Type.Optional(Type.String({ description: 'The next piece of the text.' })),
-          reasoning_content: Type.Optional(Reasoning),
-          tool_calls: Type.Optional(ToolCalls),
-        }),
+        delta: Type.Object(
+          {
+            role: Type.Optional(Type.Literal('assistant', { description: 'Present in the first chunk.' })),
+            content: Type.Optional(Type.String({ description: 'The next piece of the text.' })),
+            reasoning_content: Type.Optional(Reasoning),
+            tool_calls: Type.Optional(ToolCalls),
+          },
+          { description: 'What this chunk adds to the message.' },
+        ),
         finish_reason: nullable(FinishReason, 'Why the reply ended; null until it has.'),
       }),
       { description: 'One choice; none in the chunk that carries `usage`.' },
@@ -211,12 +217,15 @@ export const ModelListSchema = Type.Object(
 
 export const OpenAiErrorSchema = Type.Object(
   {
-    error: Type.Object({
-      message: Type.String({ description: 'What went wrong, for people.' }),
-      type: Type.String({ description: "OpenAI's class of the error." }),
-      code: Type.String({ description: 'The same stable word as the `reason` of an error body.' }),
-      param: nullable(Type.String(), 'The field that is not valid; null if the error is about no field.'),
-    }),
+    error: Type.Object(
+      {
+        message: Type.String({ description: 'What went wrong, for people.' }),
+        type: Type.String({ description: "OpenAI's class of the error." }),
+        code: Type.String({ description: 'The same stable word as the `reason` of an error body.' }),
+        param: nullable(Type.String(), 'The field that is not valid; null if the error is about no field.'),
+      },
+      { description: 'The error.' },
+    ),
   },
   {
     $id: 'OpenAiError',

@@ -117,10 +117,13 @@ export const ChatReplySchema = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: ChoiceIndex,
-        message: Type.Object({
-          role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
-          content: Type.String({ description: 'The text of the reply.' }),
-        }),
+        message: Type.Object(
+          {
+            role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
+            content: Type.String({ description: 'The text of the reply.' }),
+          },
+          { description: "The agent's message." },
+        ),
         finish_reason: FinishReason,
       }),
       { description: 'Always exactly one choice.' },
@@ -159,12 +162,15 @@ export const ChatChunkSchema = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: ChoiceIndex,
-        delta: Type.Object({
-          role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
-          content: Type.Union([Type.String(), Type.Null()], {
-            description: 'The next piece of the text; null in the last chunk.',
-          }),
-        }),
+        delta: Type.Object(
+          {
+            role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
+            content: Type.Union([Type.String(), Type.Null()], {
+              description: 'The next piece of the text; null in the last chunk.',
+            }),
+          },
+          { description: 'What this chunk adds to the message.' },
+        ),
         finish_reason: Type.Union([FinishReason, Type.Null()], {
           description: 'Why the reply ended; null in every chunk but the last.',
         }),
@@ -192,12 +198,15 @@ export const ChatChunkSchema = Type.Object(
 
 export const StreamErrorSchema = Type.Object(
   {
-    error: Type.Object({
-      message: Type.String({ description: 'What went wrong, for people.' }),
-      type: Type.String({ description: "OpenAI's class of the error." }),
-      code: Type.String({ description: 'The same stable word as the `reason` of an error body.' }),
-      param: Type.Null({ description: 'Always null: the request itself was accepted.' }),
-    }),
+    error: Type.Object(
+      {
+        message: Type.String({ description: 'What went wrong, for people.' }),
+        type: Type.String({ description: "OpenAI's class of the error." }),
+        code: Type.String({ description: 'The same stable word as the `reason` of an error body.' }),
+        param: Type.Null({ description: 'Always null: the request itself was accepted.' }),
+      },
+      { description: 'The error.' },
+    ),
   },
   {
     $id: 'StreamError',
