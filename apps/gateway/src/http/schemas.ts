@@ -21,7 +21,7 @@ export function timestamp(description: string) {
   return { ...Timestamp, description: `${description} (ISO 8601, UTC).` }
 }
 
-export const Uuid = Type.String({ format: 'uuid', examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'] })
+const Uuid = Type.String({ format: 'uuid', examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'] })
 
 /** A {@link Uuid} with a description of what it identifies. */
 export function uuid(description: string) {

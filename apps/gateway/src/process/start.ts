@@ -36,7 +36,7 @@ type Say = (line: string) => void
  * Runs the gateway until SIGTERM or SIGINT, then shuts it down in order: it accepts no new connections, lets running calls
  * continue until the deadline, writes the end of every call, closes the database and releases its directory.
  *
- * @throws {@link StartError} and other OperatorErrors if the start fails for a reason that the operator can correct
+ * @throws OperatorError if the start fails for a reason that the operator can correct
  */
 export async function start(settings: Config): Promise<void> {
   const output = new LogOutput()
