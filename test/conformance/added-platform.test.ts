@@ -89,7 +89,7 @@ describe('a gateway with a further platform', () => {
     try {
       parseConfig(file, {}, undefined, platforms)
     } catch (error) {
-      if (error instanceof ConfigError) return error.mistakes
+      if (error instanceof ConfigError) return error.issues
       throw error
     }
     return []

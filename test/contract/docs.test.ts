@@ -46,7 +46,7 @@ test.skipIf(!existsSync(BROWSER))(
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.goto(`${gateway.url}/docs/`, { waitUntil: 'networkidle' })
-      await page.getByText('HttpRequest an agent', { exact: true }).first().waitFor()
+      await page.getByText('Send a message to an agent', { exact: true }).first().waitFor()
       expect(asked.filter((url) => /^(?:http|ws)/.test(url) && !url.startsWith(gateway.url))).toEqual([])
       expect(asked).toContain(`${gateway.url}/openapi.json`)
     } finally {

@@ -42,7 +42,7 @@ const droppedLines = async () => {
   return Number(/^trunkline_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1])
 }
 
-const REPORT = 'log lines were dropped while nobody took them'
+const REPORT = 'log lines were dropped because standard output did not accept them'
 
 /** Sends requests until the reader, the pipe and the buffers are full. */
 const flood = async () => {

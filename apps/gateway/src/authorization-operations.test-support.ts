@@ -7,23 +7,23 @@ import {
   PASSWORD,
 } from './callers.test-support.ts'
 
-interface Asked {
+interface RequestContext {
   readonly all: Callers
   readonly caller: Caller
 }
 
-/** An operation of the contract: which method of the services answers it, and a request that the caller may make or not. */
+/** An operation of the contract: the method of the services that executes it, and an example of a request. */
 interface Operation {
   readonly method: string
-  id?(asked: Asked): string | Promise<string>
+  id?(context: RequestContext): string | Promise<string>
   readonly query?: string
-  body?(asked: Asked): object
-  /** It ends the credential that it is called with. */
+  body?(context: RequestContext): object
+  /** The operation revokes the credential of its request, so each request needs a new one. */
   readonly takesFreshCredential?: boolean
 }
 
-const theirKey = ({ all, caller }: Asked) => all.newKey(caller.ownerId)
-const otherUser = ({ all }: Asked) => all.otherUserId
+const theirKey = ({ all, caller }: RequestContext) => all.newKey(caller.ownerId)
+const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
 
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -52,8 +52,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   authLogout: logout,
   createApiKey: {
     method: 'keys.create',
-    body: (asked) => {
-      const { expiresAt: expires_at, ownerId: owner_id, ...key } = newKey(asked)
+    body: (context) => {
+      const { expiresAt: expires_at, ownerId: owner_id, ...key } = newKey(context)
       return { ...key, expires_at, owner_id }
     },
   },
@@ -81,5 +81,5 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   listCalls: { method: 'usage.calls', query: `?agent=${FAILING_AGENT}` },
 }
 
-/** Those that know no callers. */
+/** The operations that do not depend on the caller. */
 export const OPEN_OPERATIONS = ['login', 'authLogin', 'getJwks', 'live', 'ready', 'metrics']

@@ -3,12 +3,12 @@ import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Caller, CallerName, Callers } from './callers.test-support.ts'
 
-/** What a caller gets: `allowed`, what it sees of a list, or the reason for which it is refused. */
+/** The result for a caller: `allowed`, what it sees of a list, or the reason with which it is refused. */
 type Cell = ErrorReason | 'allowed' | 'all' | 'nothing' | (string & {})
 
 export type ByPrincipal = Readonly<Record<Exclude<CallerName, 'nobody'>, Cell>>
 
-/** What a method is called with, beside its caller. */
+/** What a method is called with in addition to its principal. */
 export interface Call {
   readonly all: Callers
   readonly services: Services
@@ -17,13 +17,13 @@ export interface Call {
 
 export type Row = OpenRow | PrincipalRow | AnybodyRow
 
-/** A method that knows no callers. */
+/** A method that does not depend on the caller. */
 interface OpenRow {
   readonly kind: 'open'
   readonly why: string
 }
 
-/** By its type it cannot be called for nobody: a face that knows no caller has nothing to call it with. */
+/** A method that requires a principal by its type, so that a face cannot call it for an anonymous caller. */
 interface PrincipalRow {
   readonly kind: 'principal'
   call(principal: Principal, call: Call): Promise<unknown>
@@ -86,7 +86,7 @@ export const KEYS: ByPrincipal = {
   neighbour: 'api_key_required',
 }
 export const KEY_READERS: ByPrincipal = { ...MANAGERS, neighbour: 'key_not_found' }
-/** A plain user's keys were created by an administrator: it sees them and may not change them. */
+/** The keys of a plain user were created by an administrator, so the user sees them but may not change them. */
 export const KEY_MANAGERS: ByPrincipal = {
   ...KEY_READERS,
   user: 'role_denied',

@@ -22,7 +22,7 @@ import {
   PASSWORD,
 } from './callers.test-support.ts'
 
-/** Whose calls are seen; each chat key has made one. */
+/** The keys whose calls a caller sees; each chat key has made one call. */
 const OF_PREMIUM = "premium's chat key, premium's second key"
 const CALLS_SEEN: ByPrincipal = {
   user: "user's admin key",
@@ -42,24 +42,24 @@ const CALLS_SHOWN: ByPrincipal = {
   'admin key of an admin': withPlatform('all'),
 }
 
-/** Every method of the services; the type refuses a missing one, and a test one that the type does not know. */
+/** Every method of the services. The type requires each declared method, and a test compares the rows with the real ones. */
 export const TABLE: {
   readonly [Name in keyof Services]: { readonly [Method in keyof Services[Name]]: Row }
 } = {
   login: {
-    login: open('Whoever knows the password of a user may log in as that user.'),
+    login: open('Anyone who knows the password of a user may log in as that user.'),
     logout: forCaller(TOKENS, async ({ userId, role, via }, { services }) =>
       services.login.logout({
         ...{ userId, role },
-        // The caller's own token is still needed.
+        // Revokes another token, since the caller's own one is still needed.
         via: via.kind === 'token' ? { ...via, tokenId: crypto.randomUUID() } : via,
       }),
     ),
   },
   tokens: { jwks: open('The public keys are public.') },
   authentication: {
-    authenticate: open('Says who presents a credential, and refuses one that is not valid.'),
-    requireKeyFormat: open('Only refuses.'),
+    authenticate: open('Returns the principal of a credential and refuses an invalid one.'),
+    requireKeyFormat: open('Only refuses malformed keys.'),
   },
   users: {
     create: forCaller(ADMINS, (caller, { services }) =>
@@ -108,7 +108,7 @@ export const TABLE: {
     setPassword: forCaller(ADMINS, (caller, { services, all }) =>
       services.users.setPassword(caller, all.otherUserId, PASSWORD),
     ),
-    // Who gets as far as being told that the current password is wrong may change it.
+    // A caller who gets the error about the wrong current password is allowed to change the password.
     changeOwnPassword: forCaller(
       {
         ...MANAGERS,
@@ -263,14 +263,14 @@ export function newKey({ caller }: { caller: Caller }) {
   }
 }
 
-/** By which keys these calls were made, and whether they say what the platform said. */
+/** The keys that made these calls, and whether the calls show the platform's status. */
 function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatus'>[]): string {
   const ids = calls.map(({ keyId }) => keyId)
   const seen = named(all.keyNames, callingKeys(all), ids)
   return calls.some(({ platformStatus }) => platformStatus !== null) ? withPlatform(seen) : seen
 }
 
-/** Those that have made a call. */
+/** The ids of the keys that have made a call. */
 function callingKeys({ keyNames }: Callers): string[] {
   const names = ["premium's chat key", "premium's second key", "admin's chat key", "user's admin key"]
   return [...keyNames].filter(([, name]) => names.includes(name)).map(([id]) => id)

@@ -37,7 +37,7 @@ describe('without any face', () => {
   })
 })
 
-test('without an API key nobody learns which agents there are from a chat call', async () => {
+test('a chat call without an API key does not reveal which agents exist', async () => {
   const { nobody, ...cells } = await forEach(CALLERS, async (name) => {
     const call = chatCall(all.callers[name].credential, 'unknown')
     const chat = all.gateway.services.chat.start(call, new AbortController().signal, () => undefined)
@@ -65,7 +65,7 @@ describe.each(['with its hooks', 'without any hook'])('over HTTP, %s', (hooks) =
     const row = rows.get(OPERATIONS[operationId]?.method ?? '')
     const expected = await forEach(CALLERS, async (name) => {
       const cell = row === undefined ? undefined : cellOf(row, name)
-      // The hook sees that there is no credential at all; the service sees one that is empty.
+      // The hook sees that there is no credential; the service gets an empty one.
       if (cell === 'credential_malformed' && hooks === 'with its hooks') return 'credential_missing'
       return cell !== undefined && Object.hasOwn(ERRORS, cell) ? cell : 'allowed'
     })
@@ -73,7 +73,7 @@ describe.each(['with its hooks', 'without any hook'])('over HTTP, %s', (hooks) =
   })
 })
 
-/** What comes of it when the method is called as this caller. */
+/** The result of calling the method as this caller. */
 async function outcomeOf(row: Row, name: CallerName): Promise<string> {
   const caller = all.callers[name]
   const call = { all, caller, services: all.gateway.services }
@@ -115,7 +115,7 @@ async function answerTo(app: FastifyInstance, operationId: string, name: CallerN
   return reason ?? error.code
 }
 
-/** The faces as they are, but that each route only learns who calls. */
+/** The faces without their hooks, except one that authenticates the caller, so that only the services can refuse. */
 async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyInstance> {
   const app = Fastify()
   app.addHook('onRoute', (route) => {
@@ -132,7 +132,7 @@ async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyI
   return app
 }
 
-/** Every method of an object and of the objects in it, its own and its classes'. */
+/** Every method of an object and of the objects in it, inherited ones included. */
 function methodsOf(object: object, path: readonly string[] = []): string[] {
   const names = new Set<string>()
   for (

@@ -24,10 +24,10 @@ export const CALLERS = [
 export type CallerName = (typeof CALLERS)[number]
 
 export interface Caller {
-  /** Empty for nobody. */
+  /** Empty for an anonymous caller. */
   readonly credential: string
   readonly principal: Principal | undefined
-  /** Whose objects this caller asks for: the neighbour and the administrators for those of another user. */
+  /** The owner of the objects that this caller requests: for the neighbour and the administrators, another user. */
   readonly ownerId: string
 }
 
@@ -36,26 +36,26 @@ export interface Callers {
   readonly config: Config
   readonly gateway: Gateway
   readonly callers: Readonly<Record<CallerName, Caller>>
-  /** A user that is none of the callers. */
+  /** A user who is not one of the callers. */
   readonly otherUserId: string
   /** Names of keys by id, as `premium's chat key`. */
   readonly keyNames: ReadonlyMap<string, string>
-  /** A call that premium's chat key has made. */
+  /** The id of a call that premium's chat key has made. */
   readonly callId: string
-  /** A new key of this owner; its id. */
+  /** Creates a key of this owner and returns its id. */
   newKey(ownerId: string): Promise<string>
-  /** Another token of the user whose token the caller presents; else the caller's own credential. */
+  /** A new token if the caller uses a token, or else the caller's own credential. */
   freshCredential(caller: CallerName): Promise<string>
   close(): Promise<void>
 }
 
 export const PASSWORD = 'correct horse battery staple'
-/** The agent whose calls are in the ledger. They failed, so that the platform has said something of itself. */
+/** The agent whose calls are in the ledger. They failed, so that the ledger has the platform's status. */
 export const FAILING_AGENT = 'failing'
 export const ANSWERING_AGENT = 'answering'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
-/** Who the command line is, as far as the services know. */
+/** The principal with which the command line calls the services. */
 const OPERATOR: Principal = {
   userId: NO_ID,
   role: 'admin',

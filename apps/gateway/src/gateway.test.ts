@@ -59,7 +59,7 @@ test('no call is admitted or counted before the start is complete, on either fac
       ask('/api/v1/chat/completions', { model: 'openai', messages: [{ role: 'user', content: 'q' }] }),
     ])
   const counted = async () => (await database.sql.query('SELECT FROM calls')).length
-  // Each part of the start for itself is not enough.
+  // No single part of the start is enough.
   for (const part of [async () => undefined, () => gateway.prepare()]) {
     await part()
     const [rest, openAi] = await both()
@@ -76,9 +76,9 @@ test('no call is admitted or counted before the start is complete, on either fac
   expect(await counted()).toBe(2)
 })
 
-test('/readyz asks the database once a second, however many ask it', async () => {
-  const asked = vi.spyOn(database, 'pendingMigrations')
+test('/readyz queries the database at most once a second, however often it is called', async () => {
+  const queries = vi.spyOn(database, 'pendingMigrations')
   const probes = await Promise.all(Array.from({ length: 20 }, () => app.inject('/readyz')))
   expect(new Set(probes.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
-  expect(asked.mock.calls.length).toBeLessThanOrEqual(1)
+  expect(queries.mock.calls.length).toBeLessThanOrEqual(1)
 })

@@ -21,21 +21,24 @@ import type { Health } from '#ops/health.ts'
 import { createMaintenance } from '#ops/maintenance.ts'
 import { createMetrics, type Metrics } from '#ops/metrics.ts'
 
-/** Everything that one process runs on. */
+/** The parts of one gateway process. */
 export interface Gateway {
   readonly services: Services
   readonly operations: Operations
   readonly metrics: Metrics
   readonly health: Health
-  /** With the database's time from {@link Gateway.syncClock} on. */
+  /** Its clock follows the database's once {@link Gateway.syncClock} has resolved. */
   readonly runtime: Runtime
-  /** Takes over the database's time: what the services write, and what expires for them, goes by it. */
+  /** Adopts the database's time. The services use it for what they write and for what expires. */
   syncClock(): Promise<void>
-  /** What must have happened once before calls are served; may be repeated until the database is there. */
+  /** Does what must be done once before calls are served. May be repeated until the database is reachable. */
   prepare(): Promise<void>
-  /** The start is complete: from now on calls are served. */
+  /** Marks the start as complete; calls are served from then on. */
   open(): void
-  /** Ends every call within the time, writes every end, lets go of every platform. The database stays open. */
+  /**
+   * Lets running calls end within `drainMs`, writes the end of every call and closes the connections to platforms. The
+   * database stays open.
+   */
   close(drainMs: number): Promise<void>
 }
 
@@ -46,7 +49,7 @@ export interface GatewayDeps {
   readonly log: Logger
 }
 
-/** Config → Services: the composition root. */
+/** The composition root: creates all services from the configuration. */
 export function createGateway({ config, database, runtime: system, log }: GatewayDeps): Gateway {
   const { sql, dedicatedSql, prisma } = database
   const clock = createDatabaseClock(sql, system)
@@ -54,7 +57,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   const instanceId = runtime.newId()
   const metrics = createMetrics()
   const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
-  // A command's own process starts no emulators, but their ids are known.
+  // The process of a command starts no emulators, but keys may still name their ids.
   const agentIds = new Set<string>(config.sandbox ? config.platforms.names : agents.keys())
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
@@ -150,9 +153,9 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
       await tokens.prepare()
       await secret.prepare()
       await instances.join()
-      // Nobody else can own it: what is open ended with the process before.
+      // An embedded database has one owner, so calls that are still open ended with the previous process.
       if (database.kind === 'embedded') await ledger.settlePredecessors()
-      // The emulators of the process before took their conversations with them.
+      // The conversations of the emulators were lost with the previous process.
       if (config.sandbox) await conversations.forget([...agents.keys()])
     },
     open() {
@@ -174,14 +177,14 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   }
 }
 
-/** Without Redis calls are served all the same: it is told, and does not make the process unready. */
+/** Calls are served without Redis as well, so its failure is reported but does not make the process unready. */
 function redisState(status: string) {
   return status === 'ready'
     ? { ok: true }
     : { ok: true, detail: 'does not answer; limits are kept in memory' }
 }
 
-/** Whoever probes gives up after a second or a few; a database that hangs is not ready. */
+/** Clients of `/readyz` give up after a few seconds, so a database that takes longer than this counts as not ready. */
 const PROBE_WITHIN_MS = 1_000
 /** Probes need no credential, so their results are cached to bound how often they query the database. */
 const PROBE_CACHE_TTL_MS = 1_000

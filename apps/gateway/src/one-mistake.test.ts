@@ -80,7 +80,7 @@ describe('one mistake, an agent that does not exist in a list', () => {
     expect(problem).toMatchObject({ field: ['allowedAgents', 1], detail: `allowedAgents[1]: ${EXPECTED}` })
   })
 
-  test('is named by REST as its body has it', async () => {
+  test('is named by REST as the field of its body', async () => {
     const { expiresAt, allowedAgents, ...rest } = NEW_KEY
     const body = { ...rest, expires_at: expiresAt, allowed_agents: allowedAgents }
     expect(await post('/api/v1/api-keys', token, body)).toMatchObject({
@@ -115,7 +115,7 @@ describe('one mistake, an end user with a control character', () => {
   }
   const completion = { model: 'models', messages: [{ role: 'user', content: 'q' }] }
 
-  test('is named by REST as its body or its header has it', async () => {
+  test('is named by REST as the field of its body or its header', async () => {
     const ask = async (body: object, headers = {}) =>
       (await post('/api/v1/chat', apiKey, { ...chat, ...body }, { agent: 'models', ...headers })).detail
     expect(await ask({ user: 'a\nb' })).toBe(`body.user: ${expected}`)
@@ -140,7 +140,7 @@ describe('one mistake, an end user with a control character', () => {
   })
 })
 
-test('no problem of core is written in the words of one face', () => {
+test('no problem of core contains field names of one face', () => {
   const core = join(import.meta.dirname, 'core')
   const sources = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && !file.includes('.test'),

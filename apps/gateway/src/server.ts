@@ -26,14 +26,14 @@ import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
 import type { Gateway } from './gateway.ts'
 
-/** Services → Fastify: every hook and every mount. */
+/** Creates the HTTP server with all its hooks and routes. */
 export async function createServer(config: Config, gateway: Gateway, log: Logger): Promise<FastifyInstance> {
   const { metrics, health, runtime } = gateway
   const app = createApp(config, log, runtime.newId)
 
   metrics.watchConnections(bound(app, config, gateway, log))
   installRequestLog(app, metrics)
-  // Hooks on the path of every call take callbacks: an async one costs a promise and a turn of the microtasks.
+  // Hooks on the path of every call use callbacks, since an async one costs a promise and a round of microtasks.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
@@ -47,19 +47,19 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   await app.register(cors, {
     origin: config.cors.origins.includes('*') ? '*' : [...config.cors.origins],
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    // As one text: a list would be joined anew for every request.
+    // As one string, because the plugin would join a list anew for every request.
     exposedHeaders: EXPOSED_HEADERS.join(', '),
     maxAge: 600,
     strictPreflight: false,
   })
-  // After CORS, so that a page in a browser can read the refusal.
+  // After CORS, so that a page in a browser can read the error.
   refuseBeyondBound(app)
   refuseUntilPrepared(app, health)
   await mountRoutes(app, config, gateway)
   return app
 }
 
-/** All routes with what they need: a test mounts them on a server whose routes have lost their hooks. */
+/** Adds all routes. Exported for the test that mounts them without their hooks. */
 export async function mountRoutes(
   app: FastifyInstance,
   config: Config,
@@ -72,7 +72,7 @@ export async function mountRoutes(
   await installOpenApi(app, config.publicUrl)
 
   const chatOptions = { ...config.chat, endUserHeader: config.conversations.endUserHeader }
-  // A context of its own, because body parsers belong to routes: others stand beside it.
+  // A context of its own, because body parsers are registered for a context and other routes accept other types.
   await app.register(async (json) => {
     installJsonBody(json)
     installValidation(json)
@@ -89,7 +89,7 @@ export async function mountRoutes(
   if (config.opsPort === undefined) healthRoutes(app, health, metrics)
 }
 
-/** Health and metrics on a port of their own, which stays open while the gateway drains. */
+/** Creates the server for health and metrics on a port of their own, which stays open while the gateway drains. */
 export async function createOpsServer(
   config: Config,
   gateway: Gateway,
@@ -139,7 +139,7 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger a request costs as much as its line; the two places that log for one name it themselves.
+    // A logger for each request costs as much as its log line, so the places that log a request add its id themselves.
     childLoggerFactory: (logger) => logger,
     genReqId: (request) => requestIdOf(request, newId),
     requestIdHeader: false,
@@ -148,14 +148,14 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     exposeHeadRoutes: true,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
-    // A client that dribbles its request holds a socket no longer than this.
+    // A client that sends its request very slowly keeps a socket no longer than this.
     requestTimeout: 60_000,
     keepAliveTimeout: 72_000,
     http: {
-      // Also the time that a connection may stay without its first request.
+      // This is also how long a connection may wait before its first request.
       headersTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
-      // Checked by a hook, so that the refusal has the error body.
+      // A hook checks this instead, so that the response has the error body.
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => {
@@ -164,7 +164,7 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, newId),
   })
-  // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers it with a bare 417.
+  // A server may ignore an unknown expectation (RFC 9110, 10.1.1). Node would answer it with 417 and no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   cutStalledClients(app.server, config.chat.stalledMs)
   app.decorateRequest('problem', undefined)

@@ -3,12 +3,12 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type Config, loadConfig } from '#config/load.ts'
 import type { CommandArguments, Command as CommandName, CommandResults } from '#process/commands.ts'
 
-/** The settings of this process, read when a command needs them: help needs none. */
+/** Reads the configuration. Called by the commands that need it, so that `--help` works without a valid one. */
 export function config(): Config {
   return loadConfig(process.env, process.cwd())
 }
 
-/** Runs a command in the running gateway or here. What runs is loaded only now. */
+/** Runs a command in the running gateway or in this process. The code that does so is imported only now. */
 export async function run<Name extends CommandName>(
   name: Name,
   args: CommandArguments[Name],
@@ -18,7 +18,7 @@ export async function run<Name extends CommandName>(
   return runCommand(settings, name, args)
 }
 
-/** Every command that shows records has it. */
+/** Adds the option `--json`, which every command that shows records has. */
 export function withJson(command: Command): Command {
   return command.option('--json', "print REST's records instead of a table")
 }
@@ -29,7 +29,7 @@ export interface JsonOption {
 
 export function wholeNumber(value: string): number {
   const number = Number(value)
-  // A greater one would be rounded in silence.
+  // A greater number would be rounded silently.
   if (/^\d+$/.test(value) && Number.isSafeInteger(number)) return number
   throw new InvalidArgumentError(`Expected a whole number, 0 to ${Number.MAX_SAFE_INTEGER}.`)
 }

@@ -18,13 +18,13 @@ export function addDatabaseCommands(program: Command): void {
 
   withJson(db.command('export'))
     .description('write every row of the embedded database to a new file, also while the gateway runs')
-    .argument('<file>', 'gzipped where it ends in .gz')
+    .argument('<file>', 'compressed with gzip if its name ends in .gz')
     .action(async (file: string, { json }: JsonOption) =>
       show(await run('db export', { file: resolve(file) }), json),
     )
 
   withJson(db.command('import'))
-    .description('fill the empty, migrated database of DATABASE_URL from such a file')
+    .description('fill the empty, migrated database of DATABASE_URL from an exported file')
     .argument('<file>')
     .action(async (file: string, { json }: JsonOption) => {
       const settings = config()

@@ -16,13 +16,13 @@ export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('manage API keys')
 
   withJson(keys.command('create'))
-    .description('create an API key; it is printed once')
-    .requiredOption('--owner <username>', 'whose key it is')
+    .description('create an API key; the key is printed only this once')
+    .requiredOption('--owner <username>', 'the user whom the key belongs to')
     .requiredOption('--name <text>', 'label')
     .option('--description <text>', 'purpose and scope', '')
     .requiredOption('--expires-at <time>', 'ISO 8601 with a zone, such as 2027-12-31T00:00:00Z')
-    .option('--permissions <list>', 'of chat, upload, admin', list, ['chat'])
-    .option('--agents <list>', 'agent or agent/app; all where left out', list)
+    .option('--permissions <list>', 'chat, upload and admin, separated by commas', list, ['chat'])
+    .option('--agents <list>', 'agent or agent/app, separated by commas; all agents if omitted', list)
     .action(async ({ agents, json, ...key }: CreateOptions) =>
       show(await run('keys create', { ...key, allowedAgents: agents }), json),
     )

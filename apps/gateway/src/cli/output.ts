@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 
-/** A heading and how a record's cell beneath it reads. */
+/** A column of a table: its heading, and the cell that it shows for a record. */
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 export type Cell = string | number | null | undefined
 
@@ -8,14 +8,14 @@ export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, null, 2))
 }
 
-/** One line a record below a line of headings; a sentence where there is none. */
+/** Prints a line of headings and one line for each record, or the sentence `none` if there is no record. */
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): void {
   const headings = columns.map(([heading]) => heading.toUpperCase())
   if (rows.length === 0) console.log(none)
   else printAligned([headings, ...rows.map((row) => columns.map(([, cell]) => text(cell(row))))])
 }
 
-/** One line a property. */
+/** Prints one line for each property. */
 export function printProperties(properties: Readonly<Record<string, Cell>>): void {
   printAligned(Object.entries(properties).map(([name, value]) => [name, text(value)]))
 }
@@ -34,6 +34,6 @@ function printAligned(lines: readonly (readonly string[])[]): void {
 }
 
 function text(cell: Cell): string {
-  // A description may have several lines; a table has one.
+  // A description may have several lines, but each record must stay on one.
   return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replace(/\s+/g, ' ')
 }

@@ -7,13 +7,16 @@ import { addGatewayCommands } from './start.ts'
 import { addUsageCommands } from './usage.ts'
 import { addUserCommands } from './users.ts'
 
-/** The whole command line. What runs is loaded by the command that runs it, so that help and a mistaken configuration are answered at once. */
+/**
+ * Creates the command line. Each command imports the code that it runs, so that help and errors in the configuration are
+ * shown without the time to load the whole gateway.
+ */
 export function createProgram(): Command {
   const program = new Command('trunkline')
     .description('One HTTP interface in front of several AI agent platforms.')
     .version(manifest.version, '--version', 'print the version')
     .configureOutput({
-      outputError: (text, write) => write(`${oneLine(text)} (--help shows what there is)\n`),
+      outputError: (text, write) => write(`${oneLine(text)} (see --help)\n`),
     })
     .addHelpText(
       'after',

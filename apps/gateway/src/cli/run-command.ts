@@ -11,7 +11,11 @@ import { systemRuntime } from '#core/runtime.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
 import type { Command, CommandArguments, CommandResults } from '#process/commands.ts'
 
-/** Runs a command in the gateway that owns the embedded database, or, where none runs, in this process. */
+/**
+ * Runs a command in the gateway that owns the embedded database or, if none is running, in this process.
+ *
+ * @throws OperatorError if there is no database, or if it lacks migrations
+ */
 export async function runCommand<Name extends Command>(
   config: Config,
   name: Name,
@@ -24,7 +28,7 @@ export async function runCommand<Name extends Command>(
   }
   return withDatabase(config, async (database) => {
     requireMigrated(await readPendingMigrations(database))
-    // Not loaded where the running gateway answers.
+    // Imported only here, because loading them takes time and the running gateway usually executes the command.
     const { createLogger } = await import('#ops/logger.ts')
     const { createGateway } = await import('../gateway.ts')
     const { createCommands } = await import('#process/commands.ts')
@@ -35,7 +39,7 @@ export async function runCommand<Name extends Command>(
   })
 }
 
-/** Applies the migrations that are missing; returns their names. */
+/** Applies the missing migrations and returns their names. */
 export function migrateOnce(config: Config): Promise<string[]> {
   return withDatabase(config, async (database) => {
     await readPendingMigrations(database)
@@ -43,14 +47,14 @@ export function migrateOnce(config: Config): Promise<string[]> {
   })
 }
 
-/** Fills the database of DATABASE_URL from an export; returns the rows of each table. */
+/** Fills the database of DATABASE_URL from an export and returns the number of rows of each table. */
 export async function importOnce({ databaseUrl }: Config, file: string): Promise<ExportEnd['end']> {
   if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: names the database to fill.')
   const { importDatabase } = await import('#core/database/import.ts')
   return importDatabase(databaseUrl, file)
 }
 
-/** A mistyped DATA_DIR must not leave a database behind. */
+/** Refuses a directory without a database, because opening it would create one, for example after a typo in DATA_DIR. */
 function requireEmbedded(dataDir: string): void {
   if (existsSync(join(dataDir, 'db'))) return
   throw new OperatorError(

@@ -9,7 +9,7 @@ export function addGatewayCommands(program: Command): void {
     .description('run the gateway until SIGTERM or SIGINT')
     .action(async () => {
       const settings = config()
-      // A gateway whose output nobody takes, or whose disk is full, serves all the same.
+      // The gateway keeps serving even if its output is closed or its disk is full.
       process.stdout.on('error', () => undefined)
       if (settings.workers > 1 && cluster.isPrimary) process.exit(await startWorkers(settings))
       const { start } = await import('#process/start.ts')
@@ -18,9 +18,9 @@ export function addGatewayCommands(program: Command): void {
 
   program
     .command('config')
-    .description('look at the configuration')
+    .description('inspect the configuration')
     .command('check')
-    .description('read the file and the environment and tell every mistake')
+    .description('check the configuration file and the environment, and print every error')
     .action(() => {
       const { source, agents, sandbox } = config()
       const from = source ?? 'no file: sandbox mode'
@@ -30,7 +30,7 @@ export function addGatewayCommands(program: Command): void {
     })
 }
 
-/** The emulators live in the primary: workers that each had their own would forget each other's conversations. */
+/** In sandbox mode the emulators run in the primary, because emulators of each worker would not share conversations. */
 async function startWorkers({ workers, sandbox }: Config): Promise<number> {
   const { runWorkers } = await import('#process/workers.ts')
   if (!sandbox) return runWorkers(workers, {})

@@ -4,7 +4,7 @@ import { type JsonOption, run, withJson } from './context.ts'
 import { type Column, printJson, printTable } from './output.ts'
 
 export function addUsageCommands(program: Command): void {
-  const usage = program.command('usage').description('look at what was counted')
+  const usage = program.command('usage').description('inspect the counted usage')
 
   withJson(usage.command('verify'))
     .description('check that counters, rollups and ledger agree; exit code 1 where they do not')

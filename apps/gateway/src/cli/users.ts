@@ -11,10 +11,10 @@ type QuotaOptions = Pick<NewUser, 'maxApiCalls' | 'quotaPeriod'>
 type CreateOptions = JsonOption & QuotaOptions & { readonly role: Role; readonly passwordStdin?: true }
 
 export function addUserCommands(program: Command): void {
-  const users = program.command('users').description('manage accounts')
+  const users = program.command('users').description('manage users')
 
   withQuota(users.command('create'))
-    .description('create a user; without --password-stdin a password is made and printed')
+    .description('create a user; without --password-stdin a password is generated and printed')
     .argument('<username>', '3 to 64 letters, digits and . _ - @')
     .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('user'))
     .option('--password-stdin', 'read the password from standard input')
@@ -34,7 +34,7 @@ export function addUserCommands(program: Command): void {
     })
 
   withJson(users.command('set-password'))
-    .description('set a password, read from standard input; ends the tokens of the user')
+    .description('set a password, read from standard input, and revoke the access tokens of the user')
     .argument('<username>')
     .action(async (username: string, options: JsonOption) =>
       show(await run('users set-password', { username, password: await passwordFromStdin() }), options),
@@ -46,7 +46,7 @@ export function addUserCommands(program: Command): void {
     .action((username: string, options: JsonOption) => update(username, { status: 'suspended' }, options))
 
   withJson(users.command('activate'))
-    .description("take back a suspension: the user's keys serve again, and it can log in")
+    .description("end a suspension: the user's keys work again, and it can log in")
     .argument('<username>')
     .action((username: string, options: JsonOption) => update(username, { status: 'active' }, options))
 
@@ -57,7 +57,7 @@ export function addUserCommands(program: Command): void {
     .action((username: string, role: Role, options: JsonOption) => update(username, { role }, options))
 
   withQuota(users.command('set-quota'))
-    .description('change how many calls the user may make; what is left out stays')
+    .description('change how many calls the user may make; an omitted value stays unchanged')
     .argument('<username>')
     .argument('[max-api-calls]', 'the same as --max-api-calls', wholeNumber)
     .action((username: string, calls: number | undefined, options: JsonOption & QuotaOptions, command) => {
@@ -72,7 +72,12 @@ export function addUserCommands(program: Command): void {
 function withQuota(command: Command): Command {
   return withJson(command)
     .option('--max-api-calls <number>', 'calls the user may make in a period; 0 allows none', wholeNumber)
-    .addOption(new Option('--quota-period <period>', 'UTC; none: altogether').choices(QUOTA_PERIODS))
+    .addOption(
+      new Option(
+        '--quota-period <period>',
+        'period of the quota, in UTC; none counts all calls ever made',
+      ).choices(QUOTA_PERIODS),
+    )
 }
 
 async function update(username: string, change: UserChange, options: JsonOption): Promise<void> {

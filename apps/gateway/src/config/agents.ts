@@ -3,33 +3,33 @@ import { Value } from 'typebox/value'
 import type { Adapter, Agent } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import { isObject } from '#core/agents/translate/json.ts'
-import { type ConfigIssue, findMistakes, pathOf } from './issues.ts'
+import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
-/** The agents whose entries the schema accepts, and what the schema cannot say about them. */
+/** The agents whose entries the schema accepts, and the issues that a schema cannot express. */
 export function resolveAgents(
   entries: unknown,
   platforms: PlatformRegistry,
-): { agents: Agent[]; mistakes: ConfigIssue[] } {
+): { agents: Agent[]; issues: ConfigIssue[] } {
   const agents: Agent[] = []
-  const mistakes: ConfigIssue[] = []
-  if (!isObject(entries)) return { agents, mistakes }
-  if (Object.keys(entries).length === 0) mistakes.push({ path: 'agents', problem: 'expected one at least' })
+  const issues: ConfigIssue[] = []
+  if (!isObject(entries)) return { agents, issues }
+  if (Object.keys(entries).length === 0) issues.push({ path: 'agents', problem: 'expected one at least' })
   for (const [id, entry] of Object.entries(entries)) {
     if (!Value.Check(AgentEntry, entry)) continue
     const path = pathOf('agents', id)
     const adapter = platforms.find(entry.platform ?? id)
     if (adapter !== undefined) {
-      mistakes.push(...findContradictions(adapter, entry, path, platforms))
+      issues.push(...findContradictions(adapter, entry, path, platforms))
       agents.push(toAgent(id, adapter, entry))
     } else if (entry.platform === undefined) {
-      mistakes.push({
+      issues.push({
         path: `${path}.platform`,
         problem: `missing, expected one of ${platforms.names.join(', ')}`,
       })
     }
   }
-  return { agents, mistakes }
+  return { agents, issues }
 }
 
 function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
@@ -56,7 +56,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
   }
 }
 
-/** The platform's own properties alone, with their defaults. */
+/** The properties that only this platform has, with their defaults. */
 function optionsOf(schema: TObject, properties: object): Record<string, unknown> {
   const own = Object.entries(properties).filter(([name]) => Object.hasOwn(schema.properties, name))
   const options = Value.Default(schema, Object.fromEntries(own))
@@ -73,25 +73,27 @@ function findContradictions(
   const has = (properties: object, name: string) => Reflect.get(properties, name) !== undefined
   const everyAppHas = (name: string) => apps.length > 0 && apps.every(([, app]) => has(app, name))
 
-  const mistakes = [
-    ...findForeign(adapter, adapters, 'agent', entry, path),
-    ...apps.flatMap(([id, app]) => findForeign(adapter, adapters, 'app', app, pathOf(`${path}.apps`, id))),
+  const issues = [
+    ...findForeignProperties(adapter, adapters, 'agent', entry, path),
+    ...apps.flatMap(([id, app]) =>
+      findForeignProperties(adapter, adapters, 'app', app, pathOf(`${path}.apps`, id)),
+    ),
   ]
   if (apps.filter(([, app]) => app.default).length > 1) {
-    mistakes.push({ path: `${path}.apps`, problem: 'expected one default at most' })
+    issues.push({ path: `${path}.apps`, problem: 'expected one default at most' })
   }
   for (const name of adapter.entryRequires) {
     if (has(entry, name) || everyAppHas(name)) continue
-    mistakes.push({ path: `${path}.${name}`, problem: 'missing, expected here or in every app' })
+    issues.push({ path: `${path}.${name}`, problem: 'missing, expected here or in every app' })
   }
-  return mistakes
+  return issues
 }
 
 /**
- * Properties of other platforms, which this one would ignore silently, and properties that mean something else on
- * another platform, which the schema of the file therefore lets pass.
+ * Reports properties of other platforms, which this one would silently ignore, and checks properties that mean something
+ * else on another platform: the schema of the file accepts any of these meanings.
  */
-function findForeign(
+function findForeignProperties(
   adapter: Adapter,
   adapters: readonly Adapter[],
   level: 'agent' | 'app',
@@ -101,7 +103,7 @@ function findForeign(
   const own = adapter.entry[level].properties
   return Object.entries(properties).flatMap(([name, value]) => {
     const property = Object.hasOwn(own, name) ? own[name] : undefined
-    if (property !== undefined) return findMistakes(property, value, `${path}.${name}`)
+    if (property !== undefined) return findIssues(property, value, `${path}.${name}`)
     const owners = adapters.filter(({ entry }) => Object.hasOwn(entry[level].properties, name))
     if (owners.length === 0) return []
     const names = owners.map(({ platform }) => platform).join(', ')

@@ -5,21 +5,21 @@ import { errorCode } from '#core/error-code.ts'
 import { ConfigError, type ConfigIssue, pathOf } from './issues.ts'
 
 /**
- * The content of a YAML file, or undefined where there is no such file.
+ * Reads a YAML file. Returns undefined if the file does not exist.
  *
- * @throws {@link ConfigError} with the place of every mistake in its syntax
+ * @throws {@link ConfigError} with the place of each syntax error
  */
 export function readConfigFile(source: string): unknown {
   const text = readIfThere(source)
   return text === undefined ? undefined : parseYaml(text, source)
 }
 
-/** Replaces each `${NAME}` in a text by the variable's value; `$${` stands for `${`. */
+/** Replaces each `${NAME}` in the strings of a value by the environment variable; `$${` is an escaped `${`. */
 export function expandVariables(
   value: unknown,
   env: NodeJS.ProcessEnv,
-): { value: unknown; mistakes: ConfigIssue[] } {
-  const mistakes: ConfigIssue[] = []
+): { value: unknown; issues: ConfigIssue[] } {
+  const issues: ConfigIssue[] = []
 
   const expand = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') return expandText(value, path)
@@ -34,11 +34,11 @@ export function expandVariables(
     text.replace(/(\$?)\$\{([^}]*)\}/g, (reference: string, escaped: string, name: string) => {
       if (escaped) return reference.slice(1)
       if (env[name]) return env[name]
-      mistakes.push({ path, problem: `the environment variable ${name} is not set` })
+      issues.push({ path, problem: `the environment variable ${name} is not set` })
       return reference
     })
 
-  return { value: expand(value, ''), mistakes }
+  return { value: expand(value, ''), issues }
 }
 
 function readIfThere(source: string): string | undefined {
@@ -54,17 +54,17 @@ function readIfThere(source: string): string | undefined {
 
 function parseYaml(text: string, source: string): unknown {
   const lineCounter = new LineCounter()
-  // The library's pretty errors quote the lines around them, which may hold keys. Keys of mappings stay texts: a bot id
-  // of 19 digits would lose its last ones as a number.
+  // The library's pretty errors quote the lines around them, which may hold API keys. Keys of mappings stay strings, since
+  // a bot id of 19 digits would lose its last digits as a number.
   const document = parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true })
-  const mistakes = [...firstCauses(document.errors), ...document.warnings].map(({ code, message, pos }) => ({
+  const issues = [...firstCauses(document.errors), ...document.warnings].map(({ code, message, pos }) => ({
     offset: pos[0],
     problem: inWords(code, message, text.slice(...pos)),
   }))
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) === undefined)
-        mistakes.push({
+        issues.push({
           offset: alias.range?.[0] ?? 0,
           problem: 'a value that starts with * must be put in quotes, unless one before it is marked with &',
         })
@@ -73,9 +73,9 @@ function parseYaml(text: string, source: string): unknown {
       if (isRounded(scalar)) scalar.value = BigInt(scalar.source ?? '')
     },
   })
-  if (mistakes.length > 0) {
+  if (issues.length > 0) {
     throw new ConfigError(
-      mistakes.map(({ offset, problem }) => {
+      issues.map(({ offset, problem }) => {
         const { line, col } = lineCounter.linePos(offset)
         return `${source}:${line}:${col}: ${nearKey(text, offset)}${problem}`
       }),
@@ -84,19 +84,22 @@ function parseYaml(text: string, source: string): unknown {
   try {
     return document.toJS()
   } catch (cause) {
-    // Aliases of aliases that would fill the memory.
+    // The library refuses aliases of aliases that would fill the memory.
     if (cause instanceof ReferenceError) throw new ConfigError([`${source}: ${cause.message}`], { cause })
     throw cause
   }
 }
 
-/** A document that is broken in one place looks broken in those that follow; repeated keys are told apart from that. */
+/** One syntax error makes the parser report others after it, so only the first is shown, unless all are repeated keys. */
 function firstCauses(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
   const broken = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
   return broken === undefined ? errors : [broken]
 }
 
-/** What the parser says about its own grammar, said about the file. A value that looks like grammar may be a secret. */
+/**
+ * The parser's error in terms of the file instead of the grammar. It quotes at most one character, since a value that looks
+ * like grammar may be a secret.
+ */
 function inWords(code: ErrorCode, message: string, found: string): string {
   switch (code) {
     case 'DUPLICATE_KEY':
@@ -128,7 +131,7 @@ function inWords(code: ErrorCode, message: string, found: string): string {
 
 const KEY = /^[\s-]*(?:"([^"\n]*)"|'([^'\n]*)'|([\w.-]+))\s*:(?:\s|$)/
 
-/** The key of the line or, where it has none, of the last one before. Never a value, which may be a secret. */
+/** The key on the line or, if it has none, the last one before. Never a value, since that may be a secret. */
 function nearKey(text: string, offset: number): string {
   const end = text.indexOf('\n', offset)
   const lines = text.slice(0, end < 0 ? text.length : end).split('\n')
@@ -136,7 +139,7 @@ function nearKey(text: string, offset: number): string {
   return key === undefined ? '' : `${key}: `
 }
 
-/** An integer that JavaScript's numbers cannot hold stays as it was written, so that its mistake can show it. */
+/** Whether JavaScript's numbers cannot hold this integer. It is kept as a bigint then, so that the issue can show it. */
 function isRounded({ value, source }: Scalar): boolean {
   return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER && /^\d+$/.test(source ?? '')
 }

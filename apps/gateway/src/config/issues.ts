@@ -6,31 +6,33 @@ import { expectation } from '#core/expectation.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
 
+/** One thing that is wrong with the configuration. */
 export interface ConfigIssue {
-  /** As one would write it: `agents.support.apps["a.b"]`. */
+  /** The place in the file, such as `agents.support.apps["a.b"]`, or the name of an environment variable. */
   readonly path: string
   readonly problem: string
 }
 
-/** Everything that is wrong with the configuration, a line each. */
+/** Everything that is wrong with the configuration, as one line for each issue. */
 export class ConfigError extends Error {
-  readonly mistakes: readonly string[]
+  readonly issues: readonly string[]
 
-  constructor(mistakes: readonly string[], options?: ErrorOptions) {
-    super(mistakes.join('\n'), options)
+  constructor(issues: readonly string[], options?: ErrorOptions) {
+    super(issues.join('\n'), options)
     this.name = 'ConfigError'
-    this.mistakes = mistakes
+    this.issues = issues
   }
 }
 
-/** Each value that the schema refuses: where it is, what was expected, what was found. */
-export function findMistakes(schema: TSchema, value: unknown, path: string): ConfigIssue[] {
+/** Lists each value that the schema refuses: where it is, what was expected and what was found. */
+export function findIssues(schema: TSchema, value: unknown, path: string): ConfigIssue[] {
   if (value === undefined) return [{ path, problem: `missing, expected ${expectation(schema)}` }]
   const inside = findInside(schema, value, path)
   if (inside.length > 0 || Value.Check(schema, value)) return inside
   return [{ path, problem: `expected ${expectation(schema)}${found(schema, value)}` }]
 }
 
+/** The path of a key below another path. Keys that are not plain words are quoted in brackets. */
 export function pathOf(parent: string, key: string): string {
   if (!/^[\w-]+$/.test(key)) return `${parent}[${JSON.stringify(key)}]`
   return parent === '' ? key : `${parent}.${key}`
@@ -38,7 +40,7 @@ export function pathOf(parent: string, key: string): string {
 
 function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[] {
   if (Type.IsArray(schema) && Array.isArray(value)) {
-    return value.flatMap((item, index) => findMistakes(schema.items, item, `${path}[${index}]`))
+    return value.flatMap((item, index) => findIssues(schema.items, item, `${path}[${index}]`))
   }
   if (!isObject(value)) return []
   if (Type.IsObject(schema)) {
@@ -51,21 +53,21 @@ function findInside(schema: TSchema, value: unknown, path: string): ConfigIssue[
       })),
       ...Object.entries(schema.properties)
         .filter(([name, property]) => value[name] !== undefined || !Type.IsOptional(property))
-        .flatMap(([name, property]) => findMistakes(property, value[name], pathOf(path, name))),
+        .flatMap(([name, property]) => findIssues(property, value[name], pathOf(path, name))),
     ]
   }
   if (Type.IsRecord(schema)) {
     const key = new RegExp(Type.RecordPattern(schema), 'u')
     return Object.entries(value).flatMap(([name, item]) =>
       key.test(name)
-        ? findMistakes(Type.RecordValue(schema), item, pathOf(path, name))
+        ? findIssues(Type.RecordValue(schema), item, pathOf(path, name))
         : [{ path: pathOf(path, name), problem: `expected ${expectedKey(schema)}` }],
     )
   }
   return []
 }
 
-/** What the keys of a mapping are, which only a pattern says otherwise. */
+/** The description of the keys of a mapping, because a pattern would not be understood in a message. */
 function expectedKey(schema: TSchema): string {
   const text: unknown = Reflect.get(schema, 'expectedKey')
   if (typeof text !== 'string') throw new Error('The schema lacks "expectedKey".')
@@ -75,14 +77,14 @@ function expectedKey(schema: TSchema): string {
 function found(schema: TSchema, value: unknown): string {
   if (value === null) return ', got nothing'
   if (isObject(value)) return ', got a mapping'
-  // Where a list was expected, what is in it is what is wrong.
+  // If a list was expected, its content is wrong, so it is shown below.
   if (Array.isArray(value) && !Type.IsArray(schema)) return ', got a list'
   if (value === '' && Reflect.has(schema, 'minLength')) return ', got an empty one'
   const hint = Type.IsString(schema) && typeof value !== 'string' ? ' (put it in quotes)' : ''
   return Reflect.has(schema, 'secret') ? hint : `, got ${shown(value)}${hint}`
 }
 
-/** Mistakes are logged: whatever may be a password in a URL stays out, even where it is no URL yet. */
+/** Issues are logged, so everything that may be a password in a URL is left out, even if the value is not a valid URL. */
 function shown(value: unknown): string {
   const json = typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
   const text = json.replace(/\/\/.*@/, '//…@')

@@ -86,13 +86,13 @@ describe('defaults', () => {
     expect(agents[0]?.timeouts).toMatchObject({ idleMs: 1, totalMs: 1_200_000 })
   })
 
-  test('a key may be made to live for ten years, wherever they begin', () => {
+  test('a key may live for ten years, whenever they begin', () => {
     const { maxLifetimeDays } = parseConfig(undefined, {}).apiKeys
     const tenYears = Date.UTC(2038, 0, 1) - Date.UTC(2028, 0, 1)
     expect(maxLifetimeDays * 86_400_000).toBeGreaterThanOrEqual(tenYears)
   })
 
-  test('what was parsed is left as it was', () => {
+  test('parsing does not change its input', () => {
     const file = { agents: { a: dify } }
     const before = structuredClone(file)
     parseConfig(file, {})
@@ -101,7 +101,7 @@ describe('defaults', () => {
 })
 
 describe('agents', () => {
-  test('an id that is the name of a platform names it', () => {
+  test('an id that is the name of a platform selects that platform', () => {
     const { agents } = parseConfig(
       { agents: { coze: { baseUrl: 'https://api.coze.com/', apiKey: 'k' } } },
       {},
@@ -232,7 +232,7 @@ describe('agents', () => {
     expect(() => createRegistry([...PLATFORMS.adapters, ...PLATFORMS.adapters])).toThrow('the same name')
   })
 
-  test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is a mistake', (id) => {
+  test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is refused', (id) => {
     const file: unknown = JSON.parse(`{"agents": {"${id}": ${JSON.stringify(dify)}}}`)
     expect(mistakesOf(file)).toEqual([expect.stringMatching(/^agents\.\w+: expected an agent id/)])
   })
@@ -254,8 +254,8 @@ describe('agents', () => {
   })
 })
 
-describe('mistakes', () => {
-  test('all of them are told at once, a line each', () => {
+describe('issues', () => {
+  test('all of them are reported at once, one line each', () => {
     const file = {
       agents: { a: { ...dify, baseURL: 'x' }, b: { ...dify, apiKey: 7 } },
       limit: {},
@@ -279,7 +279,7 @@ describe('mistakes', () => {
     ])
   })
 
-  test('no mistake shows a secret', () => {
+  test('no issue shows a secret', () => {
     const file = {
       agents: { a: { ...dify, baseUrl: 'https://me:hunter2@x.example.com', apiKey: ['hunter2'] } },
     }
@@ -324,7 +324,7 @@ describe('mistakes', () => {
     },
   )
 
-  test('every origin is no origin among others', () => {
+  test('"*" cannot be combined with other origins', () => {
     expect(mistakesOf({ agents: { a: dify }, cors: { origins: ['*', 'https://app.example.com'] } })).toEqual([
       'cors.origins: expected a list of exact origins, or "*" alone, got ["*","https://app.example.com"]',
     ])
@@ -340,7 +340,7 @@ describe('mistakes', () => {
 })
 
 describe('environment', () => {
-  test('is taken as given, and an empty variable is an unset one', () => {
+  test('is used as given, and an empty variable counts as unset', () => {
     const env = {
       HOST: '0.0.0.0',
       PORT: '0',
@@ -426,7 +426,7 @@ describe('variables in the file', () => {
     })
   })
 
-  test('that are not set are the only mistake of their value', () => {
+  test('that are not set are the only issue of their value', () => {
     const file = {
       agents: { a: { ...dify, baseUrl: '${URL}', apiKey: '${KEY}' } },
       trustedProxies: ['${PROXY}'],
@@ -440,7 +440,7 @@ describe('variables in the file', () => {
 })
 
 describe('without a file', () => {
-  test('the sandbox stands in, outside production', () => {
+  test('the sandbox is used, except in production', () => {
     expect(loadConfig({}, join(folder, 'empty'))).toMatchObject({ sandbox: true, agents: [] })
   })
 
@@ -450,7 +450,7 @@ describe('without a file', () => {
     ])
   })
 
-  test('a name in GATEWAY_CONFIG is a mistake', () => {
+  test('a file name in GATEWAY_CONFIG is an issue', () => {
     expect(() => loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toThrow(
       `GATEWAY_CONFIG: there is no file ${folder}/other.yaml`,
     )
@@ -518,7 +518,7 @@ describe('the file', () => {
     ])
   })
 
-  test('that cannot be read is a mistake', () => {
+  test('that cannot be read is an issue', () => {
     expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: '.' }, folder))).toEqual([
       `${folder}: cannot be read (EISDIR)`,
     ])
@@ -535,7 +535,7 @@ describe('the file', () => {
   })
 })
 
-test('the example holds an agent of each platform, and needs its variables alone', () => {
+test('the example has an agent of each platform and needs only the variables of its entries', () => {
   const path = join(import.meta.dirname, '../../../../gateway.config.example.yaml')
   const named = readFileSync(path, 'utf8').matchAll(/: \$\{(\w+)\}/g)
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
@@ -559,7 +559,7 @@ function mistakesIn(parse: () => unknown): readonly string[] {
   try {
     parse()
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes
+    if (error instanceof ConfigError) return error.issues
     throw error
   }
   return []

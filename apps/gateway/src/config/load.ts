@@ -8,7 +8,7 @@ import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { normalizeUsername } from '#core/users/user-rules.ts'
 import { resolveAgents } from './agents.ts'
 import { expandVariables, readConfigFile } from './file.ts'
-import { ConfigError, type ConfigIssue, findMistakes } from './issues.ts'
+import { ConfigError, type ConfigIssue, findIssues } from './issues.ts'
 import { configFileOf, Defaults, Environment, type Settings } from './schema.ts'
 
 export { ConfigError }
@@ -19,10 +19,10 @@ type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[
 type FileSettings = Immutable<Settings>
 type Variables = Static<typeof Environment>
 
-/** The settings of the file and of the environment, checked, with every default filled in. */
+/** The validated settings of the file and the environment, with all defaults filled in. */
 export interface Config extends FileSettings {
   readonly production: boolean
-  /** There is no configuration file: `agents` is empty, emulators of the platforms are to fill it. */
+  /** True if there is no configuration file. `agents` is empty then, until the emulators of the platforms have started. */
   readonly sandbox: boolean
   /** The path of the configuration file. */
   readonly source?: string
@@ -31,14 +31,14 @@ export interface Config extends FileSettings {
   readonly platforms: PlatformRegistry
   readonly host: string
   readonly port: number
-  /** What the outside calls the gateway; no slash at the end. */
+  /** The URL under which clients reach the gateway, without a slash at its end. */
   readonly publicUrl: string
-  /** Absent: health and metrics are served on `port`. */
+  /** If absent, health and metrics are served on `port`. */
   readonly opsPort?: number
   readonly dataDir: string
-  /** Absent: the embedded database in `dataDir`. */
+  /** If absent, the embedded database in `dataDir` is used. */
   readonly databaseUrl?: string
-  /** Absent: limits are kept in memory. */
+  /** If absent, limits are kept in memory. */
   readonly redisUrl?: string
   /** In a worker of a sandbox: the entries of the emulators that its primary runs. */
   readonly sandboxAgents?: Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ export interface Config extends FileSettings {
   readonly adminPassword?: string
   readonly logLevel: Variables['LOG_LEVEL']
   readonly workers: number
-  /** Absent: uploads are kept in `dataDir`. */
+  /** If absent, uploads are kept in `dataDir`. */
   readonly s3?: S3
 }
 
@@ -58,16 +58,16 @@ export interface S3 {
   readonly publicUrl?: string
 }
 
-/** Where a configuration comes from; relative paths in it start at `cwd`. */
+/** Where a configuration comes from. Relative paths in it are resolved against `cwd`. */
 export interface Origin {
   readonly cwd: string
   readonly source?: string
 }
 
 /**
- * Reads the file that `GATEWAY_CONFIG` names, else `gateway.config.yaml` where there is one.
+ * Reads the configuration file that `GATEWAY_CONFIG` names, or else `gateway.config.yaml` if it exists, and the environment.
  *
- * @throws {@link ConfigError}
+ * @throws {@link ConfigError} with all issues at once
  */
 export function loadConfig(
   env: NodeJS.ProcessEnv,
@@ -83,9 +83,9 @@ export function loadConfig(
 }
 
 /**
- * Checks the content of a configuration file (undefined: there is none) and the environment.
+ * Validates the content of a configuration file (undefined if there is none) and the environment.
  *
- * @throws {@link ConfigError} with all mistakes at once
+ * @throws {@link ConfigError} with all issues at once
  */
 export function parseConfig(
   file: unknown,
@@ -98,14 +98,14 @@ export function parseConfig(
   const expanded = expandVariables(sandbox ? {} : file, env)
   const schema = configFileOf(platforms)
   const settings = Value.Default(Defaults, expanded.value)
-  const { agents, mistakes } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms)
+  const { agents, issues } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms)
   const variables = readVariables(env)
 
   const all = [
-    ...expanded.mistakes,
-    ...findMistakes(schema, settings, ''),
-    ...(sandbox ? findMissingFile(production) : mistakes),
-    ...findMistakes(Environment, variables, ''),
+    ...expanded.issues,
+    ...findIssues(schema, settings, ''),
+    ...(sandbox ? findMissingFile(production) : issues),
+    ...findIssues(Environment, variables, ''),
     ...findContradictions(variables),
   ]
   if (all.length > 0 || !Value.Check(schema, settings) || !Value.Check(Environment, variables)) {
@@ -122,12 +122,12 @@ export function parseConfig(
   }
 }
 
-/** Set by the primary of several workers, never by a person. */
+/** An internal variable that the primary process sets for its workers. */
 function sandboxAgentsOf({ SANDBOX_AGENTS: json }: NodeJS.ProcessEnv): Record<string, unknown> | undefined {
   return json ? (JSON.parse(json) as Record<string, unknown>) : undefined
 }
 
-/** Set and not empty, numbers as numbers, defaults filled in; not yet checked. */
+/** The variables that are set and not empty, with numbers converted and defaults filled in, but not yet validated. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, unknown> {
   const variables: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(Environment.properties)) {
@@ -138,7 +138,7 @@ function readVariables(env: NodeJS.ProcessEnv): Record<string, unknown> {
   return variables
 }
 
-/** A text that is no number that JavaScript can hold stays one, so that its mistake shows it as it was given. */
+/** A text that is not a number, or too large for one, stays a text, so that the issue shows it as it was given. */
 function numberIn(text: string): number | string {
   return /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
 }
@@ -176,7 +176,7 @@ function fromS3Variables(variables: Variables): S3 | undefined {
   }
 }
 
-/** An address that stands for all of them is none that a client could call. */
+/** Clients cannot call an address that means "all interfaces", so such an address becomes `localhost`. */
 function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
@@ -189,28 +189,28 @@ function findMissingFile(production: boolean): ConfigIssue[] {
 }
 
 function findContradictions(variables: Record<string, unknown>): ConfigIssue[] {
-  const mistakes: ConfigIssue[] = []
+  const issues: ConfigIssue[] = []
   if (Number(variables.WORKERS) > 1 && variables.DATABASE_URL === undefined) {
-    mistakes.push({
+    issues.push({
       path: 'WORKERS',
       problem: 'more than 1 needs DATABASE_URL: one process owns the embedded database',
     })
   }
   if (variables.OPS_PORT === variables.PORT && variables.PORT !== 0) {
-    mistakes.push({ path: 'OPS_PORT', problem: 'expected another port than PORT' })
+    issues.push({ path: 'OPS_PORT', problem: 'expected another port than PORT' })
   }
   for (const path of ['S3_ENDPOINT', 'S3_REGION', 'S3_PUBLIC_URL']) {
     if (variables[path] !== undefined && variables.S3_BUCKET === undefined) {
-      mistakes.push({ path, problem: 'means nothing without S3_BUCKET' })
+      issues.push({ path, problem: 'means nothing without S3_BUCKET' })
     }
   }
-  return mistakes
+  return issues
 }
 
-/** The first mistake of a path explains the others: a variable that is not set is no URL either. */
-function inLines(mistakes: readonly ConfigIssue[]): string[] {
+/** Only the first issue of each path is shown, as it explains the others: a variable that is not set is no valid URL either. */
+function inLines(issues: readonly ConfigIssue[]): string[] {
   const firsts = new Map<string, string>()
-  for (const { path, problem } of mistakes) {
+  for (const { path, problem } of issues) {
     if (!firsts.has(path)) firsts.set(path, problem)
   }
   return [...firsts].map(([path, problem]) => `${path || 'the file'}: ${problem}`)

@@ -13,17 +13,17 @@ import {
 
 const MIB = 1024 * 1024
 
-/** Longer timers fire at once in Node. */
+/** Node fires timers with a longer delay immediately. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
-/** A century: PostgreSQL's intervals and JavaScript's dates still hold moments that are so far away. */
+/** A century, which PostgreSQL's intervals and JavaScript's dates can still represent. */
 const DAYS_MAX = 36_500
 const TEN_YEARS_SECONDS = 315_360_000
-/** A key's own limits are columns of 32 bits, and no higher than these. */
+/** A key's own limits must not exceed these and are stored in columns of 32 bits. */
 const POINTS_MAX = 1_000_000_000
 const WORKERS_MAX = 256
 
-/** What a column of PostgreSQL's integers holds. */
+/** The largest value of PostgreSQL's type `integer`. */
 const COUNT_MAX = 2 ** 31 - 1
 
 const ACCEPTED_UPLOADS = [
@@ -43,14 +43,14 @@ const ACCEPTED_UPLOADS = [
   'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 ]
 
-/** What every platform takes in an app of an entry. */
+/** The properties of an app that all platforms have. */
 const APP = {
   name: Type.Optional(text()),
   default: Type.Optional(flag()),
   apiKey: Type.Optional(text({ secret: true })),
 }
 
-/** What every platform takes in an entry. */
+/** The properties of an agent's entry that all platforms have. */
 const ENTRY = {
   baseUrl: httpUrl(),
   apiKey: Type.Optional(text({ secret: true })),
@@ -67,11 +67,11 @@ const ENTRY = {
   reasoning: flag({ default: false }),
 }
 
-/** An entry as far as it is the same for every platform. */
+/** An agent's entry, as far as it is the same for all platforms. */
 export const AgentEntry = Type.Object({ ...ENTRY, platform: Type.Optional(Type.String()) }, { default: {} })
 export type AgentEntry = Static<typeof AgentEntry>
 
-/** Everything in the configuration file but the agents. */
+/** All properties of the configuration file except the agents. */
 const SETTINGS = {
   limits: section({
     chat: limit(60),
@@ -115,7 +115,7 @@ const SETTINGS = {
     appsPerDayMax: count(ROLLUP_BOUNDS.appsPerDayMax, { maximum: COUNT_MAX }),
   }),
   users: section({ maxApiCalls: count(1_000_000, { minimum: 0 }) }),
-  // Ten years hold three leap days at most.
+  // Ten years, which contain at most three leap days.
   apiKeys: section({ maxLifetimeDays: days(3_653), activePerUserMax: count(1_000) }),
   tokens: section({
     lifetimeSeconds: count(3_600, { maximum: TEN_YEARS_SECONDS }),
@@ -137,12 +137,12 @@ const SETTINGS = {
   instance: section({ leaseMs: timerMs(15_000), retentionDays: days(30) }),
 }
 
-/** What is filled in where the file says nothing. The defaults of a platform's own properties are its adapter's. */
+/** The defaults of the file. The adapters define the defaults of the properties that only their platform has. */
 export const Defaults = section({ agents: agentsOf(AgentEntry), ...SETTINGS })
 
 /**
- * The configuration file. An entry may have the properties of any registered platform here, so that each mistake is
- * reported where it stands; which of them the entry's own platform knows is checked afterwards.
+ * The schema of the configuration file. It accepts the properties of every registered platform in every entry, so that each
+ * issue is reported at its own place; `agents.ts` then checks which of them the platform of the entry knows.
  */
 export function configFileOf({ names, adapters }: PlatformRegistry) {
   const entry = section({
@@ -154,10 +154,10 @@ export function configFileOf({ names, adapters }: PlatformRegistry) {
   return section({ agents: agentsOf(entry), ...SETTINGS })
 }
 
-/** The settings of a configuration file that was checked, without its agents. */
+/** The settings of a validated configuration file, without its agents. */
 export type Settings = Omit<Static<typeof Defaults>, 'agents'>
 
-/** The variables that are read besides `NODE_ENV` and `GATEWAY_CONFIG`. */
+/** The environment variables that are read in addition to `NODE_ENV` and `GATEWAY_CONFIG`. */
 export const Environment = section({
   HOST: text({ default: '127.0.0.1' }),
   PORT: port({ default: 8080 }),
@@ -191,7 +191,7 @@ export const Environment = section({
   S3_PUBLIC_URL: Type.Optional(httpUrl()),
 })
 
-/** The properties of several platforms together. Where a name means different things, any of them is accepted. */
+/** The properties of several platforms combined. If a name has several meanings, a value for any of them is accepted. */
 function ownProperties(schemas: readonly TObject[]): Record<string, TSchema> {
   const meanings = new Map<string, TSchema[]>()
   for (const { properties } of schemas) {
@@ -253,7 +253,7 @@ function wholeNumber({
   maximum = Number.MAX_SAFE_INTEGER,
   ...options
 }: Annotations & { minimum?: number; maximum?: number } = {}) {
-  // Both ends are always named: a number that is too large is also "1 or more".
+  // The text always names both ends, since "1 or more" would not explain why a large number is refused.
   const expected = `a whole number, ${minimum} to ${maximum}`
   return Type.Integer({ minimum, maximum, expected, ...options })
 }
@@ -279,7 +279,7 @@ function port(options: Annotations = {}) {
 
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text)
-  // The parser forgives white space and a missing `//`, and drops an empty query.
+  // URL.parse accepts white space and a missing `//`, and drops an empty query.
   return /^https?:\/\/[^\s?#]+$/i.test(text) && url !== null && `${url.username}${url.password}` === ''
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorReason } from '#core/errors.ts'
 
-/** How every route that reads a body, even one it needs not, can refuse it. */
+/** The reasons for which a route that reads a body, even an optional one, can refuse it. */
 export const BODY_PROBLEMS = [
   'invalid_request',
   'invalid_json',

@@ -15,12 +15,12 @@ test.each([
   expect(idOfHeader('x-id', header)).toBe(id)
 })
 
-test('whatever is escaped in a header is read', () => {
+test('any percent-encoded character of a header is decoded', () => {
   expect(idOfHeader('x-id', '%63%31')).toBe('c1')
   expect(idOfHeader('x-id', 'a%20b c')).toBe('a b c')
 })
 
-test.each(['100%', '%zz', '%ff', '%E4%BC', '\u00fc', '\u00c3\u00bc'])('%j is no id', (header) => {
+test.each(['100%', '%zz', '%ff', '%E4%BC', '\u00fc', '\u00c3\u00bc'])('%j is refused as an id', (header) => {
   expect(() => idOfHeader('x-id', header)).toThrow(
     expect.objectContaining({ reason: 'invalid_request', detail: expect.stringMatching(/^headers\.x-id: /) }),
   )

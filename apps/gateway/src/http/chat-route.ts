@@ -7,17 +7,17 @@ import type { StreamTimes } from './event-stream.ts'
 import { type FieldPlace, inBody, inHeader, RequestProblem } from './field-place.ts'
 import { limitHeaders } from './limit-headers.ts'
 
-/** What the chat routes share: their options, the start of a call, its end user, its headers and its reasons to fail. */
 export interface ChatRouteOptions extends StreamTimes {
   readonly replyBytesMax: number
-  /** The request header of a trusted front that names the end user. */
+  /** The request header in which a trusted proxy names the end user. */
   readonly endUserHeader?: string | undefined
 }
 
 /**
- * Starts the call of a request. It ends when the client closes its connection. Every answer from here on carries the headers
- * of the limit. Returns the service's own promise, since another one would cost every call. The parsed body is the call's
- * from then on: Fastify would hold it until the reply has ended, which for a stream takes minutes.
+ * Starts the call of a request and aborts it when the client closes its connection. From here on every response carries the
+ * headers of the limit. Returns the service's own promise, since an `async` function would cost every call another one.
+ * Removes the parsed body from the request, because Fastify would keep it in memory until the reply ends, which takes
+ * minutes for a stream.
  */
 export function startChat(
   { chat: service }: { readonly chat: Pick<ChatService, 'start'> },
@@ -31,13 +31,13 @@ export function startChat(
   return chat
 }
 
-/** Names the call in every answer of the request from here on, also in an error. */
+/** Sets the headers that identify the call, for every response from here on, errors included. */
 export function callHeaders(request: FastifyRequest, reply: FastifyReply, chat: Chat): void {
   request.callId = chat.callId
   reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
 }
 
-/** One signal from the client's socket to the platform's. */
+/** A signal that aborts when the client's connection closes before the response is complete. */
 function abortedWith(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => {
@@ -46,7 +46,7 @@ function abortedWith(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** A trusted front's header takes precedence over the body, which the front's own users could write. */
+/** The header of a trusted proxy takes precedence over the body, which the users behind that proxy may be able to set. */
 export function endUserOf(
   request: FastifyRequest,
   { endUserHeader }: ChatRouteOptions,
@@ -56,6 +56,7 @@ export function endUserOf(
   return endUserHeader === undefined || value === undefined ? (user ?? '') : idOfHeader(endUserHeader, value)
 }
 
+/** The place from which {@link endUserOf} takes the end user, for error messages. */
 export function endUserPlace(request: FastifyRequest, { endUserHeader }: ChatRouteOptions): FieldPlace {
   return endUserHeader === undefined || headerOf(request, endUserHeader) === undefined
     ? inBody('user')
@@ -67,21 +68,28 @@ function headerOf(request: FastifyRequest, name: string | undefined): string | u
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** An id is any text, and a header is not: both ways an id goes percent-encoded where it holds anything but printable ASCII. */
+/**
+ * The form of an id in a header. An id may be any text and a header value may not, so ids are percent-encoded in both
+ * directions where they contain a `%` or anything but printable ASCII.
+ */
 export function headerOfId(id: string): string {
   return PLAIN_ID.test(id) ? id : encodeURIComponent(id)
 }
 
-/** Printable ASCII without `%`, and without blanks at its ends, which HTTP cuts off. */
+/** Printable ASCII without `%`, and without spaces at either end, which HTTP strips. */
 const PLAIN_ID = /^(?! )[\x20-\x24\x26-\x7e]*(?<! )$/
 
-/** The id that a header holds in the form of {@link headerOfId}. */
+/**
+ * The id in a header value of the form of {@link headerOfId}.
+ *
+ * @throws {@link RequestProblem} if the value is neither plain nor valid percent-encoded UTF-8
+ */
 export function idOfHeader(name: string, value: string): string {
   if (PLAIN_ID.test(value)) return value
   try {
     if (PRINTABLE_ASCII.test(value)) return decodeURIComponent(value)
   } catch {
-    // Half an escape, or bytes that are not UTF-8.
+    // An incomplete escape, or bytes that are not UTF-8.
   }
   throw new RequestProblem(
     inHeader(name),
@@ -91,7 +99,7 @@ export function idOfHeader(name: string, value: string): string {
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 
-/** Everything that a chat call can end with, whatever the face. */
+/** The reasons with which a chat call can fail on every face. */
 export const CHAT_PROBLEMS = [
   'invalid_request',
   'invalid_json',

@@ -2,14 +2,14 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import type { Chat } from '#core/chat/service.ts'
 import type { Problem } from '#core/errors.ts'
 
-/** Turns events into the bytes of a stream. One encoder a stream. */
+/** Encodes events as the text of a stream. It has state, so each stream needs an encoder of its own. */
 export interface ChunkEncoder {
-  /** Empty where the event is not for this client. */
+  /** Returns the empty string if this client does not get the event. */
   encode(event: ChatEvent): string
   fail(problem: Problem): string
 }
 
-/** A chunk up to its choices: the same from one to the next, until the platform names another model. */
+/** The JSON of a chunk up to its choices, which stays the same until the platform names another model. */
 export function chunkHead(id: string, { created }: Chat, model: string): string {
   const fields = JSON.stringify({ id, object: 'chat.completion.chunk', created, model })
   return `data: ${fields.slice(0, -1)},"choices":[`

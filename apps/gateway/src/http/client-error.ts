@@ -4,15 +4,18 @@ import { Problem } from '#core/errors.ts'
 import { closeSoon, isClosing } from './closing.ts'
 import { errorBody, problemHeaders } from './problem.ts'
 
-/** What is no HTTP never becomes a request, but is answered in the same shape before the connection closes. */
+/**
+ * Answers bytes that are not valid HTTP with the error body of all routes, and closes the connection. Such bytes never
+ * become a request, so the error handler of the routes does not see them.
+ */
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
   newId: () => string,
 ): void {
-  // It has its answer; what it goes on sending is read away.
+  // It already has its answer; what it still sends is discarded.
   if (isClosing(socket)) return
-  // A reset needs no answer, and a response that has begun must not get a second head.
+  // A reset connection cannot be answered, and a response that has begun must not get a second head.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy()
     return
@@ -20,7 +23,7 @@ export function answerClientError(
   refuseConnection(socket, problemOf(error.code), newId())
 }
 
-/** Answers a connection that has brought no request, and closes it. */
+/** Sends an error on a connection that carries no request, and closes it. */
 export function refuseConnection(socket: Socket, problem: Problem, requestId: string): void {
   const body = JSON.stringify(errorBody(problem, requestId))
   const headers = {

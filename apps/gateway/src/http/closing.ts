@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 
-/** For the last bytes to arrive, and for a client that still writes to read the answer. */
+/** Time for the last bytes to arrive and for a client that is still sending to read the response. */
 const GRACE_MS = 2_000
 
 const closing = new WeakSet<Socket>()
 
 /**
- * Ends a connection without cutting off its answer, and without depending on the client: what the client still sends is read
- * away, since a socket that is closed with unread bytes is reset, and the reset can overtake the answer. A client that keeps
- * its side open loses the connection after a short grace.
+ * Closes a connection so that its response arrives, whatever the client does. What the client still sends is read and
+ * discarded: the system resets a socket that is closed with unread bytes, and the reset can overtake the response. A client
+ * that keeps its side open loses the connection after two seconds.
  */
 export function closeSoon(socket: Socket): void {
   if (closing.has(socket) || socket.destroyed) return

@@ -70,14 +70,14 @@ const dead = async (socket: Socket) => {
 
 const fill = async () => {
   const opened = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, open))
-  // Idle after a request: these are within their rights.
+  // They have sent a request and are idle now, which is allowed.
   for (const { socket } of opened) socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n')
   await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX))
   expect(connections.open).toBe(CONNECTIONS_MAX)
   return opened
 }
 
-test('what is no HTTP is told so, and its connection closed though the client keeps its side open and goes on sending', async () => {
+test('bytes that are not HTTP get 400, and the connection is closed although the client keeps it open and sends on', async () => {
   const { socket, text } = await open()
   socket.write('hello\r\n\r\n')
   await once(socket, 'end')
@@ -87,7 +87,7 @@ test('what is no HTTP is told so, and its connection closed though the client ke
   await vi.waitFor(() => expect(connections.open).toBe(0))
 })
 
-test('a request that dribbles is told so and closed, and is no request any more when it is complete', async () => {
+test('a request that arrives too slowly gets an error and is closed, and is not served when it completes later', async () => {
   const { socket, text } = await open()
   socket.write('POST / HTTP/1.1\r\nhost: a\r\n')
   await once(socket, 'end')
@@ -98,7 +98,7 @@ test('a request that dribbles is told so and closed, and is no request any more 
   expect(served).not.toHaveBeenCalled()
 })
 
-test('a connection that says nothing at all is closed as well', async () => {
+test('a connection that sends nothing at all is closed as well', async () => {
   const { socket, text } = await open()
   await once(socket, 'end')
   expect(text()).toMatch(/^HTTP\/1\.1 400/)
@@ -137,7 +137,7 @@ test('a client that is refused while it sends a large body reads the answer', as
   }
 })
 
-test('beyond the bound a connection without a request is told so and closed', async () => {
+test('beyond the bound a connection without a request gets an error and is closed', async () => {
   Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
   await fill()
   const { socket, text } = await open()
@@ -149,7 +149,7 @@ test('beyond the bound a connection without a request is told so and closed', as
   await dead(socket)
 })
 
-test('a client that takes nothing of its response loses the connection, one that is slow does not', async () => {
+test('a client that reads nothing of its response loses the connection, a slow one does not', async () => {
   const stuck = await open()
   stuck.socket.pause()
   const slow = await open()

@@ -5,11 +5,11 @@ import { refuseConnection } from './client-error.ts'
 import { closeSoon, isClosing } from './closing.ts'
 import { sendProblem } from './problem.ts'
 
-/** Connections beyond the bound that are being refused at a time; what comes on top is closed without an answer. */
+/** How many connections beyond the bound get an answer at a time; further ones are closed without one. */
 const REFUSED_MAX = 1_000
-/** A connection beyond the bound that brings no request until then is refused without one. */
+/** How long a connection beyond the bound may take to send its request before it is refused without one. */
 const REFUSE_WITHIN_MS = 1_000
-/** How long a client may take nothing of a response that is complete. */
+/** How long a client may read nothing of a response that is complete. */
 const UNREAD_MS = 120_000
 
 export interface ConnectionOptions {
@@ -17,21 +17,21 @@ export interface ConnectionOptions {
   readonly newId: () => string
   readonly unreadMs?: number
   readonly observer: {
-    /** The bound is reached, or there is room again. */
+    /** Called when the bound is reached, and when there is room again. */
     full(isFull: boolean): void
-    /** A connection was refused that brought no request. */
+    /** Called when a connection that sent no request was refused. */
     refused(): void
   }
 }
 
 export interface Connections {
-  /** Those within the bound. */
+  /** The number of open connections within the bound. */
   readonly open: number
 }
 
 /**
- * Bounds the connections of a server, and what a client that does not read, or does not close, can hold of it. To be called
- * before other hooks are added; {@link refuseBeyondBound} is the hook that answers.
+ * Bounds the connections of a server, and how long a client that does not read or does not close can keep one. Must be
+ * called before other hooks are added. {@link refuseBeyondBound} adds the hook that answers requests beyond the bound.
  */
 export function boundConnections(
   app: FastifyInstance,
@@ -45,13 +45,13 @@ export function boundConnections(
   }
   app.server.maxConnections = connectionsMax + REFUSED_MAX
   app.server.on('connection', (socket) => {
-    // What Node calls after the last response; it would reset a client that is still sending.
+    // Node calls this after the last response. Its own version would reset a client that is still sending.
     socket.destroySoon = () => closeSoon(socket)
     if (open < connectionsMax) {
       open += 1
       socket.once('close', () => {
         open -= 1
-        // Not at the first that closes: at the bound, connections come and go.
+        // Not as soon as one closes: near the bound, connections come and go, and each change would be reported.
         if (open < connectionsMax * 0.9) setFull(false)
       })
       return
@@ -67,10 +67,10 @@ export function boundConnections(
   })
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
-    // Its answer has been given; nothing that comes behind is a request any more.
+    // This connection was already refused, so pipelined requests behind that are not served.
     if (isClosing(socket)) return void reply.hijack()
     reply.raw.once('prefinish', () => {
-      // Every byte that is taken starts the time anew; the server ends the socket when it has run out.
+      // Every byte that the client reads restarts this timeout; the server destroys the socket when it expires.
       if (socket.writableLength > 0) socket.setTimeout(unreadMs)
     })
     done()
@@ -84,7 +84,7 @@ export function boundConnections(
 
 const refused = new WeakSet<Socket>()
 
-/** After the hooks whose headers the refusal should have. */
+/** Refuses requests on connections beyond the bound. Must be added after the hooks whose headers the refusal should have. */
 export function refuseBeyondBound(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!refused.has(request.raw.socket)) return done()

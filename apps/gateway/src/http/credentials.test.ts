@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(() => at.clear())
 afterAll(() => at.app.close())
 
-/** Over a socket: only there a header can come twice. */
+/** Sends the request over a socket, since `inject` cannot send a header twice. */
 function getMe(authorization: string[]): Promise<{ status: number | undefined; body: string }> {
   const { port } = at.app.server.address() as AddressInfo
   return new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ test.each<[string, string[], string]>([
   expect(JSON.parse(body)).toMatchObject({ code: 401, reason })
 })
 
-test('a good credential that comes twice is 401', async () => {
+test('a valid credential that is sent twice is 401', async () => {
   const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
   const { body } = await getMe([`Bearer ${key.fullKey}`, `Bearer ${key.fullKey}`])
   expect(JSON.parse(body)).toMatchObject({
@@ -68,7 +68,7 @@ test('a good credential that comes twice is 401', async () => {
   })
 })
 
-test('a credential is judged before the body is read', async () => {
+test('a credential is checked before the body is read', async () => {
   const response = await at.app.inject({
     method: 'POST',
     url: '/api/v1/users',
@@ -78,7 +78,7 @@ test('a credential is judged before the body is read', async () => {
   expect(response.json()).toMatchObject({ code: 401, reason: 'credential_missing' })
 })
 
-test('management takes a token or a key with admin; another key is 403 there', async () => {
+test('management accepts a token or a key with admin, and refuses other keys with 403', async () => {
   const admin = await at.join('admin')
   const chat = await at.keyOf(admin, { permissions: ['chat', 'upload'] })
   const acting = await at.keyOf(admin, { permissions: ['admin'] })
@@ -95,7 +95,7 @@ test('management takes a token or a key with admin; another key is 403 there', a
   }
 })
 
-test('where no credential is needed, one that is sent must still be good', async () => {
+test('where no credential is needed, one that is sent must still be valid', async () => {
   const key = await at.keyOf(await at.join('premium'))
   expect((await at.call(undefined, 'GET', '/optional')).json()).toEqual({ via: 'nobody' })
   expect((await at.call(key.fullKey, 'GET', '/optional')).json()).toEqual({ via: 'key' })
@@ -104,7 +104,7 @@ test('where no credential is needed, one that is sent must still be good', async
   })
 })
 
-test('chat takes what looks like an API key, and leaves the rest to the admission', async () => {
+test('chat checks only the form of an API key and leaves the rest to the admission', async () => {
   const apiKey = makeApiKey(randomBytes)
   expect((await at.call(apiKey, 'GET', '/chat-key')).json()).toEqual({ apiKey })
   expect((await at.call('tl_x', 'GET', '/chat-key')).json()).toMatchObject({ reason: 'credential_malformed' })

@@ -6,9 +6,9 @@ import type { Services } from '#core/services/services.ts'
 import { toProblem } from './problem.ts'
 
 /**
- * The services decide what a caller may do. These hooks only decide it earlier, by the same functions, so that a caller
- * that will be refused is refused before a byte of its body is read.
- * The reasons beside each hook are those that it can end with, for the route's schema.
+ * The services decide what a caller may do. These hooks apply the same functions earlier, so that a caller that will be
+ * refused is refused before its body is read. The list beside each hook holds the reasons with which it can fail, for the
+ * schema of the route.
  */
 type CredentialHook = (request: FastifyRequest) => Promise<void>
 
@@ -28,12 +28,16 @@ const CREDENTIAL_PROBLEMS = [
   'unavailable',
 ] as const satisfies ErrorReason[]
 
-/** The caller that the route's hook found. A route without a hook refuses everybody. */
+/**
+ * The caller that the route's hook has authenticated.
+ *
+ * @throws Problem `credential_missing` if there is none, so a route whose hook is forgotten refuses every request
+ */
 export function callerOf(request: FastifyRequest): Principal {
   return request.principal ?? fail('credential_missing')
 }
 
-/** An access token, or an API key with `admin`, which acts for its owner. */
+/** Accepts an access token, or an API key with the permission `admin`, which acts for its owner. */
 export function managerOnly(services: Authenticating): CredentialHook {
   return only(services, requireManager)
 }
@@ -49,14 +53,14 @@ export const TOKEN_PROBLEMS = [
   'access_token_required',
 ] as const satisfies ErrorReason[]
 
-/** Any valid API key, whatever its permissions. */
+/** Accepts any valid API key, whatever its permissions. */
 export function keyOnly(services: Authenticating): CredentialHook {
   return only(services, requireKey)
 }
 
 export const KEY_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'api_key_required'] as const satisfies ErrorReason[]
 
-/** Any valid credential: the service decides how much the caller sees. */
+/** Accepts any valid credential; the service decides how much the caller sees. */
 export function anyCredential(services: Authenticating): CredentialHook {
   return only(services, () => undefined)
 }
@@ -78,7 +82,10 @@ export function optionalPrincipal(services: Authenticating): CredentialHook {
   }
 }
 
-/** The form of an API key alone: the admission of the call judges the rest, in the statement that counts it. */
+/**
+ * Checks only the form of an API key. The key itself is checked by the statement that admits and counts the call, which saves
+ * a query for every chat.
+ */
 export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
   return (request, _reply, done) => {
     request.apiKey = bearerOf(request)
@@ -89,8 +96,9 @@ export function requireChatKey({ authentication }: Authenticating): onRequestHoo
 }
 
 /**
- * For routes behind {@link requireChatKey}, whose key is looked up by the call itself: before an answer that says what is
- * wrong with the request, the key is looked up, so that only a valid one learns anything. A good call pays nothing for it.
+ * An error handler for routes behind {@link requireChatKey}, whose key is checked only when the call is admitted. Before a
+ * response that says what is wrong with the request it checks the key, so that only callers with a valid key learn anything.
+ * Requests without an error pay nothing for it.
  */
 export function judgeKeyFirst({
   authentication,
@@ -100,7 +108,7 @@ export function judgeKeyFirst({
     if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
       await authentication.authenticate(request.apiKey, request.ip)
     }
-    // On to the handler of all routes.
+    // Fastify passes it on to the error handler of all routes.
     throw error
   }
 }
@@ -113,12 +121,16 @@ function authenticate({ authentication }: Authenticating, request: FastifyReques
 
 const BEARER = /^bearer +([\x21-\x7e]{1,4096})$/i
 
-/** The one credential of a request. */
+/**
+ * The credential of a request.
+ *
+ * @throws Problem `credential_missing` or `credential_malformed`
+ */
 export function bearerOf({ raw }: FastifyRequest): string {
   const { authorization } = raw.headers
   if (authorization === undefined)
     fail('credential_missing', 'authorization: expected Bearer and a credential.')
-  // Node keeps the first of several silently, and a proxy before us may have judged another.
+  // Node silently keeps the first of several, and a proxy in front may have checked another one.
   if (countAuthorizations(raw.rawHeaders) > 1) {
     fail('credential_malformed', 'authorization: was sent more than once.')
   }
@@ -141,7 +153,7 @@ declare module 'fastify' {
     principal: Principal | undefined
     /** Set by {@link requireChatKey}. */
     apiKey: string
-    /** From now on the chat service answers for the key. */
+    /** Set once the chat service has taken over the check of the key. */
     isKeyJudgedByCall: boolean
   }
 }

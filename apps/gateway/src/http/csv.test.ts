@@ -72,7 +72,7 @@ test('rows go out while they come, and a reader that leaves ends their source', 
     'cache-control': 'no-store',
   })
   const reader = response.body?.getReader()
-  // The head is here although the first row is not.
+  // The header has arrived although the first row has not.
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('id\r\n')
   row.resolve()
   await reader?.read()

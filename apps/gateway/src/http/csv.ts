@@ -5,7 +5,7 @@ import { createPauses } from '#core/pauses.ts'
 
 export type Cell = string | number | Date | null
 
-/** RFC 4180. Spreadsheets run what begins like a formula, and callers choose some of these texts. */
+/** RFC 4180. Formulas are escaped because spreadsheets evaluate them and callers choose some of these texts. */
 export const CSV_FORMAT: Options = {
   record_delimiter: 'windows',
   escape_formulas: true,
@@ -13,12 +13,12 @@ export const CSV_FORMAT: Options = {
   quote_record_delimiter: true,
   cast: {
     date: (date) => date.toISOString(),
-    // Some spreadsheets skip a line feed before a formula, which the library leaves as it is.
+    // Some spreadsheets skip a line feed before a formula; the library does not escape that case.
     string: (text) => (text.startsWith('\n') ? `'${text}` : text),
   },
 }
 
-/** Sends rows as CSV while they come, and only as fast as they are read. */
+/** Streams rows as CSV. Rows are read only as fast as the client reads, so memory stays bounded. */
 export function sendCsv(
   reply: FastifyReply,
   name: string,
@@ -30,7 +30,7 @@ export function sendCsv(
     .header('content-disposition', `attachment; filename="${name}.csv"`)
     .header('cache-control', 'no-store')
   const text = pipeline(withPauses(header, rows), stringify(CSV_FORMAT), () => {
-    // A failure ends the response, and with it the request, which logs it.
+    // A failure ends the response, and the end of the request is logged.
   })
   return reply.send(text)
 }

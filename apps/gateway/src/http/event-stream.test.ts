@@ -88,9 +88,9 @@ test('a failure before the first text is an ordinary error', async () => {
 })
 
 test.each([
-  ['told by its reason', new Problem('agent_truncated'), 'agent_truncated'],
-  ['of ours bare', new Error('a secret of ours'), 'internal_error'],
-])('a failure after it is one frame, %s, and no [DONE]', async (_name, error, code) => {
+  ['a problem', new Problem('agent_truncated'), 'agent_truncated'],
+  ['an internal error, whose message is not sent', new Error('a secret of ours'), 'internal_error'],
+])('a failure after the first text is one event and no [DONE]: %s', async (_name, error, code) => {
   batches = async function* () {
     yield say('Hi')
     throw error
@@ -101,7 +101,7 @@ test.each([
   expect(stream).not.toMatch(/DONE|secret/)
 })
 
-test('headers wait only so long; then they go with a comment, and a failure can only be a frame', async () => {
+test('headers wait only for headerHoldMs; then they are sent with a comment, and a failure becomes an event', async () => {
   times = { headerHoldMs: 10, keepAliveMs: LONG_MS }
   const fail = Promise.withResolvers<never>()
   batches = async function* () {
@@ -114,7 +114,7 @@ test('headers wait only so long; then they go with a comment, and a failure can 
   expect(await text(response)).toMatch(/^data: \{"error":.*"agent_unreachable".*\n\n$/)
 })
 
-test('a comment goes out in every silence, until the end', async () => {
+test('a comment is sent in every silence until the end', async () => {
   times = { headerHoldMs: LONG_MS, keepAliveMs: 10 }
   const next = Promise.withResolvers<void>()
   batches = async function* () {
@@ -130,7 +130,7 @@ test('a comment goes out in every silence, until the end', async () => {
   expect(await text(response)).toMatch(/data: \[DONE\]\n\n$/)
 })
 
-test('no character of a text ends a line, for readers that split by Unicode either', async () => {
+test('no character of a text ends a line, not even for readers that split at Unicode line ends', async () => {
   batches = async function* () {
     yield say('a\u2028b\u2029c\u0085d\r\ne\u000bf')
     yield [end]
@@ -142,7 +142,7 @@ test('no character of a text ends a line, for readers that split by Unicode eith
   )
 })
 
-test('a client that does not read is waited for: no more is asked of the call', async () => {
+test('while a client does not read, no more events are read from the call', async () => {
   const megabyte = 'x'.repeat(1 << 20)
   let asked = 0
   batches = async function* () {
@@ -175,7 +175,7 @@ test('a client that has left is not waited for', async () => {
   await ended.promise
 })
 
-/** What was under way has arrived. */
+/** Waits until what was in flight has arrived. */
 async function roundTrips(): Promise<void> {
   for (let trip = 0; trip < 10; trip += 1) {
     await fetch(`${app.listeningOrigin}/nothing`).then((response) => response.text())

@@ -6,19 +6,21 @@ import { problemOf } from '#core/problem-of.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 
 export interface StreamTimes {
-  /** How long the response's headers wait for the platform, so that a refusal is an ordinary response. */
+  /** How long the response's headers wait for the first text, so that an error before it is an ordinary response. */
   readonly headerHoldMs: number
-  /** A comment goes out after so much silence. */
+  /** After this much silence a comment is sent, so that proxies do not close the connection. */
   readonly keepAliveMs: number
 }
 
 const KEEP_ALIVE = ': keep-alive\n\n'
-/** They end a line for clients that split as Python's `splitlines` does, and would cut an event in two. */
+/** Clients that split lines like Python's `splitlines` take these for line ends and would cut an event in two. */
 const UNICODE_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
 /**
- * Writes a call as server-sent events. Throws the call's {@link Problem} while no byte has been sent; from then on a
- * failure is one frame, after which the stream closes without `[DONE]`.
+ * Writes a call as server-sent events. Once a byte has been sent, a failure becomes one event, after which the stream ends
+ * without `[DONE]`.
+ *
+ * @throws the call's {@link Problem} if it fails before the first byte, and errors that are not problems in any case
  */
 export async function sendEventStream(
   reply: FastifyReply,
@@ -31,7 +33,7 @@ export async function sendEventStream(
     await chat.events.read((batch) => {
       let text = ''
       for (const event of batch) text += encoder.encode(event)
-      // A slow reader is waited for, and so the platform's socket is not read.
+      // Waits for a slow reader. Meanwhile nothing is read from the platform, which slows it down in turn.
       return text === '' || stream.write(text) ? undefined : stream.drained()
     })
   } catch (error) {
@@ -43,14 +45,14 @@ export async function sendEventStream(
   }
 }
 
-/** As JSON allows: outside its strings there is none of them. */
+/** The JSON escape of a character. Safe for the whole text, since these characters occur only inside JSON strings. */
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /**
- * The response as a stream: its headers go with the first text, or when they have been held long enough. A class, because
- * a function for each of its methods would cost every open stream half a kilobyte.
+ * The response as a stream. Its headers are sent with the first text, or when they have been held for `headerHoldMs`. It is
+ * a class because a closure for each of its methods would cost every open stream half a kilobyte.
  */
 class EventStream {
   readonly #reply: FastifyReply
@@ -73,7 +75,7 @@ class EventStream {
     if (!this.#isOpen) this.#open()
     this.#lastWriteMs = performance.now()
     const { raw } = this.#reply
-    // ASCII, the usual, has no such line ends, and is the same in Latin-1, which needs no encoding.
+    // Text in ASCII, the usual case, has no such line ends and is the same in Latin-1, which Node writes without encoding.
     if (Buffer.byteLength(text) === text.length) return raw.write(text, 'latin1')
     return raw.write(text.replace(UNICODE_LINE_ENDS, escaped))
   }
@@ -92,7 +94,7 @@ class EventStream {
     this.#isOpen = true
     this.#reply.hijack()
     raw.writeHead(200, {
-      // What hooks have set: request id, CORS, limits.
+      // The headers that hooks have set: request id, CORS and limits.
       ...(this.#reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
@@ -108,7 +110,8 @@ class EventStream {
   }
 
   #keepAlive(): void {
-    // Fragments move a number, not the timer. Asked once: a second look at the clock could find the time just over.
+    // Writes only store their time. To restart the timer with each of them would cost every fragment. The clock is read once,
+    // because a second reading could be past the deadline and give a negative wait.
     const leftMs = this.#isOpen ? this.#keepAliveMs - this.#silentMs() : 0
     if (leftMs <= 0) this.write(KEEP_ALIVE)
     clearTimeout(this.#timer)
@@ -121,9 +124,9 @@ class EventStream {
 }
 
 /**
- * Writes the head by itself, since Node would otherwise keep the dozens of pieces it was put together from (1.6 kB) as
- * long as the response. The cork lets it leave together with the first text; on the socket, because an end while the
- * response itself is corked loses what was written.
+ * Flushes the head before the first text. Otherwise Node keeps the dozens of strings that make up the head (1.6 kB) as long
+ * as the response lives. The cork lets head and first text leave in one packet. It is set on the socket because ending a
+ * response while the response itself is corked loses what was written.
  */
 function sendHead(raw: ServerResponse): void {
   const { socket } = raw
@@ -132,7 +135,10 @@ function sendHead(raw: ServerResponse): void {
   process.nextTick(() => socket?.uncork())
 }
 
-/** Resolves when the client has taken what was written, or is gone, which ends the call: `stalled-clients.ts` sees to that. */
+/**
+ * Resolves when the client has read what was written, or is gone. `stalled-clients.ts` closes the connection of a client
+ * that reads nothing, so this cannot wait forever.
+ */
 function drained(raw: ServerResponse): Promise<void> {
   if (raw.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
 import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'
 
-/** Where a field stands in an HTTP request, in the words of the interface: `body.expires_at` or `headers.agent`. */
+/** Where a field is in an HTTP request, by the names of the interface: `body.expires_at` or `headers.agent`. */
 export interface FieldPlace {
   readonly part: 'body' | 'query' | 'headers' | 'path'
   readonly path: FieldPath
@@ -16,10 +16,10 @@ export function inHeader(name: string): FieldPlace {
   return { part: 'headers', path: [name] }
 }
 
-/** The places of fields, by core's name, that a route takes from elsewhere than {@link usualPlace}. */
+/** The places of the fields, by core's names, that a route does not take from their {@link usualPlace}. */
 export type FieldPlaces = Readonly<Record<string, FieldPlace>>
 
-/** What an HTTP layer finds wrong by itself, at a place that it knows. */
+/** A problem that the HTTP layer finds by itself, at a place that it knows. */
 export class RequestProblem extends Problem {
   readonly place: FieldPlace
 
@@ -29,10 +29,10 @@ export class RequestProblem extends Problem {
   }
 }
 
-/** A problem in the words of the request that it is about. */
+/** A problem, described by the names that fields have in the request. */
 export interface DescribedProblem {
   readonly detail: string
-  /** The field without its part of the request, as OpenAI's `param` has it; null where the problem is about none. */
+  /** The field without the part of the request, for OpenAI's `param`; null if the problem is about no field. */
   readonly param: string | null
 }
 
@@ -51,7 +51,7 @@ function findPlace(request: FastifyRequest, field: FieldPath): FieldPlace {
   return own === undefined ? usual : { part: own.part, path: [...own.path, ...usual.path.slice(1)] }
 }
 
-/** Requests that change something carry their fields in the body, the others in the query, both in snake case. */
+/** GET and HEAD carry their fields in the query, all other methods in the body, both in snake case. */
 function usualPlace({ method }: FastifyRequest, field: FieldPath): FieldPlace {
   const part = method === 'GET' || method === 'HEAD' ? 'query' : 'body'
   return { part, path: renameFields(field, inSnakeCase) }

@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fail } from '#core/errors.ts'
 
-/** Deeper values serve nobody, and would overflow the stack of whatever walks them. */
+/** No request needs deeper values, and they would overflow the stack of recursive functions. */
 const DEPTH_MAX = 64
 
 /**
- * Takes away Fastify's own parsers, so that a route takes a body only where the context in which it is registered has a
- * parser for its type. Every other type is 415.
+ * Removes Fastify's own parsers, so that a route accepts a body only if the context in which it is registered has a parser
+ * for its type. Every other type is refused with 415.
  */
 export function refuseBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
 }
 
 /**
- * The routes of this context take JSON in UTF-8 and nothing else. An empty body is absent; the schema of the route says
- * whether that is enough. Routes that take another type stand in a context of their own beside it.
+ * Makes the routes of this context accept JSON in UTF-8 and nothing else. An empty body counts as absent; the schema of the
+ * route decides whether that is valid. Routes that accept another type need a context of their own.
  */
 export function installJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -38,7 +38,7 @@ function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
   return value
 }
 
-/** Bodies are at most 1 MiB: nothing is gained by compressing them, and what unpacks to far more could be hidden in one. */
+/** Compressed bodies are refused: bodies are small, so compression gains little, and it could hide a body that is huge. */
 function requireIdentity(encoding: string | undefined): void {
   if (encoding === undefined || /^\s*(?:identity\s*)?$/i.test(encoding)) return
   fail('unsupported_media_type', `content-encoding: expected identity, got ${encoding.slice(0, 40)}.`)
@@ -65,7 +65,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    // V8 quotes the input in its message; the position alone is enough.
+    // V8's message quotes the input, which may hold secrets, so only the position is taken from it.
     const position = /position (\d+)/.exec((cause as Error).message)?.[1]
     const place = position === undefined ? '' : ` (at position ${position})`
     fail('invalid_json', { detail: `body: is not valid JSON${place}.`, cause })

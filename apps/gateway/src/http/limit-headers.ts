@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 
-/** `RateLimit` headers (IETF draft) on every limited reply. */
+/** Sets the `RateLimit` and `RateLimit-Policy` headers of the IETF draft on the response of a limited route. */
 export function limitHeaders(
   reply: FastifyReply,
   { policy, points, windowSeconds, ...now }: LimitVerdict,

@@ -1,16 +1,16 @@
 import type { Problem } from '#core/errors.ts'
 import type { DescribedProblem } from './field-place.ts'
 
-/** OpenAI's error shape, which its clients also read from a stream. `code` is our reason, `type` OpenAI's class. */
+/** OpenAI's form of an error, which its clients also read from a stream. `code` is our reason, `type` OpenAI's class. */
 export interface OpenAiError {
   readonly message: string
   readonly type: string
   readonly code: string
-  /** The field that is not valid, where it is one. */
+  /** The field that is not valid; null if the error is about no field. */
   readonly param: string | null
 }
 
-/** In a stream, where the request was accepted, no field is at fault: the second argument may then be left out. */
+/** Omit the second argument for an error in a stream: the request was accepted then, so no field is at fault. */
 export function openAiError(
   problem: Problem,
   { detail, param }: DescribedProblem = { detail: problem.detail, param: null },
@@ -25,7 +25,7 @@ export function openAiError(
   }
 }
 
-/** The only text that clients show: where the detail alone does not say what happened, the reason's text goes before it. */
+/** Clients show this text alone. Where the detail does not say what happened, the text of the reason precedes it. */
 function messageOf({ reason, message }: Problem, detail: string): string {
   return reason === 'quota_exceeded' && detail !== message ? `${message} ${detail}` : detail
 }

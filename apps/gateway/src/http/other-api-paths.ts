@@ -1,11 +1,11 @@
 /**
- * Tools that know OpenAI ask for paths that this gateway does not have, or have a base URL that is not quite right. Their
- * users see nothing but the message of the error, so it says what to use instead.
+ * Clients of OpenAI's API request paths that this gateway does not have, or are configured with a base URL that is slightly
+ * wrong. Their users see only the message of the error, so it says what to use instead.
  */
 const WRONG_BASE =
   /^\/(?:(?:api\/)?(?:chat\/completions|models|completions|responses|embeddings)|v1|api\/v1\/(?:api|v1))(?:\/|$)/
 
-/** By what follows `/api/v1`. */
+/** The hints by the path segment that follows `/api/v1`. */
 const HINTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     responses:
@@ -24,7 +24,7 @@ const HINTS: ReadonlyMap<string, string> = new Map(
 const GENERAL_HINT =
   'Chats are POST /api/v1/chat/completions or POST /api/v1/chat, models GET /api/v1/models; /docs has every route.'
 
-/** What to use in place of a path that leads nowhere; empty where nothing points to a client of this API. */
+/** What to use instead of an unknown path; empty if the path does not look like one of an API client. */
 export function otherApiHint(url: string): string {
   const [path = ''] = url.split('?', 1)
   if (WRONG_BASE.test(path)) return 'The base URL of this API ends in /api/v1.'

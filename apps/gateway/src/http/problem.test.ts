@@ -16,12 +16,12 @@ async function waitsFor(retryAfterSeconds: number): Promise<unknown[]> {
   return responses.map(({ headers }) => headers['retry-after'])
 }
 
-test('a wait is always one that common clients wait for, where the window is no longer than a minute', async () => {
+test('for windows of up to a minute, Retry-After is a time that common clients honour', async () => {
   expect(await waitsFor(1)).toEqual(['1', '1'])
   expect(await waitsFor(59)).toEqual(['59', '59'])
   expect(await waitsFor(60)).toEqual(['59', '59'])
 })
 
-test('a longer wait is told as it is, but on the face whose clients would come back at once', async () => {
+test('a longer wait is sent unchanged, except on the face whose clients would retry at once', async () => {
   expect(await waitsFor(3_600)).toEqual(['3600', '59'])
 })

@@ -26,18 +26,18 @@ export function errorBody(problem: Problem, requestId: string, detail = problem.
   }
 }
 
-/** To be called before the routes are added. */
+/** Installs the error handlers. Must be called before the routes are added, see {@link watchRoutes}. */
 export function installProblems(app: FastifyInstance): void {
   const problemOfUnknown = watchRoutes(app)
-  // Before the body is read: its type or size matters to nobody where there is no route.
+  // Before the body is read, so that a wrong type or size of it does not hide that there is no such route.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) throw problemOfUnknown(request, reply)
     done()
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = toProblem(error)
-    // Fastify closes where it refuses a body, and the reset can overtake the answer while the client still writes.
-    // Left open, the rest is read away, for as long as the server's request timeout allows.
+    // Fastify closes the connection when it refuses a body, and the reset can overtake the response while the client is
+    // still sending. Left open, the rest is read and discarded, at most until the server's request timeout.
     if (problem.reason !== 'draining') reply.removeHeader('connection')
     return sendProblem(problem, request, reply)
   })
@@ -45,8 +45,8 @@ export function installProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Only what is our own fault is worth an operator's attention; refusals show in the request line and the metrics, those by
-  // which the gateway protects itself as well: they have no cause.
+  // Only faults of the gateway or its database are logged as errors. Refusals appear in the request log and the metrics; so
+  // does an `unavailable` with which the gateway protects itself, which has no cause.
   if (
     problem.reason === 'internal_error' ||
     (problem.reason === 'unavailable' && problem.cause !== undefined)
@@ -65,17 +65,20 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
     .send(isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request))
 }
 
-/** Who asks for a path of the API that does not exist may be a client of either kind, so the body has both shapes. */
+/** A request for an unknown path may come from a client of either face, so the body has both forms. */
 function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
   const body = errorBody(problem, request.id, describeIn(request, problem).detail)
   const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
   return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
 }
 
-/** openai 4 and 5 and the AI SDK wait for `Retry-After` only where it is below 60 s; otherwise they come back within two. */
+/**
+ * OpenAI's SDK (versions 4 and 5) and the AI SDK honour `Retry-After` only below 60 s; a longer one they ignore and retry
+ * within two seconds.
+ */
 const WAITED_FOR_SECONDS_MAX = 59
 
-/** A window of a minute that has just begun lasts 60 s when rounded up: a second less is waited for. */
+/** A window of a minute that has just begun lasts 60 s when rounded up, which those clients would ignore. */
 function retryAfter(seconds: number): string {
   return String(seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds)
 }
@@ -83,7 +86,7 @@ function retryAfter(seconds: number): string {
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {
     'cache-control': 'no-store',
-    // OpenAI's clients go by it; without it they repeat every 409, 429 and 5xx.
+    // OpenAI's clients obey this header; without it they retry every 409, 429 and 5xx.
     'x-should-retry': String(ERRORS[problem.reason].retryable),
   }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
@@ -92,7 +95,7 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   return headers
 }
 
-/** Adds to {@link problemOf} what Fastify itself refuses. */
+/** Like {@link problemOf}, but also knows the errors with which Fastify itself refuses a request. */
 export function toProblem(error: unknown): Problem {
   if (!isFastifyError(error)) return problemOf(error)
   const { code, validation } = error
@@ -113,7 +116,7 @@ export function toProblem(error: unknown): Problem {
   }
 }
 
-/** Fastify's own refusals have a status; those that are not named above are still the client's fault and not ours. */
+/** Fastify's refusals that {@link toProblem} does not list have a status below 500: the request is at fault. */
 function refusalByStatus(error: FastifyError): Problem | undefined {
   const { code, statusCode = 500 } = error
   if (!code.startsWith('FST_') || statusCode >= 500) return undefined
@@ -136,12 +139,12 @@ const REASON_OF_STATUS: ReadonlyMap<number, ErrorReason> = new Map([
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The shape of this route's errors; left out: {@link ErrorBody}. */
+    /** The form of this route's errors; the default is {@link ErrorBody}. */
     errors?: 'openai'
   }
 
   interface FastifyRequest {
-    /** The problem that this request was answered with, for the log line and the metrics. */
+    /** The problem with which this request was refused, for the log line and the metrics. */
     problem: Problem | undefined
   }
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
 
-/** What lies below these is answered from the database. */
+/** Routes below these paths need the database. */
 const STORED = ['/api/', '/graphql', '/files/', '/.well-known/']
 
 /**
- * While the start is not complete, a database that has just come back may lack its tables, and this process its row in it:
- * nothing is asked of it, and no call is counted.
+ * Refuses requests that need the database until the start is complete. Before that, a database that has just become
+ * reachable may lack its tables or the row of this process, so it must not be queried and no call may be counted.
  */
 export function refuseUntilPrepared(app: FastifyInstance, health: { isPrepared(): boolean }): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -25,7 +25,7 @@ function needsDatabase(request: FastifyRequest): boolean {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether requests without a credential are answered without asking the database. */
+    /** Whether requests without a credential are answered without a query to the database. */
     anonymousNeedsNoDatabase?: boolean
   }
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { fail } from '#core/errors.ts'
 
-/** A caller's `X-Request-Id` is kept where it is a plain token: it goes into headers, the log and the ledger as it is. */
+/** A caller's `X-Request-Id` is used only if it matches: it is copied verbatim into headers, the log and the ledger. */
 const PLAIN_TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~:/=@-]{1,128}$/
 
-/** One header of the request, before any hook has run: hence from the raw request. */
+/** The id of a request. It takes the raw request because Fastify calls this before any hook has run. */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, newId: () => string): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && PLAIN_TOKEN.test(given) ? given : newId()
@@ -14,8 +14,11 @@ export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, newId: ()
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
 /**
- * Host is where servers behind one address get confused: exactly one, and shaped like a host.
- * Node keeps the first of several silently, so they are counted in the raw headers.
+ * Requires exactly one Host header in the form of a host name or address. Proxies and servers that disagree about the host
+ * of a request can be tricked into mixing up sites. Node silently keeps the first of several, so they are counted in the raw
+ * headers.
+ *
+ * @throws Problem `invalid_host`
  */
 export function requirePlainHost(request: FastifyRequest): void {
   const raw = request.raw.rawHeaders

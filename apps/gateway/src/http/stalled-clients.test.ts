@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cutStalledClients } from './stalled-clients.ts'
 
 const STALLED_MS = 1_600
-/** More than the system takes from a process for one connection. */
+/** More than the kernel buffers for one connection. */
 const BODY = Buffer.alloc(40 * 1024 * 1024, 'x')
 
 let server: Server
@@ -43,7 +43,7 @@ test('a client that takes nothing of a reply is cut after the time, and not befo
   expect(await closed).toBeGreaterThanOrEqual(STALLED_MS)
 })
 
-// Elsewhere a process hears only of what the system takes from it, in large steps.
+// Other systems show only the large steps in which the kernel takes bytes from the process.
 test.runIf(process.platform === 'linux')('one that takes little by little is left alone', async () => {
   const { client, closed } = await ask()
   const stalled = await ask()
@@ -51,7 +51,7 @@ test.runIf(process.platform === 'linux')('one that takes little by little is lef
   closed.then(() => {
     isCut = true
   })
-  // Far too slow to be through with what waits for it while the other one is cut twice over.
+  // Far too slow to finish while two stalled clients are cut one after the other.
   const reading = setInterval(() => client.read(32 * 1024), 50)
   await stalled.closed
   await (await ask()).closed

@@ -2,24 +2,26 @@ import { readFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Of a client whose bytes wait in this process. */
+/** The state of a client whose bytes wait in this process. */
 interface Waiting {
-  /** What it has taken so far, in no unit: another value means that it has taken more. */
+  /** How much the client has taken so far. Only compared for equality: another value means that it has taken more. */
   taken: string
   sinceMs: number
 }
 
-const LOOKS_WITHIN = 12
+/** How often the clients are checked within the time after which they are cut. */
+const CHECKS_WITHIN = 12
 
 /**
- * Closes the connections of clients that have taken nothing for so long, though bytes wait for them: streams and whole
- * replies alike, since either holds its memory until the client has it. A client that reads slowly is left alone.
+ * Closes the connections of clients that have read nothing for `stalledMs` although bytes wait for them. This holds for
+ * streams and whole replies alike, since both occupy memory until the client has read them. A client that reads slowly keeps
+ * its connection.
  */
 export function cutStalledClients(server: Server, stalledMs: number): void {
   const sockets = new Set<Socket>()
   const waiting = new Map<Socket, Waiting>()
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const full = [...sockets].filter((socket) => socket.writableLength > 0)
     const inKernel = full.length === 0 ? undefined : await unacknowledged()
     const nowMs = performance.now()
@@ -38,8 +40,8 @@ export function cutStalledClients(server: Server, stalledMs: number): void {
   function schedule(): void {
     if (isClosed) return
     timer = setTimeout(() => {
-      look().then(schedule, schedule)
-    }, stalledMs / LOOKS_WITHIN).unref()
+      check().then(schedule, schedule)
+    }, stalledMs / CHECKS_WITHIN).unref()
   }
 
   server.once('listening', schedule)
@@ -57,9 +59,9 @@ export function cutStalledClients(server: Server, stalledMs: number): void {
 }
 
 /**
- * What we write ourselves in the meantime, such as a stream's comments, counts on both sides of the difference. The system
- * takes from us in steps of more than a megabyte, which a slow client needs minutes for; what it has not acknowledged tells
- * of steps in between.
+ * A value that changes when the client takes bytes. What we write meanwhile, such as a stream's comments, counts on both
+ * sides of the difference. The kernel takes bytes from us in steps of more than a megabyte, for which a slow client needs
+ * minutes; the number of unacknowledged bytes shows the steps in between.
  */
 function takenBy(socket: Socket, inKernel: ReadonlyMap<string, string> | undefined): string {
   const written = socket.bytesWritten - socket.writableLength
@@ -67,8 +69,8 @@ function takenBy(socket: Socket, inKernel: ReadonlyMap<string, string> | undefin
 }
 
 /**
- * Bytes that the system has sent or keeps and the other side has not acknowledged, by the connection's ports. Linux alone
- * tells; elsewhere it is empty. Connections of several addresses may share a pair of ports: the progress of either then
+ * The bytes in the kernel that the other side has not acknowledged, by the ports of the connection. Only Linux reports them;
+ * on other systems the map is empty. Connections of different addresses may share a pair of ports; then the progress of one
  * counts for both.
  */
 async function unacknowledged(): Promise<ReadonlyMap<string, string>> {

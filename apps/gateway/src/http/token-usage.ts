@@ -3,13 +3,13 @@ import type { TokenCounts } from '#core/agents/events.ts'
 
 export const TokenUsageSchema = Type.Object(
   {
-    prompt_tokens: Type.Integer(),
-    completion_tokens: Type.Integer(),
-    total_tokens: Type.Integer(),
+    prompt_tokens: Type.Integer({ description: 'The tokens of the input.' }),
+    completion_tokens: Type.Integer({ description: 'The tokens of the reply.' }),
+    total_tokens: Type.Integer({ description: 'The tokens of both.' }),
   },
   {
     $id: 'TokenUsage',
-    description: 'As the platform reported it; absent where it did not.',
+    description: 'The tokens of the call as the platform reported them; absent where it reported none.',
     examples: [{ prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }],
   },
 )

@@ -20,7 +20,7 @@ function createApp() {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD'
 
-describe('a known path with another method is 405, and says what the path takes', () => {
+describe('a known path with another method is 405, and lists the methods of the path', () => {
   test.each<[Method, string, string]>([
     ['POST', '/', 'GET, HEAD'],
     ['PUT', '/api/v1/things', 'GET, HEAD, POST'],
@@ -53,7 +53,7 @@ test.each<[Method, string]>([
   expect(response.json()).toMatchObject({ code: 404, reason: 'route_not_found' })
 })
 
-test('neither the type nor the size of a body comes before either', async () => {
+test('404 and 405 take precedence over errors about the type or size of the body', async () => {
   const app = createApp()
   for (const [url, status] of [
     ['/api/v1/nothing', 404],
@@ -70,7 +70,7 @@ test('neither the type nor the size of a body comes before either', async () => 
   }
 })
 
-describe('what clients of OpenAI ask for is 404 in both shapes, and says what to use instead', () => {
+describe('paths that clients of OpenAI request are 404 in both forms, and say what to use instead', () => {
   test.each([
     ['/api/v1/responses', /use|set .*POST \/api\/v1\/chat\/completions/],
     ['/api/v1/completions', /use POST \/api\/v1\/chat\/completions/],

@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
 import { otherApiHint } from './other-api-paths.ts'
 
-/** What stands at a path: the methods that its routes take. */
+/** A path that has routes, and the methods that they accept. */
 interface KnownPath {
   readonly pattern: RegExp
   readonly methods: readonly string[]
 }
 
 /**
- * The problem of a request that no route takes: 405 where the path has a route for another method, else 404. Must be called
- * before the routes are added, since it listens to them: the router itself is asked by method and does not say what else
- * it has.
+ * Returns a function that gives the problem of a request without a route: 405 if the path has a route for another method, or
+ * else 404. It records the routes as they are added, so it must be called before them: the router finds routes only by
+ * method and cannot list the other methods of a path.
  */
 export function watchRoutes(app: FastifyInstance): (request: FastifyRequest, reply: FastifyReply) => Problem {
   const methodsOf = new Map<string, Set<string>>()
@@ -45,7 +45,7 @@ function methodsAt(known: readonly KnownPath[], path: string): readonly string[]
   return [...new Set(methods)].sort()
 }
 
-/** A route's URL as an expression: `:name` stands for a segment, `*` for the rest. */
+/** The URL of a route as a regular expression; `:name` matches a segment, `*` the rest. */
 function patternOf(url: string): RegExp {
   const escaped = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+').replace('*', '.*')}$`)

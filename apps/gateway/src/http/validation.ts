@@ -13,24 +13,29 @@ const PARTS: Readonly<Record<string, FieldPlace['part']>> = {
   headers: 'headers',
 }
 
-/** Bodies are taken as they are; query strings and paths are text by nature, so numbers in them are read as numbers. */
+/**
+ * Installs Ajv as the validator. Bodies are validated as they are; query strings and paths are text, so their values are
+ * converted to the types of the schema.
+ */
 export function installValidation(app: FastifyInstance): void {
   const strict = createAjv(false)
-  const reading = createAjv(true)
+  const coercing = createAjv(true)
   app.setValidatorCompiler(({ schema, httpPart }) => {
     for (const [id, shared] of Object.entries(app.getSchemas())) {
-      for (const ajv of [strict, reading])
+      for (const ajv of [strict, coercing])
         if (ajv.getSchema(id) === undefined) ajv.addSchema(shared as object, id)
     }
-    if (httpPart === 'querystring') return plainTexts(reading.compile(schema))
-    return (httpPart === 'body' ? strict : reading).compile(schema)
+    if (httpPart === 'querystring') return withoutControlCharacters(coercing.compile(schema))
+    return (httpPart === 'body' ? strict : coercing).compile(schema)
   })
-  // Fastify would make code for each route and status. That replies are as documented is what the contract's tests hold.
+  // Fastify would generate a serializer for each route and status. The tests of the contract check that responses match it.
   app.setSerializerCompiler(() => (reply) => JSON.stringify(reply))
 }
 
-/** No parameter of a query has a use for control characters, and PostgreSQL answers a NUL with an error. */
-function plainTexts(validate: ValidateFunction): (query: unknown) => boolean | { error: Problem } {
+/** Refuses control characters: no query parameter needs them, and PostgreSQL rejects a NUL with an error. */
+function withoutControlCharacters(
+  validate: ValidateFunction,
+): (query: unknown) => boolean | { error: Problem } {
   const check = (query: unknown) => {
     check.errors = undefined
     const control = Object.entries(query ?? {}).find(([, value]) => /\p{Cc}/u.test(String(value)))
@@ -51,17 +56,18 @@ function createAjv(coerceTypes: boolean): Ajv {
     coerceTypes,
     useDefaults: true,
     strict: false,
-    // It brings the schema into the error, from which the expectation is told.
+    // Puts the schema into the error; the message says what the schema expects.
     verbose: true,
-    // One error at a time keeps hostile bodies cheap.
+    // Stopping at the first error keeps hostile bodies cheap.
     allErrors: false,
-    // V8 optimizes what is used; to have all of it optimized first is time that a start takes.
+    // Optimizing the generated code of every route would slow down the start; V8 optimizes what is used anyway.
     code: { optimize: false },
   })
   addFormats.default(ajv, ['uuid', 'date-time'])
   return ajv
 }
 
+/** The problem for an error of the validator: it names the field and says what the schema expects there. */
 export function validationProblem(error: FastifyError): Problem {
   const [first] = error.validation as (FastifySchemaValidationError & Partial<ErrorObject>)[]
   if (first === undefined) return new Problem('invalid_request', { cause: error })
@@ -73,8 +79,8 @@ export function validationProblem(error: FastifyError): Problem {
   if (unknown !== undefined)
     return new RequestProblem(place, `is not a known ${part === 'query' ? 'parameter' : 'field'}.`)
   const schema = missing === undefined ? first.parentSchema : propertySchema(first.parentSchema, missing)
-  const lacks = missing === undefined ? '' : 'is required; '
-  return new RequestProblem(place, `${lacks}expected ${expectation(schema)}.`)
+  const required = missing === undefined ? '' : 'is required; '
+  return new RequestProblem(place, `${required}expected ${expectation(schema)}.`)
 }
 
 /** `/files/2` becomes `['files', 2]`. */

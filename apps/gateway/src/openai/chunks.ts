@@ -6,17 +6,21 @@ import { openAiError } from '#http/openai-error.ts'
 import { tokenUsage } from '#http/token-usage.ts'
 
 export interface CompletionOptions {
-  /** Whether reasoning goes as `reasoning_content`. */
+  /** Whether the model's reasoning is sent as `reasoning_content`. */
   readonly reasoning: boolean
+  /** Whether a chunk with the tokens precedes `[DONE]`. */
   readonly includeUsage: boolean
 }
 
-/** `chatcmpl-<call id>`: clients key on it, so it is never the conversation's. */
+/** `chatcmpl-<call id>`. Clients use it as a key, so it must be unique for each call and cannot be the conversation's id. */
 export function completionId({ callId }: Chat): string {
   return `chatcmpl-${callId}`
 }
 
-/** The chunks of an OpenAI-compatible stream. Only a chunk's delta is serialised anew; what stands around it is made once. */
+/**
+ * Encodes the chunks of an OpenAI-compatible stream. The JSON around the delta is the same in every chunk, so it is made once
+ * for a stream and only the delta is serialised for each chunk.
+ */
 export function createCompletionEncoder(
   chat: Chat,
   { reasoning, includeUsage }: CompletionOptions,

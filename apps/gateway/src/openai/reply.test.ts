@@ -13,7 +13,7 @@ const collected: CollectedReply = {
   usage: undefined,
 }
 
-test('a completion is named for its call and leaves out what there is not', () => {
+test('the id of a completion is that of its call, and absent values are omitted', () => {
   expect(completionOf(chatOf([]), collected)).toStrictEqual({
     id: 'chatcmpl-01890a5d-ac96-774b-bcce-b302099a8057',
     object: 'chat.completion',
@@ -30,7 +30,7 @@ test('a completion is named for its call and leaves out what there is not', () =
   })
 })
 
-test('reasoning and tool calls stand beside the content, which is null where only tools are called', () => {
+test('reasoning and tool calls are next to the content, which is null if there are only tool calls', () => {
   const toolCalls = [{ id: 'call-1', function: { name: 'f', arguments: '{}' } }]
   const called = completionOf(chatOf([]), { ...collected, content: '', reasoning: 'Well.', toolCalls })
   expect(called.choices[0]?.message).toStrictEqual({

@@ -4,7 +4,7 @@ import { tokenUsage } from '#http/token-usage.ts'
 import { completionId } from './chunks.ts'
 import type { Completion } from './schemas.ts'
 
-/** The one JSON reply of `POST /api/v1/chat/completions`. */
+/** The JSON reply of `POST /api/v1/chat/completions` where the client did not ask for a stream. */
 export function completionOf(chat: Chat, reply: CollectedReply): Completion {
   const { model, content, reasoning, toolCalls, finishReason, usage } = reply
   return {

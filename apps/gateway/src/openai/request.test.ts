@@ -20,7 +20,7 @@ test.each([
   [{ response_format: { type: 'text' } }],
   [{ modalities: ['text'] }],
   [{ logprobs: false }],
-])('%j asks for nothing', (more) => {
+])('%j can be honoured', (more) => {
   expect(unhonoured(more)).toEqual([])
 })
 
@@ -31,6 +31,6 @@ test.each([
   [{ functions, tool_choice: 'none' }, ['functions']],
   [{ functions, function_call: 'auto' }, ['functions', 'function_call']],
   [{ response_format: { type: 'json_object' } }, ['response_format']],
-])('%j asks for what cannot be had', (more, names) => {
+])('%j cannot be honoured', (more, names) => {
   expect(unhonoured(more)).toEqual(names)
 })

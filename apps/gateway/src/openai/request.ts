@@ -3,8 +3,9 @@ import { inBody, RequestProblem } from '#http/field-place.ts'
 import type { CompletionRequest } from './schemas.ts'
 
 /**
- * OpenAI's parameters, and what becomes of them. `openai` agents get all but `served`; for the others `refused` ones are
- * 400, because to ignore them would break what the client builds on the answer, and `ignored` ones only shape it.
+ * OpenAI's parameters and how the gateway treats them. It uses the `served` ones itself and passes all others to agents of
+ * the platform `openai`. For other agents, `refused` parameters lead to 400, because ignoring them would break what the
+ * client builds on the answer; `ignored` ones only influence its style. See docs/decisions/0009.
  */
 export const PARAMETERS = {
   served: ['model', 'messages', 'stream', 'stream_options', 'user', 'metadata', 'store'],
@@ -47,7 +48,11 @@ export const PARAMETERS = {
 const REFUSED: ReadonlySet<string> = new Set(PARAMETERS.refused)
 const PASSED: ReadonlySet<string> = new Set([...PARAMETERS.refused, ...PARAMETERS.ignored])
 
-/** The parameters that an `openai` agent gets, unknown ones left out. */
+/**
+ * The parameters to pass to an `openai` agent; unknown ones are left out.
+ *
+ * @throws {@link RequestProblem} if more than one choice is requested
+ */
 export function passedParameters(body: CompletionRequest): Record<string, unknown> {
   requireOneChoice(body)
   const passed: Record<string, unknown> = {}
@@ -56,7 +61,7 @@ export function passedParameters(body: CompletionRequest): Record<string, unknow
   return passed
 }
 
-/** The given parameters that agents without OpenAI's interface cannot honour. */
+/** The names of the given parameters that agents of other platforms than `openai` cannot honour. */
 export function unhonouredParameters(body: CompletionRequest): string[] {
   const given = body as Record<string, unknown>
   return Object.keys(given).filter(
@@ -64,7 +69,7 @@ export function unhonouredParameters(body: CompletionRequest): string[] {
   )
 }
 
-/** A choice of `none` takes back what the list beside it offers. */
+/** The parameters that, set to `none`, disable the tools of a list. */
 const CHOICE_OF: Readonly<Record<string, string>> = { tools: 'tool_choice', functions: 'function_call' }
 
 function isUsed(name: string, value: unknown): boolean {
@@ -80,7 +85,7 @@ function requireOneChoice(body: CompletionRequest): void {
   if (n !== undefined && n !== null && n !== 1) throw new RequestProblem(inBody('n'), 'expected 1.')
 }
 
-/** The messages as the seam has them: what only OpenAI's servers understand travels beside. */
+/** The messages for the adapters. Properties that only OpenAI's servers understand are passed separately in `extra`. */
 export function callMessages(body: CompletionRequest): readonly CallMessage[] {
   return body.messages.map(({ role, content, ...extra }) => {
     const message = { role, content: content ?? null }
@@ -88,7 +93,7 @@ export function callMessages(body: CompletionRequest): readonly CallMessage[] {
   })
 }
 
-/** `<agent>/<app>`; a header that names the agent leaves only what follows the slash. */
+/** Splits `<agent>/<app>`. If a header names the agent, only the app is taken from the model. */
 export function splitModel(model: string, agentHeader: string | undefined): { agent: string; app: string } {
   const slash = model.indexOf('/')
   const app = slash < 0 ? '' : model.slice(slash + 1)

@@ -37,7 +37,10 @@ interface CompletionHeaders {
   [HEADER]?: string
 }
 
-/** For tools that know only OpenAI: `baseURL` is `…/api/v1`, the key an API key, `model` an agent. */
+/**
+ * The routes for clients of OpenAI. Such a client takes `<publicUrl>/api/v1` as its base URL, an API key of this gateway as
+ * its key, and the id of an agent as its model.
+ */
 export function openAiRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
   for (const schema of [
     CompletionRequestSchema,
@@ -92,7 +95,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
     }),
   )
 
-  // A wildcard: the id of an app's model has a slash, and some clients do not escape it.
+  // A wildcard, because the id of an app's model contains a slash, which some clients do not escape.
   app.get<{ Params: { '*': string } }>(
     '/api/v1/models/*',
     { config, schema: modelSchema, onRequest: keyOnly(services) },
@@ -142,7 +145,10 @@ function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlac
   }
 }
 
-/** The header takes precedence; tools that fill in a template send an empty one where there is nothing to fill in. */
+/**
+ * The header takes precedence over the body. An empty header counts as absent, since tools that fill in a template send one
+ * when they have no value.
+ */
 function conversationOf({
   headers: { [HEADER]: header = '' },
   body: { metadata },
@@ -161,20 +167,26 @@ function modelOf(services: Services, request: FastifyRequest, id: string) {
 }
 
 const AGENT_HEADER = Type.Optional(
-  Type.String({ description: 'Names the agent; `model` then gives only what follows a slash.' }),
+  Type.String({
+    description:
+      'The id of the agent that answers. It takes precedence over `model`, of which then only the app (what follows the slash) counts.',
+  }),
 )
 
 const completionSchema = {
   tags: ['openai'],
   operationId: 'createCompletion',
-  summary: 'Ask an agent, as OpenAI is asked',
+  summary: "Send a message to an agent through OpenAI's interface",
   description:
-    'With a conversation (the header `X-Conversation-Id` or `metadata.conversation_id`) platforms that keep its context get the last user message; without one the whole array is carried.',
+    "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
   security: [{ apiKey: [] }],
   headers: Type.Object({
     agent: AGENT_HEADER,
     [HEADER]: Type.Optional(
-      Type.String({ description: 'The conversation; percent-encoded where it is not printable ASCII.' }),
+      Type.String({
+        description:
+          'The id of the conversation to continue. It must be percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII.',
+      }),
     ),
   }),
   body: ref(CompletionRequestSchema),
@@ -193,8 +205,8 @@ const completionSchema = {
 const modelsSchema = {
   tags: ['openai'],
   operationId: 'listModels',
-  summary: 'List what can be named as a model',
-  description: 'Each agent, and each of its apps, that the key may use.',
+  summary: 'List the models',
+  description: 'Returns each agent and each of its apps that the key may use, as models.',
   security: [{ apiKey: [] }],
   response: { 200: ref(ModelListSchema), ...problemsAs(OpenAiErrorSchema, KEY_PROBLEMS) },
 }
@@ -202,9 +214,12 @@ const modelsSchema = {
 const modelSchema = {
   tags: ['openai'],
   operationId: 'readModel',
-  summary: 'Read one model',
+  summary: 'Read a model',
+  description: 'Returns one of the models that the key may use.',
   security: [{ apiKey: [] }],
-  params: Type.Object({ '*': Type.String({ description: 'The id, with or without its slash escaped.' }) }),
+  params: Type.Object({
+    '*': Type.String({ description: 'The id of the model. Its slash may be percent-encoded or not.' }),
+  }),
   response: {
     200: ref(ModelSchema),
     ...problemsAs(OpenAiErrorSchema, [...KEY_PROBLEMS, 'model_not_found']),

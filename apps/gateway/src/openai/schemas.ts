@@ -6,11 +6,11 @@ import { TokenUsageSchema } from '#http/token-usage.ts'
 
 const Message = Type.Object(
   {
-    role: oneOf(MESSAGE_ROLES),
+    role: oneOf(MESSAGE_ROLES, 'Who wrote the message.'),
     content: Type.Optional(
       Type.Unsafe<unknown>({
         description:
-          'Text, or parts of type `text`, `image_url`, `file` and, for `openai` agents, `input_audio`; null beside tool calls.',
+          'A text, or a list of parts of the types `text`, `image_url`, `file` and, for `openai` agents, `input_audio`. Null if the message consists of tool calls.',
       }),
     ),
   },
@@ -19,24 +19,48 @@ const Message = Type.Object(
 
 export const CompletionRequestSchema = Type.Object(
   {
-    model: Type.String({ minLength: 1, maxLength: 300, description: '`<agent>` or `<agent>/<app>`.' }),
-    messages: Type.Array(Message, { minItems: 1 }),
-    stream: Type.Optional(nullable(Type.Boolean())),
+    model: Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'The agent that answers, as `<agent>` or `<agent>/<app>`.',
+    }),
+    messages: Type.Array(Message, { minItems: 1, description: 'The conversation so far, oldest first.' }),
+    stream: Type.Optional(
+      nullable(Type.Boolean(), 'True returns the completion as server-sent events; the default is false.'),
+    ),
     stream_options: Type.Optional(
       nullable(
         Type.Object(
-          { include_usage: Type.Optional(nullable(Type.Boolean())) },
+          {
+            include_usage: Type.Optional(
+              nullable(Type.Boolean(), 'True adds a chunk with the tokens before `[DONE]`.'),
+            ),
+          },
           { additionalProperties: true },
         ),
+        'Options of the stream.',
       ),
     ),
-    user: Type.Optional(nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }))),
+    user: Type.Optional(
+      nullable(
+        Type.String({ maxLength: ID_CHARACTERS_MAX }),
+        'The end user on whose behalf the caller asks. Conversations of different end users are kept apart.',
+      ),
+    ),
     metadata: Type.Optional(
       nullable(
         Type.Object(
-          { conversation_id: Type.Optional(nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }))) },
+          {
+            conversation_id: Type.Optional(
+              nullable(
+                Type.String({ maxLength: ID_CHARACTERS_MAX }),
+                'The conversation to continue, if the header `X-Conversation-Id` is absent or empty.',
+              ),
+            ),
+          },
           { additionalProperties: true },
         ),
+        'Only `conversation_id` has an effect.',
       ),
     ),
   },
@@ -44,39 +68,58 @@ export const CompletionRequestSchema = Type.Object(
     $id: 'CompletionRequest',
     additionalProperties: true,
     description:
-      "OpenAI's chat completion request. What agents other than `openai` ones do with its parameters stands in docs/tools.md.",
+      "OpenAI's chat completion request. Agents of the platform `openai` get all further parameters. For all other agents, parameters that would change what the client builds on the answer (such as `tools` or `response_format`) are refused with 400, and the others are ignored; docs/tools.md lists them.",
     examples: [{ model: 'fastgpt', messages: [{ role: 'user', content: 'Hello' }], stream: true }],
   },
 )
 export type CompletionRequest = Static<typeof CompletionRequestSchema>
 
-const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'])
-const ToolCalls = Type.Array(Type.Object({}, { additionalProperties: true }))
+const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'], 'Why the reply ended.')
+const ToolCalls = Type.Array(Type.Object({}, { additionalProperties: true }), {
+  description: "The tool calls of the model, in OpenAI's form; only from agents of the platform `openai`.",
+})
+const CompletionId = Type.String({ description: '`chatcmpl-` followed by the id of the call.' })
+const Created = Type.Integer({ description: 'When the call began, in seconds since 1970.' })
+const ModelName = Type.String({
+  description: 'The model that the platform named, or else the one of the request.',
+})
+const ChoiceIndex = Type.Integer({ description: 'Always 0.' })
+const Reasoning = Type.String({
+  description: "The model's reasoning, where the agent is configured to pass it on.",
+})
 
 export const CompletionSchema = Type.Object(
   {
-    id: Type.String({ description: '`chatcmpl-` and the id of the call.' }),
-    object: Type.Literal('chat.completion'),
-    created: Type.Integer(),
-    model: Type.String(),
+    id: CompletionId,
+    object: Type.Literal('chat.completion', { description: 'Always `chat.completion`.' }),
+    created: Created,
+    model: ModelName,
     choices: Type.Array(
       Type.Object({
-        index: Type.Integer(),
-        message: Type.Object({
-          role: Type.Literal('assistant'),
-          content: nullable(Type.String()),
-          refusal: Type.Null(),
-          reasoning_content: Type.Optional(Type.String()),
-          tool_calls: Type.Optional(ToolCalls),
-        }),
-        logprobs: Type.Null(),
+        index: ChoiceIndex,
+        message: Type.Object(
+          {
+            role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
+            content: nullable(
+              Type.String(),
+              'The text of the reply; null if the reply consists of tool calls.',
+            ),
+            refusal: Type.Null({ description: "Always null; part of OpenAI's form." }),
+            reasoning_content: Type.Optional(Reasoning),
+            tool_calls: Type.Optional(ToolCalls),
+          },
+          { description: "The agent's message." },
+        ),
+        logprobs: Type.Null({ description: "Always null; part of OpenAI's form." }),
         finish_reason: FinishReason,
       }),
+      { description: 'Always exactly one choice.' },
     ),
     usage: Type.Optional(ref(TokenUsageSchema)),
   },
   {
     $id: 'Completion',
+    description: "The whole reply of an agent, in the form of OpenAI's chat completions.",
     examples: [
       {
         id: 'chatcmpl-019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
@@ -99,27 +142,36 @@ export type Completion = Static<typeof CompletionSchema>
 
 export const CompletionChunkSchema = Type.Object(
   {
-    id: Type.String(),
-    object: Type.Literal('chat.completion.chunk'),
-    created: Type.Integer(),
-    model: Type.String(),
+    id: CompletionId,
+    object: Type.Literal('chat.completion.chunk', { description: 'Always `chat.completion.chunk`.' }),
+    created: Created,
+    model: ModelName,
     choices: Type.Array(
       Type.Object({
-        index: Type.Integer(),
-        delta: Type.Object({
-          role: Type.Optional(Type.Literal('assistant')),
-          content: Type.Optional(Type.String()),
-          reasoning_content: Type.Optional(Type.String()),
-          tool_calls: Type.Optional(ToolCalls),
-        }),
-        finish_reason: nullable(FinishReason),
+        index: ChoiceIndex,
+        delta: Type.Object(
+          {
+            role: Type.Optional(Type.Literal('assistant', { description: 'Present in the first chunk.' })),
+            content: Type.Optional(Type.String({ description: 'The next piece of the text.' })),
+            reasoning_content: Type.Optional(Reasoning),
+            tool_calls: Type.Optional(ToolCalls),
+          },
+          { description: 'What this chunk adds to the message.' },
+        ),
+        finish_reason: nullable(FinishReason, 'Why the reply ended; null until it has.'),
       }),
+      { description: 'One choice; none in the chunk that carries `usage`.' },
     ),
-    usage: Type.Optional(nullable(ref(TokenUsageSchema))),
+    usage: Type.Optional(
+      nullable(
+        ref(TokenUsageSchema),
+        'The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none.',
+      ),
+    ),
   },
   {
     $id: 'CompletionChunk',
-    description: 'One `data:` line of a completion stream; `[DONE]` follows the last.',
+    description: 'One `data:` line of a completion stream. The line `data: [DONE]` follows the last chunk.',
     examples: [
       {
         id: 'chatcmpl-019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10',
@@ -134,21 +186,26 @@ export const CompletionChunkSchema = Type.Object(
 
 export const ModelSchema = Type.Object(
   {
-    id: Type.String({ description: '`<agent>` or `<agent>/<app>`.' }),
-    object: Type.Literal('model'),
-    created: Type.Integer(),
-    owned_by: Type.String({ description: 'The platform.' }),
+    id: Type.String({ description: 'The value for `model` in a request: `<agent>` or `<agent>/<app>`.' }),
+    object: Type.Literal('model', { description: 'Always `model`.' }),
+    created: Type.Integer({ description: "Always 0; part of OpenAI's form." }),
+    owned_by: Type.String({ description: 'The platform of the agent.' }),
   },
   {
     $id: 'Model',
+    description: "An agent or one of its apps, in the form of OpenAI's models.",
     examples: [{ id: 'fastgpt', object: 'model', created: 1795161600, owned_by: 'fastgpt' }],
   },
 )
 
 export const ModelListSchema = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(ref(ModelSchema)) },
+  {
+    object: Type.Literal('list', { description: 'Always `list`.' }),
+    data: Type.Array(ref(ModelSchema), { description: 'The models that the key may use.' }),
+  },
   {
     $id: 'ModelList',
+    description: 'The agents and apps that the key may use.',
     examples: [
       {
         object: 'list',
@@ -160,16 +217,19 @@ export const ModelListSchema = Type.Object(
 
 export const OpenAiErrorSchema = Type.Object(
   {
-    error: Type.Object({
-      message: Type.String(),
-      type: Type.String({ description: "OpenAI's class of the error." }),
-      code: Type.String({ description: 'The same word as `reason` of an error body.' }),
-      param: nullable(Type.String()),
-    }),
+    error: Type.Object(
+      {
+        message: Type.String({ description: 'What went wrong, for people.' }),
+        type: Type.String({ description: "OpenAI's class of the error." }),
+        code: Type.String({ description: 'The same stable word as the `reason` of an error body.' }),
+        param: nullable(Type.String(), 'The field that is not valid; null if the error is about no field.'),
+      },
+      { description: 'The error.' },
+    ),
   },
   {
     $id: 'OpenAiError',
-    description: 'The error body of the OpenAI-compatible routes.',
+    description: "The error body of the OpenAI-compatible routes, in OpenAI's form.",
     examples: [
       {
         error: {

@@ -1,7 +1,7 @@
 import type { RunEnd } from '#core/chat/run.ts'
 import type { CallInFlight } from '#core/chat/service.ts'
 
-/** The line of a call that failed: what an operator takes to the platform's support, and no word of the chat. */
+/** The log line of a failed call: what the platform's support needs to find it, and nothing of the chat's content. */
 export function callLine(call: CallInFlight, callId: string, end: RunEnd): Record<string, unknown> {
   const { failure, cause } = end
   return {

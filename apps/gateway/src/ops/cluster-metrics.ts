@@ -1,15 +1,15 @@
 import cluster, { type Worker } from 'node:cluster'
 import { AggregatorRegistry, type Registry } from 'prom-client'
 
-/** In a worker: gives the primary this process's metrics when it asks. */
+/** In a worker: makes this process answer the primary's requests for its metrics. */
 export function reportToPrimary(registry: Registry): void {
   AggregatorRegistry.setRegistries([registry])
-  // Its construction is what makes a worker listen.
+  // The constructor registers the listener of the worker.
   void new AggregatorRegistry()
 }
 
-/** A scrape reaches one worker and means all of them: the worker asks the primary, which asks every worker. */
-export function askClusterMetrics(): Promise<string> {
+/** The metrics of all workers. A scrape reaches one worker, which requests them from the primary. */
+export function readClusterMetrics(): Promise<string> {
   const id = Math.random()
   return new Promise((resolve) => {
     const onMessage = (message: unknown) => {
@@ -22,15 +22,15 @@ export function askClusterMetrics(): Promise<string> {
   })
 }
 
-/** In the primary: answers the workers' questions. */
-export function answerClusterMetrics(): void {
+/** In the primary: collects the metrics of all workers whenever a worker requests them. */
+export function serveClusterMetrics(): void {
   const registry = new AggregatorRegistry()
   const answer = async (worker: Worker, id: unknown) => {
     const text = await registry.clusterMetrics().catch(() => '')
     if (worker.isConnected()) worker.send({ kind: 'metrics', id, text })
   }
   cluster.on('message', (worker, message: unknown) => {
-    // A worker that ends meanwhile needs no answer.
+    // The worker may have ended in the meantime, so a failure to send is ignored.
     if (isOf('metrics?', message)) answer(worker, message.id).catch(() => undefined)
   })
 }

@@ -48,7 +48,7 @@ describe.each([
   })
 })
 
-test('no directory, no gateway; neither below a file', async () => {
+test('without a directory, or below a file, no gateway is running', async () => {
   expect(await callRunningGateway(join(directory, 'none'), 'x', {})).toEqual({ running: false })
   await writeFile(join(directory, 'file'), '')
   expect(await callRunningGateway(join(directory, 'file'), 'x', {})).toEqual({ running: false })
@@ -59,14 +59,14 @@ test("only the gateway's own user may connect", async () => {
   expect((await stat(join(directory, 'gateway.sock'))).mode & 0o777).toBe(0o600)
 })
 
-test('a command that fails throws its message at the caller', async () => {
+test('if a command fails, the caller throws its message', async () => {
   server = await serveCommands(directory, async () => {
     throw new Error('This username is taken.')
   })
   await expect(callRunningGateway(directory, 'x', {})).rejects.toThrow('This username is taken.')
 })
 
-test('a result that JSON cannot hold fails its command alone', async () => {
+test('a result that is not JSON fails only its own command', async () => {
   server = await serveCommands(directory, async (command) => (command === 'count' ? 1n : 'well'))
   await expect(callRunningGateway(directory, 'count', {})).rejects.toThrow('BigInt')
   expect(await callRunningGateway(directory, 'other', {})).toEqual({ running: true, result: 'well' })

@@ -12,13 +12,13 @@ export type RunCommand = (command: string, args: unknown) => Promise<unknown>
 export type CommandOutcome = { running: false } | { running: true; result: unknown }
 
 export interface CommandServer {
-  /** Takes no more commands, and waits for those that run. */
+  /** Accepts no more commands and waits for those that run. */
   close(): Promise<void>
 }
 
 /**
- * Lets the command line reach this process, which must hold the data directory's lock. What a command fails with travels
- * as the one line that `describe` makes of it.
+ * Executes commands that the command line sends through a socket in the data directory, whose lock this process must hold.
+ * If a command fails, the line that `describe` makes of its error is sent back.
  */
 export async function serveCommands(
   dataDir: string,
@@ -26,7 +26,7 @@ export async function serveCommands(
   describe: (error: unknown) => string = messageOf,
 ): Promise<CommandServer> {
   const path = socketPath(dataDir)
-  // There is one owner, so a socket that lies here was left by a process that was killed.
+  // The directory has one owner, so an existing socket was left behind by a process that was killed.
   await rm(path, { force: true })
   const server = createServer((req, res) => {
     handled(replyTo(req, run, describe).then((reply) => res.end(reply)))
@@ -46,9 +46,9 @@ export async function serveCommands(
 export class RemoteCommandError extends OperatorError {}
 
 /**
- * Runs a command in the gateway that owns this data directory, if one does.
+ * Runs a command in the gateway that owns this data directory, if one is running.
  *
- * @throws {@link RemoteCommandError}
+ * @throws {@link RemoteCommandError} if the command fails or the gateway does not answer
  */
 export async function callRunningGateway(
   dataDir: string,
@@ -81,7 +81,7 @@ async function replyTo(
   }
 }
 
-/** Undefined where nobody listens. */
+/** Returns undefined if no process listens on the socket. */
 async function send(path: string, call: Call): Promise<Reply | undefined> {
   const outgoing = request({ socketPath: path, method: 'POST', agent: false })
   outgoing.end(JSON.stringify(call))
@@ -89,14 +89,14 @@ async function send(path: string, call: Call): Promise<Reply | undefined> {
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     return (await json(response)) as Reply
   } catch (error) {
-    // Below a file there is no socket either.
+    // ENOTDIR: the data directory is below a file, so there is no socket either.
     if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined
     throw new RemoteCommandError('The running gateway did not answer.', { cause: error })
   }
 }
 
 async function listenPrivately(server: Server, path: string): Promise<void> {
-  // Bound within this tick; a chmod afterwards would leave a moment in which others may connect.
+  // The socket is bound within this tick. A chmod afterwards would leave a moment in which other users could connect.
   const umask = process.umask(0o177)
   server.listen(path)
   process.umask(umask)
@@ -107,7 +107,7 @@ function socketPath(dataDir: string): string {
   return join(resolve(dataDir), 'gateway.sock')
 }
 
-/** A socket's address holds 108 bytes on Linux and 104 on macOS: a longer one is reached through a link. */
+/** The path of a socket may have 108 bytes on Linux and 104 on macOS, so a longer one is used through a symbolic link. */
 async function throughShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) < 104) return use(path)
   const directory = await mkdtemp(join(tmpdir(), 'trunkline-'))

@@ -5,7 +5,7 @@ import { FastCounter, FastHistogram } from './fast-metrics.ts'
 
 const LABELS = fc.constantFrom('a', 'b', 'with "quotes"', 'two words')
 
-test('a tally is told as prom-client tells its counter', async () => {
+test('a fast counter prints the same text as a counter of prom-client', async () => {
   const ofLabels = fc.tuple(LABELS, LABELS)
   await fc.assert(
     fc.asyncProperty(fc.array(ofLabels), async (counted) => {
@@ -18,13 +18,13 @@ test('a tally is told as prom-client tells its counter', async () => {
         counter.inc({ kind, colour })
       }
       expect(await ours.metrics()).toBe(await theirs.metrics())
-      // A second scrape counts nothing twice.
+      // A second scrape must not count anything twice.
       expect(await ours.getMetricsAsJSON()).toEqual(await theirs.getMetricsAsJSON())
     }),
   )
 })
 
-test('a distribution is told as prom-client tells its histogram', async () => {
+test('a fast histogram prints the same text as a histogram of prom-client', async () => {
   const seen = fc.tuple(LABELS, fc.constantFrom(0, 0.5, 1, 1.5, 2, 1000))
   await fc.assert(
     fc.asyncProperty(fc.array(seen), async (observed) => {

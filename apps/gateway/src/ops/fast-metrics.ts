@@ -2,8 +2,9 @@ import { Counter, type CounterConfiguration, Histogram, type HistogramConfigurat
 import { handled } from '#core/handled.ts'
 
 /**
- * Metrics on the path of a call. prom-client checks, sorts and hashes the labels at every count, which costs a call more
- * than its limit does; here a count is one look-up, and prom-client gets the sums at the scrape.
+ * A counter for the path of every call. prom-client validates, sorts and hashes the labels at every increment, which costs a
+ * call more than its rate limit does. Here an increment is one look-up in a map, and prom-client gets the sums when it is
+ * scraped.
  */
 export class FastCounter {
   readonly #labelNames: readonly string[]
@@ -21,7 +22,7 @@ export class FastCounter {
     })
   }
 
-  /** The labels' values in the order of their names. */
+  /** Adds one to the counter with these label values, given in the order of `labelNames`. */
   add(first: string, second = '', third = ''): void {
     const key = `${first}\n${second}\n${third}`
     const count = this.#counts.get(key)
@@ -35,12 +36,12 @@ export class FastCounter {
 }
 
 interface Series {
-  /** Of each bucket alone; the last is above all bounds. */
+  /** The number of values in each bucket, not cumulated; the last bucket is above all bounds. */
   readonly counts: Float64Array
   sum: number
 }
 
-/** A histogram by one label. */
+/** A histogram with one label, fast for the same reason as {@link FastCounter}. */
 export class FastHistogram {
   readonly #label: string
   readonly #bounds: readonly number[]
@@ -54,7 +55,7 @@ export class FastHistogram {
     const histogram = new Histogram({ ...config, labelNames: [label] })
     const described = handled(histogram.get())
     const get = async () => ({ ...(await described), values: this.#values() })
-    // The second is what prom-client asks for its text; its types do not tell.
+    // prom-client calls `getForPromString` to print the text, which its types do not declare.
     Object.assign(histogram, { get, getForPromString: get })
   }
 

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Metrics } from './metrics.ts'
 
-/** What a dependency says of itself; `detail` is for operators and names no secret. */
+/** The state of a dependency. `detail` is a text for operators and contains no secrets. */
 export interface DependencyState {
   readonly ok: boolean
   readonly detail?: string
 }
 
 export interface Health {
-  /** Whether the start is complete: until then nothing that needs the database is served. */
+  /** Whether the start is complete. Until then every request that needs the database is refused. */
   isPrepared(): boolean
   isDraining(): boolean
   dependencies(): Promise<Record<string, DependencyState>>
@@ -34,36 +34,53 @@ export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metr
 const liveSchema = {
   tags: ['operation'],
   operationId: 'live',
-  summary: 'Is the process alive?',
+  summary: 'Check whether the process is alive',
+  description: 'Always succeeds while the process can serve requests at all. It queries no dependency.',
   security: [],
-  response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
+  response: {
+    200: Type.Object(
+      { status: Type.Literal('ok', { description: 'Always `ok`.' }) },
+      { description: 'The process is alive.' },
+    ),
+  },
 }
 
 const Readiness = {
-  status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready'), Type.Literal('draining')]),
+  status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready'), Type.Literal('draining')], {
+    description: '`draining` means that the process is stopping and only finishes running calls.',
+  }),
   dependencies: Type.Record(
     Type.String(),
-    Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) }),
+    Type.Object({
+      ok: Type.Boolean({ description: 'Whether calls can be served with this dependency as it is.' }),
+      detail: Type.Optional(Type.String({ description: 'What is wrong with it, for operators.' })),
+    }),
+    { description: 'The state of the database and, if it is configured, of Redis.' },
   ),
 }
 
 const readySchema = {
   tags: ['operation'],
   operationId: 'ready',
-  summary: 'Can it serve calls?',
+  summary: 'Check whether the process can serve calls',
+  description: 'Queries the dependencies at most once a second, however often it is called.',
   security: [],
   response: {
-    200: Type.Object(Readiness, { description: 'It can.' }),
-    503: Type.Object(Readiness, { description: 'It cannot, or not any more.' }),
+    200: Type.Object(Readiness, { description: 'The process can serve calls.' }),
+    503: Type.Object(Readiness, { description: 'The process cannot serve calls yet or any more.' }),
   },
 }
 
 const metricsSchema = {
   tags: ['operation'],
   operationId: 'metrics',
-  summary: 'Prometheus metrics',
+  summary: 'Read the metrics',
+  description: 'Returns the metrics of the process, or of all workers where there are several.',
   security: [],
   response: {
-    200: { description: 'Text exposition format.', content: { 'text/plain': { schema: Type.String() } } },
+    200: {
+      description: "The metrics in Prometheus' text exposition format.",
+      content: { 'text/plain': { schema: Type.String() } },
+    },
   },
 }

@@ -3,10 +3,10 @@ import { LogOutput } from './log-output.ts'
 import type { LogSink } from './log-sink.ts'
 
 const LINE = `${'x'.repeat(999)}\n`
-/** Twice as many as may wait. */
+/** Twice as many lines as may wait. */
 const TOO_MANY = 2_000
 
-/** A reader that takes as many bytes as it is given room for. */
+/** A sink that accepts as many bytes as the test gives it room for. */
 function reader(chunkBytesMax = 4_096) {
   let room = 0
   let text = ''
@@ -43,7 +43,7 @@ test('lines reach a reader in order, whole lines at a time', async () => {
   expect(Math.max(...stdout.writes)).toBeLessThanOrEqual(4_096)
 })
 
-test('a write that is taken in part is continued where it ended', async () => {
+test('a partial write is continued where it ended', async () => {
   const stdout = reader()
   stdout.takes(1_500)
   const output = new LogOutput(stdout.sink)
@@ -89,7 +89,7 @@ test('a single text beyond the bound is dropped, and does not stop what follows'
   expect(stdout.text).toBe(LINE)
 })
 
-test('closing waits for a reader as long as it takes something, and not for one that takes nothing', async () => {
+test('closing waits for a reader as long as it reads, and not for one that reads nothing', async () => {
   const stdout = reader()
   const output = new LogOutput(stdout.sink)
   output.write(LINE)

@@ -3,32 +3,32 @@ import { errorCode } from '#core/error-code.ts'
 import { handled } from '#core/handled.ts'
 import { type LogSink, stdoutSink } from './log-sink.ts'
 
-/** Writing every line by itself cost a fifth of a whole call. A killed process loses the lines of this time. */
+/** Writing each line by itself would take a fifth of the time of a call. A killed process loses the lines of this time. */
 const GATHER_MS = 100
 const GATHER_CHARACTERS = 8 * 1024
-/** Lines wait up to here while their reader pauses or their disk is full; later ones are dropped and counted. */
+/** How much text waits while the reader pauses or the disk is full. Further lines are dropped and counted. */
 const WAITING_CHARACTERS_MAX = 1024 * 1024
 const RETRY_MS_MIN = 10
 const RETRY_MS_MAX = 200
-/** Other errors than a full pipe do not pass within milliseconds. */
+/** Errors other than a full pipe do not go away within milliseconds. */
 const RETRY_FAILED_MS = 1_000
-/** At the end of the process a reader that takes nothing for so long is not waited for. */
+/** At the end of the process, lines are given up if the reader accepts nothing for this long. */
 const STALLED_MS = 1_000
 const CLOSE_MS = 5_000
-/** A process that ends at once, such as by an exception that was not caught, blocks for at most so long. */
+/** How long a process that ends at once, such as by an uncaught exception, may block to write its last lines. */
 const EXIT_FLUSH_MS = 200
 
 /**
- * Lines on their way to standard output. Writing one never blocks: it waits in memory, and is dropped where too many wait
- * already.
+ * Writes lines to standard output without ever blocking the event loop: lines wait in memory, and are dropped if too many
+ * wait already.
  */
 export class LogOutput {
-  /** Called when lines are taken again, with the number of those that are missing at this place of the log. */
+  /** Called when lines are accepted again, with the number of those that are missing at this place of the log. */
   onRecovery: ((missingLines: number) => void) | undefined
   readonly #sink: LogSink
   readonly #lines: string[] = []
   #waitingCharacters = 0
-  /** What was taken off the lines and not yet written whole. */
+  /** Bytes that were removed from the waiting lines and are not completely written yet. */
   #chunk: Buffer | undefined
   #isWriting = false
   #failure: string | undefined
@@ -52,7 +52,7 @@ export class LogOutput {
     return this.#droppedLines
   }
 
-  /** Takes whole lines, each with its line feed. */
+  /** Accepts whole lines, each with its line feed. */
   write(text: string): void {
     if (this.#isDropping || this.#waitingCharacters + text.length > WAITING_CHARACTERS_MAX) {
       this.#isDropping = true
@@ -105,7 +105,7 @@ export class LogOutput {
     if (this.#retry === undefined && (this.#lines.length > 0 || this.#isDropping)) handled(this.#pump())
   }
 
-  /** Writes until nothing waits any more or nothing is taken. Never rejects. */
+  /** Writes until nothing waits any more or the sink accepts nothing. Never rejects. */
   async #pump(): Promise<void> {
     if (this.#isWriting) return
     this.#isWriting = true
@@ -150,7 +150,10 @@ export class LogOutput {
     this.#failure = undefined
   }
 
-  /** Not before half of the room is free: a reader that is always too slow gets one line a gap, and not one a line. */
+  /**
+   * Accepts lines again. Called only when half of the room is free, so that a reader that is always too slow gets one report
+   * for each gap instead of one for each line.
+   */
   #recover(): void {
     for (const resolve of this.#whenReady) resolve()
     this.#whenReady = []
@@ -161,7 +164,7 @@ export class LogOutput {
   }
 
   #flushSync(): void {
-    // A write under way is finished by the thread that does it, before the process ends.
+    // The thread that performs a running write completes it before the process ends.
     if (this.#isWriting) this.#chunk = undefined
     const deadlineMs = performance.now() + EXIT_FLUSH_MS
     while (performance.now() < deadlineMs) {

@@ -1,24 +1,24 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 
-/** Where the bytes of the log go. Neither method waits for a reader. */
+/** The destination of the log. Neither method waits for a reader. */
 export interface LogSink {
-  /** Returns or resolves with the number of bytes that were taken. Throws or rejects with `EAGAIN` where there is no room. */
+  /** Returns or resolves with the number of bytes that were written. Throws or rejects with `EAGAIN` if there is no room. */
   write(bytes: Buffer): number | Promise<number>
   writeSync(bytes: Buffer): number
-  /** Longer writes may be torn apart by those of other processes. */
+  /** The largest write that writes of other processes cannot split. */
   readonly chunkBytesMax: number
 }
 
-/** The kernel writes up to so many bytes into a pipe whole or not at all (`PIPE_BUF`), however many processes share it. */
+/** `PIPE_BUF`: the kernel writes up to this many bytes to a pipe in one piece, however many processes share it. */
 const ATOMIC_BYTES = 4_096
 
-/** Standard output, so that writing to it never blocks the event loop, whatever it is. */
+/** Standard output as a sink that never blocks the event loop, be it a pipe, a terminal, a socket or a file. */
 export function stdoutSink(): LogSink {
   const stats = fstatSync(1)
   if (stats.isFile()) return fileSink(1)
   const fd = openNonBlocking(1)
   if (fd !== undefined) return nonBlockingSink(fd)
-  // What cannot be opened again, such as a socket, or a pipe of another user, becomes non-blocking when Node opens it.
+  // A socket or the pipe of another user cannot be opened again, but becomes non-blocking when Node opens the stream.
   if (stats.isFIFO() || stats.isSocket()) {
     void process.stdout
     return nonBlockingSink(1)
@@ -27,8 +27,8 @@ export function stdoutSink(): LogSink {
 }
 
 /**
- * The same pipe or terminal, opened anew: non-blocking is a property of the open file, and the one that was inherited is
- * shared with the processes before and beside this one, which may set or clear it at any time.
+ * Opens the same pipe or terminal again. Non-blocking is a property of the open file, and the inherited one is shared with
+ * other processes, which may set or clear it at any time.
  */
 function openNonBlocking(fd: number): number | undefined {
   try {
@@ -43,7 +43,7 @@ function nonBlockingSink(fd: number): LogSink {
   return { write: writeNow, writeSync: writeNow, chunkBytesMax: ATOMIC_BYTES }
 }
 
-/** Files cannot be non-blocking: a disk that hangs holds one thread of the pool, and not the event loop. */
+/** Files cannot be non-blocking, so they are written by the thread pool: a disk that hangs blocks one of its threads. */
 function fileSink(fd: number): LogSink {
   return {
     write: (bytes) =>

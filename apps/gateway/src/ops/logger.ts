@@ -1,7 +1,10 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import { LogOutput } from './log-output.ts'
 
-/** Structured lines. Errors are described by type, code, message and stack alone: other properties may carry data. */
+/**
+ * Creates a logger that writes JSON lines. Of an error only type, code, message and stack are logged, since its other
+ * properties may contain data of requests.
+ */
 export function createLogger(level: string, output?: LogOutput): Logger {
   if (level === 'silent') return pino({ level }, { write: () => undefined })
   const lines = output ?? new LogOutput()
@@ -12,20 +15,21 @@ export function createLogger(level: string, output?: LogOutput): Logger {
     formatters: { level: (label) => ({ level: label }) },
     serializers: {
       err: describeError,
-      // Fastify passes its request to the logger here and there; nothing of it may reach a line by accident.
+      // Fastify passes its request to the logger in some places. Nothing of it may reach a line by accident.
       req: () => undefined,
       res: () => undefined,
     },
   }
   const log = pino(options, lines)
-  lines.onRecovery = (dropped) => log.warn({ dropped }, 'log lines were dropped while nobody took them')
+  lines.onRecovery = (dropped) =>
+    log.warn({ dropped }, 'log lines were dropped because standard output did not accept them')
   return log
 }
 
 let stampedMs = 0
 let stamp = ''
 
-/** Lines of the same millisecond share its text. */
+/** The time of a line as pino expects it. Lines of the same millisecond share one text, which saves formatting a date. */
 function timestamp(): string {
   const nowMs = Date.now()
   if (nowMs !== stampedMs) {

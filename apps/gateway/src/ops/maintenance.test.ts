@@ -58,7 +58,7 @@ test('a part that fails stops neither the others nor the next round', async () =
   expect(prune).toHaveBeenCalledTimes(2)
 })
 
-test('stopped, it does nothing more, also amid its work', async () => {
+test('once stopped, it does nothing more, even in the middle of a round', async () => {
   prune.mockImplementation(async () => {
     maintenance.stop()
     return 5_000

@@ -4,7 +4,7 @@ import type { Instances } from '#core/usage/instances.ts'
 import type { UsageMaintenance } from '#core/usage/usage.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Work that no request waits for: deleting what is past its retention, and checking that the counts agree. */
+/** Background work: deletes what is past its retention and verifies that counters, rollups and ledger agree. */
 export interface Maintenance {
   start(): void
   stop(): void
@@ -27,7 +27,7 @@ export function createMaintenance({
 }): Maintenance {
   let timer: NodeJS.Timeout | undefined
 
-  /** Each part stands alone: a check that takes too long must not keep old rows alive. */
+  /** If one part fails, the others still run: a check that takes too long must not prevent the deletion of old rows. */
   async function round(): Promise<void> {
     const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep]
     for (const part of [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]) {
@@ -35,7 +35,7 @@ export function createMaintenance({
     }
   }
 
-  /** A bounded number of rows a statement, so that no backlog is too large to be deleted at all. */
+  /** Each statement deletes a bounded number of rows, so that no backlog is too large to be deleted. */
   async function untilNone(deleteSome: () => Promise<number>): Promise<void> {
     while ((await deleteSome()) > 0 && timer !== undefined);
   }

@@ -1,12 +1,15 @@
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { RunEnd } from '#core/chat/run.ts'
-import { askClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
+import { readClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
 import { FastCounter, FastHistogram } from './fast-metrics.ts'
 
-/** What an operator watches. Labels are bounded: routes and agents come from the configuration, reasons from the one table. */
+/**
+ * The metrics of the gateway. Their labels have a bounded number of values: routes come from the code, agents from the
+ * configuration and reasons from the table of errors.
+ */
 export interface Metrics {
-  /** In Prometheus' exposition format; of all workers where there are several. */
+  /** The metrics in Prometheus' exposition format, of all workers if there are several. */
   text(): Promise<string>
   readonly contentType: string
   request(route: string, method: string, status: number, seconds: number): void
@@ -14,9 +17,9 @@ export interface Metrics {
   callEnded(agent: string, end: RunEnd): void
   ledgerBatch(statement: string, size: number, ms: number): void
   settleFailed(): void
-  /** A rejection that nothing handled. */
+  /** Counts an unhandled rejection. */
   strayRejection(): void
-  /** Equations between counters, rollups and ledger that do not hold. */
+  /** Sets the number of equations between counters, rollups and ledger that do not hold. */
   usageDrift(count: number): void
   limitStore(answers: boolean): void
   refused(reason: string): void
@@ -100,26 +103,26 @@ export function createMetrics(): Metrics {
   })
   const strayRejections = new Counter({
     name: 'trunkline_stray_rejections_total',
-    help: 'Promises that were rejected and that nothing handled; anything but 0 is a fault of the gateway.',
+    help: 'Unhandled rejections of promises; any value but 0 is a fault of the gateway.',
     registers,
   })
 
   const drift = new Gauge({
     name: 'trunkline_usage_drift',
-    help: 'Equations between counters, rollups and ledger that do not hold; anything but 0 is a fault.',
+    help: 'Equations between counters, rollups and ledger that do not hold; any value but 0 is a fault.',
     aggregator: 'max',
     registers,
   })
   const limitStore = new Gauge({
     name: 'trunkline_limit_store_up',
-    help: '1 while limits hold across processes by Redis, 0 while each process enforces its part.',
+    help: '1 while Redis shares the limits between processes, 0 while each process enforces its part.',
     aggregator: 'min',
     registers,
   })
   let logOutput: { readonly droppedLines: number } | undefined
   new Counter({
     name: 'trunkline_log_lines_dropped_total',
-    help: 'Log lines that were dropped, since nothing took what standard output was given.',
+    help: 'Log lines that were dropped because standard output did not accept them.',
     registers,
     collect() {
       this.reset()
@@ -139,7 +142,7 @@ export function createMetrics(): Metrics {
   if (cluster.isWorker) reportToPrimary(registry)
 
   return {
-    text: () => (cluster.isWorker ? askClusterMetrics() : registry.metrics()),
+    text: () => (cluster.isWorker ? readClusterMetrics() : registry.metrics()),
     contentType: registry.contentType,
     request(route, method, status, seconds) {
       requests.add(route, method, String(status))

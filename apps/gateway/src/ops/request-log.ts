@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics } from './metrics.ts'
 
-/** No status was sent, or its body not to the end: the client left before. The number is nginx's. */
+/** The status in the log if the client left before the response was complete; nginx uses the same number. */
 const CLIENT_GONE = 499
 
 /**
- * One line a request, from an allow-list of fields: no header, no query string, no body, so that no key, token, password
- * or chat text can reach a log. Routes are logged as patterns, unknown paths not at all.
+ * Logs one line for each request from an allow-list of fields: no header, no query string and no body, so that no key, token,
+ * password or chat text can reach the log. Routes are logged as patterns, unknown paths not at all.
  */
 export function installRequestLog(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // Not `onResponse`, which does not hear of clients that leave.
+    // Not `onResponse`, which Fastify does not call for clients that leave.
     reply.raw.once('close', () => logRequest(request, reply, metrics))
     done()
   })
@@ -39,7 +39,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The admitted call that this request became. */
+    /** The id of the call that was admitted for this request. */
     callId: string | undefined
   }
 }

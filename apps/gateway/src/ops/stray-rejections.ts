@@ -2,9 +2,9 @@ import type { Logger } from 'pino'
 import type { Metrics } from './metrics.ts'
 
 /**
- * Keeps the process alive where a promise was rejected and nothing handled it. Node would end the process, and with it every
- * other client's stream. A rejection has left no foreign code half done, as an exception may, so going on is safe; it is a
- * fault of the gateway all the same, which the log and the metric show.
+ * Keeps the process alive when a rejection is not handled. By default Node would end the process, and with it the streams of
+ * all other clients. Unlike an uncaught exception, a rejection does not leave code that it passed through half executed, so
+ * continuing is safe. It is still a fault of the gateway, which the log and the metric show.
  */
 export function surviveStrayRejections({
   metrics,

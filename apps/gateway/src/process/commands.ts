@@ -14,7 +14,10 @@ import type { ApiKey, User } from '#generated/prisma/client.ts'
 import { createdKeyRecord, keyRecord } from '#rest/key-record.ts'
 import { fullUserRecord } from '#rest/user-record.ts'
 
-/** What the command line can do, in the process that owns the database or in one of its own. Arguments travel as JSON. */
+/**
+ * The commands of the command line and their arguments. A command runs in the process that owns the embedded database, or in
+ * the process of the command line itself; its arguments are sent as JSON.
+ */
 export interface CommandArguments {
   'users create': NewUser
   'users list': Record<string, never>
@@ -25,18 +28,18 @@ export interface CommandArguments {
   'keys show': { id: string }
   'keys revoke': { id: string }
   'usage verify': Record<string, never>
-  /** The path is absolute: the process that writes may have been started elsewhere. */
+  /** The path must be absolute, since the process that writes the file may have another working directory. */
   'db export': { file: string }
 }
 
-/** The records are those of REST, made by the same functions. */
+/** The results of the commands. Their records are those of REST, made by the same functions. */
 export interface CommandResults {
   'users create': UserRecord
   'users list': UserRecord[]
   'users set-password': UserRecord
   'users update': UserRecord
   'keys create': CreatedKey
-  /** With the name of each owner by id, which a person reads more easily. */
+  /** `owners` holds the username of each owner by id, for a table that people can read. */
   'keys list': { keys: Key[]; owners: Readonly<Record<string, string>> }
   'keys show': Key
   'keys revoke': Key
@@ -52,7 +55,12 @@ export type Command = keyof CommandArguments
 
 type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<CommandResults[Name]> }
 
-/** Whoever can reach the socket or the database is an administrator; what they make belongs to the user they name. */
+/**
+ * Creates the function that executes commands. They run with the rights of an administrator, because a caller who can reach
+ * the socket or the database has full access anyway. A new key belongs to the user that the command names.
+ *
+ * @throws OperatorError (the returned function) if the command is not known
+ */
 export function createCommands({
   services: { users, keys },
   operations: { usage },
@@ -81,7 +89,7 @@ export function createCommands({
     },
     'keys create': async ({ owner, ...key }) => {
       const { id, status } = await users.findByName(operator(), owner)
-      // The service checks this of an owner other than its caller, and here the owner is the caller.
+      // The service checks this only for an owner who is not the caller, and here the owner is the caller.
       if (status !== 'active') refuseField(['owner'], 'expected an active user.')
       return createdKeyRecord(await keys.create(operator(id), key), runtime.now())
     },
@@ -97,16 +105,16 @@ export function createCommands({
   }
   return async (name, args) => {
     if (!Object.hasOwn(commands, name)) {
-      throw new OperatorError(`The running gateway does not know "${name}": it is of another version.`)
+      throw new OperatorError(`The running gateway does not know the command "${name}": its version differs.`)
     }
     return commands[name as Command](args as never)
   }
 }
 
-const NOBODY = '00000000-0000-0000-0000-000000000000'
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-function operator(userId = NOBODY): Principal {
-  return { userId, role: 'admin', via: { kind: 'token', tokenId: NOBODY, expiresAt: new Date(0) } }
+function operator(userId = NIL_UUID): Principal {
+  return { userId, role: 'admin', via: { kind: 'token', tokenId: NIL_UUID, expiresAt: new Date(0) } }
 }
 
 async function all<Item>(

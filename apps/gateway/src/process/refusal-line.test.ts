@@ -7,18 +7,18 @@ import { refusalLine } from './refusal-line.ts'
 const refused = (field: FieldPath, detail: string) =>
   refusalLine(new Problem('invalid_request', { field, detail }))
 
-test('a field is named as the command line names it', () => {
+test('a field has the name of its option or argument', () => {
   expect(refused(['expiresAt'], 'expected a time.')).toBe('--expires-at: expected a time.')
   expect(refused(['allowedAgents', 2], 'expected an agent.')).toBe('--agents[2]: expected an agent.')
   expect(refused(['username'], 'expected letters.')).toBe('username: expected letters.')
   expect(refusalLine(new Problem('key_not_found'))).toBe('This API key does not exist.')
 })
 
-test('whatever a message quotes, it is one line', () => {
+test('a message is one line even if it quotes line breaks', () => {
   expect(refusalLine(new OperatorError('no file a\n  b\r\nc\u2028d'))).toBe('no file a b c d')
 })
 
-test('a server that was tried at several addresses is told by the first', () => {
+test('for a server with several addresses, the line shows the error of the first', () => {
   const refusals = ['::1', '127.0.0.1'].map((address) =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}:5432`), { code: 'ECONNREFUSED' }),
   )
@@ -26,6 +26,6 @@ test('a server that was tried at several addresses is told by the first', () => 
   expect(refusalLine(error)).toBe('The database does not answer: connect ECONNREFUSED ::1:5432.')
 })
 
-test('a fault of the program is no refusal', () => {
+test('a fault of the program has no such line', () => {
   expect(refusalLine(new TypeError('x is not a function'))).toBeUndefined()
 })

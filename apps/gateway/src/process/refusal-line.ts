@@ -5,8 +5,8 @@ import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'
 import { OperatorError } from '#core/operator-error.ts'
 
 /**
- * The one line for a failure that whoever runs the command can do something about; undefined for a fault of the program.
- * The running gateway makes the same line of it as a command in a process of its own.
+ * The line to show for an error that the operator can correct, or undefined for a fault of the program. The running gateway
+ * and the command line both use it, so that a command fails with the same message in either process.
  */
 export function refusalLine(error: unknown): string | undefined {
   if (error instanceof Problem) return oneLine(error.describe(nameOfOption))
@@ -15,17 +15,18 @@ export function refusalLine(error: unknown): string | undefined {
   return undefined
 }
 
-/** Whatever the line quotes may hold line breaks. */
+/** Replaces line breaks, which quoted values may contain, by spaces. */
 export function oneLine(text: string): string {
   return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ').trim()
 }
 
 const POSITIONAL: ReadonlySet<unknown> = new Set(['username', 'password', 'id'])
-const OPTIONS_NAMED_OTHERWISE: Readonly<Record<string, string>> = { allowedAgents: 'agents' }
+/** Options whose names differ from those of core. */
+const RENAMED_OPTIONS: Readonly<Record<string, string>> = { allowedAgents: 'agents' }
 
-/** A field as the command line takes it: an argument by its name, all else as an option. */
+/** The name of a field on the command line: positional arguments by their name, all others as an option. */
 function nameOfOption(field: FieldPath): string {
-  const name = joinPath(renameFields(field, (word) => OPTIONS_NAMED_OTHERWISE[word] ?? inKebabCase(word)))
+  const name = joinPath(renameFields(field, (word) => RENAMED_OPTIONS[word] ?? inKebabCase(word)))
   return POSITIONAL.has(field[0]) ? name : `--${name}`
 }
 

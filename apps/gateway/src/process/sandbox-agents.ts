@@ -7,9 +7,9 @@ export interface SandboxAgents {
   close(): Promise<void>
 }
 
-/** Starts the platforms' emulators, which stand in for the agents of an installation that has none. */
+/** Starts the emulators of the platforms, which serve as the agents of an installation without a configuration file. */
 export async function startSandboxAgents(): Promise<SandboxAgents> {
-  // Loaded only here: an installation with agents of its own carries none of it.
+  // Imported dynamically, so that an installation with agents of its own does not load it.
   const { startSandbox } = await import('@trunkline/sandbox')
   const sandbox = await startSandbox()
   const entries = Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, options }]) => {
@@ -18,6 +18,7 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
   return { entries: Object.fromEntries(entries), close: () => sandbox.close() }
 }
 
+/** The configuration with the emulators as its agents. */
 export function withSandboxAgents(config: Config, entries: SandboxAgents['entries']): Config {
   const { agents } = parseConfig({ agents: entries }, {}, undefined, config.platforms)
   return { ...config, agents: agents.map((agent): Agent => ({ ...agent, sandbox: true })) }

@@ -26,21 +26,23 @@ import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
 import { createWaiting } from './waiting.ts'
 import { type FirstAdmin, welcome } from './welcome.ts'
 
-/** How long after the drain a connection may still take the last bytes of its response. */
+/** How long after the drain a client may still read the last bytes of its response. */
 const FLUSH_MS = 2_000
 const RECONNECT_MS = 1_000
 
 type Say = (line: string) => void
 
 /**
- * Runs the gateway until SIGTERM or SIGINT, then ends it in order: no new connections, the running calls until the
- * deadline, every end written, the database closed, its directory given free.
+ * Runs the gateway until SIGTERM or SIGINT, then shuts it down in order: it accepts no new connections, lets running calls
+ * continue until the deadline, writes the end of every call, closes the database and releases its directory.
+ *
+ * @throws OperatorError if the start fails for a reason that the operator can correct
  */
 export async function start(settings: Config): Promise<void> {
   const output = new LogOutput()
-  // What a person should read goes the way of the log lines, since a terminal can be stopped as well (Ctrl-S).
+  // Messages for people take the same path as log lines, because a terminal can be paused (Ctrl-S) and must not block us.
   const print: Say = (line) => output.write(`${line}\n`)
-  const say: Say = speaks() ? print : () => undefined
+  const say: Say = isPrintingWorker() ? print : () => undefined
   const log = createLogger(settings.logLevel, output)
   const { stopped, markStarted } = watchSignals()
   const closers: (() => Promise<unknown>)[] = []
@@ -53,10 +55,10 @@ export async function start(settings: Config): Promise<void> {
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const prepared = await prepareIfReachable(preparation, waiting)
-    const app = await openDoors({ config, gateway, database, log }, closers)
+    const app = await listenForRequests({ config, gateway, database, log }, closers)
     const address = reachedAt(config, app)
     const announce = ({ admin }: Prepared) => {
-      if (admin !== undefined || speaks()) welcome({ ...config, publicUrl: address }, admin, print)
+      if (admin !== undefined || isPrintingWorker()) welcome({ ...config, publicUrl: address }, admin, print)
     }
     if (prepared !== undefined) announce(prepared)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
@@ -76,7 +78,7 @@ export async function start(settings: Config): Promise<void> {
   await output.close()
 }
 
-/** An embedded database has one owner: the directory is locked before anything in it is touched. */
+/** An embedded database has one owner, so its directory is locked before anything in it is read or written. */
 async function openOwned(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     say('connecting to PostgreSQL')
@@ -92,7 +94,7 @@ async function openOwned(config: Config, closers: (() => Promise<unknown>)[], sa
   return database
 }
 
-/** In sandbox mode the emulators are the agents: of this process, or of the primary whose worker it is. */
+/** In sandbox mode the emulators are the agents. They run in this process or, for a worker, in its primary. */
 async function withAgents(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Config> {
   if (!config.sandbox) return config
   if (config.sandboxAgents !== undefined) return withSandboxAgents(config, config.sandboxAgents)
@@ -102,8 +104,8 @@ async function withAgents(config: Config, closers: (() => Promise<unknown>)[], s
   return withSandboxAgents(config, entries)
 }
 
-/** Of several workers one speaks to the terminal; beside it only the one that made the administrator. */
-function speaks(): boolean {
+/** Only one of several workers prints to the terminal, and also the one that created the administrator. */
+function isPrintingWorker(): boolean {
   return (cluster.worker?.id ?? 1) === 1
 }
 
@@ -115,11 +117,11 @@ interface Preparation {
 }
 
 interface Prepared {
-  /** Where this start made one. */
+  /** The administrator, if this start created one. */
   readonly admin: FirstAdmin | undefined
 }
 
-/** A database server that is down delays readiness, not the start: the process lives, is not ready, and recovers. */
+/** If the database server is down, the process starts anyway, reports that it is not ready, and tries again later. */
 async function prepareIfReachable(
   parts: Preparation,
   waiting: (error: unknown) => void,
@@ -140,7 +142,7 @@ interface Retrying {
   announce(prepared: Prepared): void
 }
 
-/** Never rejects: whatever is wrong may be mended while the process waits. */
+/** Never rejects, because the operator may correct the cause while the process keeps trying. */
 async function retryPreparation(
   parts: Preparation,
   { log, stopped, waiting, announce }: Retrying,
@@ -163,7 +165,7 @@ async function retryPreparation(
   }
 }
 
-/** In production an operator migrates; elsewhere the gateway does. */
+/** In production the operator applies migrations (`trunkline migrate`); elsewhere the gateway does. */
 async function prepare({ config, gateway, database, say }: Preparation): Promise<Prepared> {
   const pending = await readPendingMigrations(database)
   if (pending.length > 0 && config.production) {
@@ -198,14 +200,14 @@ async function createFirstAdmin(
   return adminPassword === undefined ? { username, password } : { username }
 }
 
-async function openDoors(
+async function listenForRequests(
   { config, gateway, database, log }: Pick<Preparation, 'config' | 'gateway' | 'database'> & { log: Logger },
   closers: (() => Promise<unknown>)[],
 ): Promise<FastifyInstance> {
   if (config.opsPort !== undefined) {
     const ops = await createOpsServer(config, gateway, log)
     await listen(ops, config.host, config.opsPort, 'OPS_PORT')
-    // Before everything else in the list: it tells of the drain until the end.
+    // The list is closed in reverse, so this server is closed last and reports the drain until the end.
     closers.unshift(() => closeServer(ops))
   }
   const app = await createServer(config, gateway, log)
@@ -233,13 +235,13 @@ async function listen(app: FastifyInstance, host: string, port: number, name: st
   }
 }
 
-/** With `PORT=0` the system chose the port. */
+/** The public URL with the port that the system chose if `PORT` is 0. */
 function reachedAt({ port, publicUrl }: Config, app: FastifyInstance): string {
   const { port: chosen } = app.server.address() as AddressInfo
   return port === 0 ? publicUrl.replace(/:0$/, `:${chosen}`) : publicUrl
 }
 
-/** Lets responses out that are still on their way, then cuts what is left. */
+/** Waits for responses that are still being sent, then closes the remaining connections. */
 async function closeServer(app: FastifyInstance): Promise<void> {
   const server: Server = app.server
   const cut = setTimeout(() => server.closeAllConnections(), FLUSH_MS)
@@ -249,18 +251,18 @@ async function closeServer(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * While the gateway starts, a signal ends the process at once: whatever the start waits for may never come, and a process
- * that is killed loses nothing. Afterwards the first signal asks for an orderly end, the second insists. A worker may get
- * both from a terminal and from its primary, which insists in its own way.
+ * While the gateway starts, a signal ends the process at once: what the start waits for may never happen, and a process that
+ * is killed then loses nothing. Afterwards the first signal starts an orderly shutdown and the second ends the process. A
+ * worker ignores the second, since it may get the same one from the terminal and from its primary, which sends SIGKILL.
  */
 function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
   const { promise: stopped, resolve } = Promise.withResolvers<string>()
   let isStarted = false
-  let isAsked = false
+  let isStopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (!isStarted) endBy(signal, onSignal)
-    if (isAsked && !cluster.isWorker) process.exit(1)
-    isAsked = true
+    if (isStopping && !cluster.isWorker) process.exit(1)
+    isStopping = true
     resolve(signal)
   }
   process.on('SIGTERM', onSignal)
@@ -274,8 +276,8 @@ function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
 }
 
 /**
- * Without a handler the kernel ends the process; `process.exit` would wait for a file operation that hangs. Only the first
- * process of a container, which the kernel spares, gets past it.
+ * Removes the handler so that the kernel ends the process; `process.exit` alone would wait for a file operation that hangs.
+ * The kernel spares the first process of a container, which therefore reaches `process.exit`.
  */
 function endBy(signal: NodeJS.Signals, handler: (signal: NodeJS.Signals) => void): never {
   process.off(signal, handler)

@@ -7,22 +7,25 @@ export interface WaitingOptions {
   readonly say: (line: string) => void
 }
 
-/** Returns what to call with each failure of a start that goes on trying: it says why, and again only when that changes. */
+/**
+ * Returns a function that reports the errors of a start that is retried. Call it with each error; it prints and logs the
+ * cause, and repeats itself only when the cause changes.
+ */
 export function createWaiting({ databaseUrl, log, say }: WaitingOptions): (error: unknown) => void {
   const server = `PostgreSQL${addressOf(databaseUrl)}`
-  let said: string | undefined
+  let reported: string | undefined
   return (error) => {
     const line = isConnectionError(error)
       ? `waiting for ${server}: ${reasonOf(error)}`
       : `the start cannot be completed yet: ${reasonOf(error)}`
-    if (line === said) return
-    said = line
+    if (line === reported) return
+    reported = line
     say(line)
     log.error({ err: error }, line)
   }
 }
 
-/** Without the user and the password that the URL may hold. */
+/** The host and port alone, without the user and the password that the URL may contain. */
 function addressOf(databaseUrl: string | undefined): string {
   const host = URL.parse(databaseUrl ?? '')?.host
   return host ? ` at ${host}` : ''

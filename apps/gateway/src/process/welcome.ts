@@ -1,12 +1,12 @@
 import type { Config } from '#config/load.ts'
 
-/** The administrator that this start made; the password only where the gateway chose it. */
+/** The administrator that this start created. The password is present only if the gateway generated it. */
 export interface FirstAdmin {
   readonly username: string
   readonly password?: string
 }
 
-/** What a person needs after a start, on the terminal and never in the log: address, account, lines to paste. */
+/** Prints what a person needs after a start: address, account and commands to paste. Never logged, as it has a password. */
 export function welcome(config: Config, admin: FirstAdmin | undefined, say: (line: string) => void): void {
   const lines = [
     '',

@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { handled } from '#core/handled.ts'
-import { answerClusterMetrics } from '#ops/cluster-metrics.ts'
+import { serveClusterMetrics } from '#ops/cluster-metrics.ts'
 import { LogOutput } from '#ops/log-output.ts'
 
-/** A worker that dies is replaced, but not in a tight loop. */
+/** The delay before a worker that died is replaced, so that a worker that always dies does not cause a tight loop. */
 const RESTART_MS = 1_000
-/** How long after the last worker's end the rest of what it has printed may take. */
+/** How long to wait, after the last worker has ended, for the rest of its output. */
 const FORWARD_MS = 1_000
 
 /**
- * Runs `count` processes of the gateway on one port until SIGTERM or SIGINT; resolves with the exit code. A worker that
- * ends before it listens ends them all: what it lacks, the others lack as well.
+ * Runs `count` processes of the gateway on one port until SIGTERM or SIGINT, and resolves with the exit code. A worker that
+ * ends before it listens stops all of them, since the others would fail for the same reason.
  */
 export async function runWorkers(count: number, env: Readonly<Record<string, string>>): Promise<number> {
   const listening = new Set<number>()
@@ -28,10 +28,10 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
 
-  // The workers end with this process: a rejection that nothing handled must not end it.
+  // The workers end with this process, so an unhandled rejection must not end it.
   process.on('unhandledRejection', (error) => console.error(error))
-  answerClusterMetrics()
-  // Each worker writes into a pipe of its own: whether a shared one blocks could be changed by each of them for all.
+  serveClusterMetrics()
+  // Each worker writes to a pipe of its own, because each process that shares a pipe can make it blocking for all of them.
   cluster.setupPrimary({ stdio: ['inherit', 'pipe', 'inherit', 'ipc'] })
   cluster.on('fork', ({ process: { stdout } }) => {
     if (stdout === null || stdout === undefined) return
@@ -58,8 +58,8 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
 }
 
 /**
- * Passes whole lines on, and reads no further where they are not taken: the worker then has its own buffer, drops what does
- * not fit in, and counts it.
+ * Forwards whole lines, and stops reading while the output has no room. Meanwhile the worker buffers its lines, and drops
+ * and counts those that do not fit.
  */
 async function forwardLines(stdout: Readable, output: LogOutput): Promise<void> {
   let rest = ''
@@ -73,7 +73,7 @@ async function forwardLines(stdout: Readable, output: LogOutput): Promise<void> 
       await output.ready()
     }
   } catch {
-    // The worker died in the middle of a line.
+    // The worker died in the middle of a line; the part that arrived is written below.
   }
   if (rest !== '') output.write(`${rest}\n`)
 }

@@ -26,28 +26,42 @@ export function agentRoutes(
 function agentSchema(platforms: readonly string[]) {
   return Type.Object(
     {
-      id: Type.String({ description: 'The value of the `Agent` header.' }),
-      name: Type.String(),
-      platform: oneOf(platforms),
-      description: Type.String(),
+      id: Type.String({ description: 'The id of the agent: the value of the `Agent` header of a chat.' }),
+      name: Type.String({ description: 'The name to show to people.' }),
+      platform: oneOf(platforms, 'The platform on which the agent runs.'),
+      description: Type.String({ description: 'What the agent does, as its operator describes it.' }),
       status: oneOf(
         ['available', 'degraded', 'unavailable'],
-        'From a probe a few seconds old; degraded: it answers, but not to our credentials.',
+        'The result of a probe that is a few seconds old. `degraded` means that the platform answers but refuses the credentials of the gateway.',
       ),
-      requires: Type.Array(Type.String(), { description: 'Request fields that need a real value.' }),
-      features: Type.Object({
-        stream: Type.Boolean(),
-        detail: Type.Boolean(),
-        files: Type.Boolean(),
-        conversation: Type.Boolean(),
-        usage: Type.Boolean(),
-        stop: Type.Boolean(),
+      requires: Type.Array(Type.String(), {
+        description: 'The fields of a chat request that must not be empty for this agent.',
       }),
-      apps: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
-      sandbox: Type.Boolean({ description: 'true: an emulator that comes with the gateway.' }),
+      features: Type.Object(
+        {
+          stream: Type.Boolean({ description: 'Replies can be streamed.' }),
+          detail: Type.Boolean({ description: "The platform's progress can be requested with `detail`." }),
+          files: Type.Boolean({ description: 'The agent accepts files.' }),
+          conversation: Type.Boolean({ description: 'The agent can continue a conversation.' }),
+          usage: Type.Boolean({ description: 'The platform reports tokens.' }),
+          stop: Type.Boolean({ description: 'A call can be stopped on the platform before it ends.' }),
+        },
+        { description: 'What the agent supports.' },
+      ),
+      apps: Type.Array(
+        Type.Object({
+          id: Type.String({ description: 'The value of `app_id` in a chat.' }),
+          name: Type.String({ description: 'The name to show to people.' }),
+        }),
+        { description: "The agent's apps, as far as they are configured." },
+      ),
+      sandbox: Type.Boolean({
+        description: 'True for an emulator that is part of the gateway, false for a real platform.',
+      }),
     },
     {
       $id: 'Agent',
+      description: 'An agent that can be called.',
       examples: [
         {
           id: 'fastgpt',
@@ -69,7 +83,8 @@ const listSchema = {
   tags: ['agents'],
   operationId: 'listAgents',
   summary: 'List the agents',
-  description: 'With a credential: those that it may use.',
+  description:
+    'Returns all agents that the caller may use. An API key that is restricted to some agents gets only those. Without a credential the list is returned only where the configuration makes it public.',
   security: [{}, { apiKey: [] }, { accessToken: [] }],
   response: {
     ...problems(...ANY_PROBLEMS),

@@ -26,7 +26,7 @@ const body = {
   permissions: ['chat', 'upload'],
 }
 
-test.each([PATH, `${PATH}/`])('POST %s answers with the record and, this once, the key', async (path) => {
+test.each([PATH, `${PATH}/`])('POST %s returns the record and, only this once, the key', async (path) => {
   const response = await at.call(premium, 'POST', path, { ...body, limits: { chat_per_minute: 5 } })
   expect(response.statusCode).toBe(200)
   expect(response.headers['cache-control']).toBe('no-store')
@@ -77,7 +77,7 @@ test.each<[object, string]>([
   expect(response.json()).toMatchObject({ code: 400, detail: expect.stringContaining(detail) })
 })
 
-test('an API key creates none, whatever its permissions, and a plain user neither', async () => {
+test('neither an API key, whatever its permissions, nor a plain user can create a key', async () => {
   for (const permissions of [['admin'], ['chat']] as const) {
     const { fullKey } = await at.keyOf(admin, { permissions: [...permissions] })
     const byKey = await at.call(fullKey, 'POST', PATH, body)
@@ -87,7 +87,7 @@ test('an API key creates none, whatever its permissions, and a plain user neithe
   expect(byUser.json()).toMatchObject({ code: 403, reason: 'role_denied' })
 })
 
-test("another user's key answers as one that does not exist, on every method", async () => {
+test("another user's key is 404 like one that does not exist, on every method", async () => {
   const foreign = await at.keyOf(admin)
   for (const [method, suffix] of [
     ['GET', ''],
@@ -145,7 +145,7 @@ test('DELETE and revoke do the same, and the record stays', async () => {
   })
 })
 
-test('any key reads itself; a token is of the wrong kind there', async () => {
+test('any key can read itself; a token is refused there', async () => {
   const { id, fullKey } = await at.keyOf(premium)
   expect((await at.call(fullKey, 'GET', '/api/v1/key')).json().data).toMatchObject({
     id,

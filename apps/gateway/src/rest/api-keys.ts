@@ -34,10 +34,10 @@ import {
   ref,
   success,
   Timestamp,
-  Uuid,
+  uuid,
 } from '#http/schemas.ts'
 import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
-import { CallCount, QuotaPeriodSchema } from './user-record.ts'
+import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from './user-record.ts'
 
 export function apiKeyRoutes(
   app: FastifyInstance,
@@ -127,71 +127,105 @@ const CreatedApiKeySchema = Type.Object(
   {
     ...ApiKeySchema.properties,
     full_key: Type.String({
-      description: 'The secret key; never shown again.',
+      description: 'The API key itself. It is shown only in this response, so store it now.',
       examples: ['tl_0000000000000000000000000000000000000000000000000'],
     }),
   },
-  { $id: 'CreatedApiKey' },
+  { $id: 'CreatedApiKey', description: 'The record of a new API key together with the key itself.' },
 )
 
 const AllowanceSchema = Type.Object({
   rate_limits: Type.Object(
-    { chat_per_minute: Type.Integer(), upload_per_minute: Type.Integer() },
-    { description: 'Those in force, whatever the windows in which the gateway counts.' },
+    {
+      chat_per_minute: Type.Integer({ description: 'The chats that the key may start in a minute.' }),
+      upload_per_minute: Type.Integer({ description: 'The uploads that the key may make in a minute.' }),
+    },
+    {
+      description:
+        'The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length.',
+    },
   ),
   quota: Type.Object(
     {
-      max_api_calls: CallCount,
-      api_calls_count: CallCount,
-      remaining: CallCount,
+      max_api_calls: MaxApiCalls,
+      api_calls_count: ApiCallsCount,
+      remaining: { ...CallCount, description: 'How many calls are left in the current `quota_period`.' },
       quota_period: QuotaPeriodSchema,
-      resets_at: nullable(Timestamp),
+      resets_at: nullable(Timestamp, 'When the next period begins; null where the period is `none`.'),
     },
-    { description: "The owner's, which all its keys share." },
+    { description: 'The quota of the owner, which all its keys share.' },
   ),
 })
 
 const CurrentApiKeySchema = Type.Object(
   { ...ApiKeySchema.properties, ...AllowanceSchema.properties },
-  { $id: 'CurrentApiKey' },
+  {
+    $id: 'CurrentApiKey',
+    description:
+      'The record of the API key of the request, with its rate limits and what is left of its quota.',
+  },
 )
 
 const AllowedAgentsInput = Type.Union(
   [Type.Array(Type.String(), { maxItems: ALLOWED_AGENTS_MAX }), Type.Null()],
   {
-    description: '`agent` or `agent/app`; null allows all.',
+    description:
+      'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
   },
 )
 
 const LimitsInput = Type.Union(
   [
     Type.Object({
-      chat_per_minute: Type.Optional(nullable(Type.Integer())),
-      upload_per_minute: Type.Optional(nullable(Type.Integer())),
+      chat_per_minute: Type.Optional(
+        nullable(Type.Integer(), 'The chats that the key may start in a minute; null removes this limit.'),
+      ),
+      upload_per_minute: Type.Optional(
+        nullable(Type.Integer(), 'The uploads that the key may make in a minute; null removes this limit.'),
+      ),
     }),
     Type.Null(),
   ],
   {
     description:
-      "At most the gateway's own limits; null: those. Where the gateway counts in other windows than a minute, they are scaled to them, to at least 1.",
+      "The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1.",
   },
 )
 
-const NameInput = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })
-const DescriptionInput = Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })
+const NameInput = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  description: 'A label for the key.',
+})
+const DescriptionInput = Type.String({
+  maxLength: DESCRIPTION_LENGTH_MAX,
+  description: 'What the key is for; may be empty.',
+})
 
 const CreateApiKeySchema = Type.Object(
   {
     name: NameInput,
     description: DescriptionInput,
-    expires_at: Type.String({ maxLength: 64, description: 'ISO 8601 with a zone, in the future.' }),
-    permissions: Type.Array(PermissionSchema, { minItems: 1, uniqueItems: true }),
-    owner_id: Type.Optional({ ...Uuid, description: 'Admins only: whom the key is for.' }),
+    expires_at: Type.String({
+      maxLength: 64,
+      description: 'When the key expires: a time in the future, in ISO 8601 with a time zone.',
+    }),
+    permissions: Type.Array(PermissionSchema, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the key may be used for.',
+    }),
+    owner_id: Type.Optional(
+      uuid(
+        'The id of the user whom the key will belong to; the default is the caller. Only administrators may name another user.',
+      ),
+    ),
     allowed_agents: Type.Optional(AllowedAgentsInput),
     limits: Type.Optional(LimitsInput),
   },
   {
     $id: 'CreateApiKey',
+    description: 'A new API key.',
     examples: [
       {
         name: 'support bot',
@@ -212,14 +246,14 @@ const UpdateApiKeySchema = Type.Object(
   },
   {
     $id: 'UpdateApiKey',
-    description: 'What is absent stays as it is.',
+    description: 'The fields to change. A field that is absent keeps its value.',
     examples: [{ limits: { chat_per_minute: 20 } }],
   },
 )
 
 const ResetUsageSchema = Type.Object(
-  { period: oneOf(RESET_PERIODS, 'The counter that starts again from zero.') },
-  { $id: 'ResetUsageRequest', examples: [{ period: 'day' }] },
+  { period: oneOf(RESET_PERIODS, 'Which counter starts again from zero.') },
+  { $id: 'ResetUsageRequest', description: 'Which counter to reset.', examples: [{ period: 'day' }] },
 )
 
 const COMPONENTS = [
@@ -232,14 +266,17 @@ const COMPONENTS = [
 ]
 
 const common = { tags: ['api-keys'], security: [{ accessToken: [] }, { apiKey: [] }] }
-const params = Type.Object({ id: Type.String() })
+const params = Type.Object({
+  id: Type.String({ description: 'The id of the key record, which is not the key itself.' }),
+})
 const key = envelope(ref(ApiKeySchema))
 
 const createSchema = {
   ...common,
   operationId: 'createApiKey',
   summary: 'Create an API key',
-  description: 'Admin and premium users, with an access token. Only here the whole key is shown.',
+  description:
+    'Creates an API key and returns it. This response is the only one that contains the whole key. The caller must be an administrator or a premium user and must send an access token; an API key is refused.',
   security: [{ accessToken: [] }],
   body: ref(CreateApiKeySchema),
   response: {
@@ -252,11 +289,15 @@ const listSchema = {
   ...common,
   operationId: 'listApiKeys',
   summary: 'List the API keys',
-  description: 'Newest first: those that the caller created or owns; for admins all.',
+  description:
+    'Returns the keys that the caller created or owns, newest first. Administrators get the keys of all users.',
   querystring: Type.Object({
     ...PageQuery,
     active: Type.Optional(
-      Type.Boolean({ description: 'true: those that can be used now; false: revoked and expired ones.' }),
+      Type.Boolean({
+        description:
+          'True returns only keys that can be used now, false only those that are revoked or expired.',
+      }),
     ),
   }),
   response: {
@@ -269,6 +310,8 @@ const getSchema = {
   ...common,
   operationId: 'getApiKey',
   summary: 'Read an API key',
+  description:
+    'Returns the record of a key that the caller created or owns. Administrators may read any key.',
   params,
   response: { 200: key, ...problems(...MANAGER_PROBLEMS, 'key_not_found') },
 }
@@ -282,7 +325,8 @@ const updateSchema = {
   ...common,
   operationId: 'updateApiKey',
   summary: 'Change an API key',
-  description: 'For its creator and admins.',
+  description:
+    'Changes the name, the description, the allowed agents or the limits of a key. Only its creator and administrators may do so.',
   params,
   body: ref(UpdateApiKeySchema),
   response: managing,
@@ -292,7 +336,8 @@ const revokeSchema = {
   ...common,
   operationId: 'revokeApiKey',
   summary: 'Revoke an API key',
-  description: 'For its creator and admins. The record is kept; repeated, the first time stands.',
+  description:
+    'Revokes a key for good; its record is kept. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.',
   params,
   response: managing,
 }
@@ -301,19 +346,25 @@ const resetSchema = {
   ...common,
   operationId: 'resetApiKeyUsage',
   summary: "Reset one of an API key's counters",
-  description: 'For its creator and admins. The calls stay in the reports.',
+  description:
+    'Sets one of the call counters of a key to zero. The calls stay in the ledger and in the usage reports. Only the creator of the key and administrators may do so.',
   params,
   body: ref(ResetUsageSchema),
   response: managing,
 }
 
-const deleteSchema = { ...revokeSchema, operationId: 'deleteApiKey', description: 'The same as revoke.' }
+const deleteSchema = {
+  ...revokeSchema,
+  operationId: 'deleteApiKey',
+  description: 'Revokes a key, exactly as `POST /api/v1/api-keys/{id}/revoke` does.',
+}
 
 const currentSchema = {
   ...common,
   operationId: 'getCurrentApiKey',
-  summary: 'Read the API key that is sent',
-  description: 'Any valid key, with the limits and the quota that it has left.',
+  summary: 'Read the API key of the request',
+  description:
+    'Returns the record of the API key that the request is sent with, its rate limits and what is left of its quota. Any valid key may call this operation.',
   security: [{ apiKey: [] }],
   response: { 200: envelope(ref(CurrentApiKeySchema)), ...problems(...KEY_PROBLEMS) },
 }

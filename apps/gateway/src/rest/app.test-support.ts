@@ -12,10 +12,10 @@ import { userRoutes } from './users.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The account routes alone, with what the server puts around them. */
+/** A server with the routes of users and keys, and the hooks that the real server installs around them. */
 export interface UsersApp extends UserServices {
   readonly app: FastifyInstance
-  /** Calls a route with a credential, or as a caller by a fresh token of its own. */
+  /** Sends a request with a credential, or with a new access token of the given caller. */
   call(
     as: Principal | string | undefined,
     method: Method,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 
-/** What stands at the root: a browser is led to the reference, a program gets links. Neither needs a credential. */
+/** Serves the root: redirects browsers to the API reference and gives programs links. Neither needs a credential. */
 export function frontPageRoutes(app: FastifyInstance, { hasHealth }: { hasHealth: boolean }): void {
   const icon = readFileSync(new URL('favicon.ico', import.meta.url))
   const links = {

@@ -44,7 +44,7 @@ describe.each(['/api/v1/login', '/api/v1/login/', '/api/v1/auth/login'])('POST %
   })
 })
 
-test('failures answer with one body, byte for byte', async () => {
+test('all failures have the same body, byte for byte', async () => {
   await at.join('user', 'alice')
   const bodies = await Promise.all(
     ['alice', 'nobody', 'not a name'].map(async (username) => {
@@ -67,7 +67,7 @@ test.each([
   expect(response.json()).toMatchObject({ reason: 'invalid_request', detail })
 })
 
-test('too many failures are 429 and say when to come again', async () => {
+test('too many failures are 429 with Retry-After', async () => {
   await at.join('user', 'mallory')
   const login = (password: string) =>
     at.call(undefined, 'POST', '/api/v1/login', { username: 'mallory', password })
@@ -78,16 +78,19 @@ test('too many failures are 429 and say when to come again', async () => {
   expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
 })
 
-test.each(['/api/v1/logout', '/api/v1/auth/logout'])('POST %s ends the token that is sent', async (path) => {
-  await at.join('user', 'alice')
-  const login = await at.call(undefined, 'POST', '/api/v1/login', { username: 'alice', password: PASSWORD })
-  const token: string = login.json().data.access_token
-  expect((await at.call(token, 'POST', path)).json()).toEqual({ code: 0, msg: 'Success', data: {} })
-  const again = await at.call(token, 'POST', path)
-  expect(again.statusCode).toBe(401)
-  expect(again.headers['www-authenticate']).toBe('Bearer')
-  expect(again.json()).toMatchObject({ code: 401, reason: 'token_revoked' })
-})
+test.each(['/api/v1/logout', '/api/v1/auth/logout'])(
+  'POST %s revokes the token of the request',
+  async (path) => {
+    await at.join('user', 'alice')
+    const login = await at.call(undefined, 'POST', '/api/v1/login', { username: 'alice', password: PASSWORD })
+    const token: string = login.json().data.access_token
+    expect((await at.call(token, 'POST', path)).json()).toEqual({ code: 0, msg: 'Success', data: {} })
+    const again = await at.call(token, 'POST', path)
+    expect(again.statusCode).toBe(401)
+    expect(again.headers['www-authenticate']).toBe('Bearer')
+    expect(again.json()).toMatchObject({ code: 401, reason: 'token_revoked' })
+  },
+)
 
 test('an API key cannot log out', async () => {
   const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })

@@ -17,7 +17,7 @@ export function loginRoutes(
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const schema of [UserSchema, LoginRequestSchema, LoginResponseSchema]) app.addSchema(schema)
 
-  // The interface names both paths for the same operation.
+  // The interface defines both paths for the same operations.
   for (const [path, schemas] of [
     ['/api/v1', { login: loginSchema('login'), logout: logoutSchema('logout') }],
     ['/api/v1/auth', { login: loginSchema('authLogin'), logout: logoutSchema('authLogout') }],
@@ -43,23 +43,35 @@ export function loginRoutes(
 
 const LoginRequestSchema = Type.Object(
   {
-    username: Type.String({ minLength: 1, maxLength: USERNAME_INPUT_CHARACTERS_MAX }),
-    password: Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
+    username: Type.String({
+      minLength: 1,
+      maxLength: USERNAME_INPUT_CHARACTERS_MAX,
+      description: 'The username; upper and lower case are the same.',
+    }),
+    password: Type.String({
+      minLength: 1,
+      maxLength: PASSWORD_CHARACTERS_MAX,
+      description: 'The password of the user.',
+    }),
   },
-  { $id: 'LoginRequest', examples: [{ username: 'admin', password: 'correct horse battery staple' }] },
+  {
+    $id: 'LoginRequest',
+    description: 'The credentials of a user.',
+    examples: [{ username: 'admin', password: 'correct horse battery staple' }],
+  },
 )
 
 const LoginResponseSchema = Type.Object(
   {
     access_token: Type.String({
-      description: 'A JWT, sent as `Authorization: Bearer …`.',
+      description: 'A JWT. Send it in the header `Authorization: Bearer <access_token>`.',
       examples: ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTlhOWYzZSJ9.c2lnbmF0dXJl'],
     }),
-    token_type: Type.Literal('bearer'),
-    expires_in: Type.Integer({ description: 'Lifetime in seconds.', examples: [3600] }),
+    token_type: Type.Literal('bearer', { description: 'Always `bearer`.' }),
+    expires_in: Type.Integer({ description: 'The lifetime of the token in seconds.', examples: [3600] }),
     user: ref(UserSchema),
   },
-  { $id: 'LoginResponse' },
+  { $id: 'LoginResponse', description: 'An access token and the user that it belongs to.' },
 )
 
 function loginSchema(operationId: string) {
@@ -67,7 +79,8 @@ function loginSchema(operationId: string) {
     tags: ['login'],
     operationId,
     summary: 'Log in',
-    description: 'Exchanges a username and a password for an access token.',
+    description:
+      'Exchanges a username and a password for an access token. `/api/v1/login` and `/api/v1/auth/login` are the same operation.',
     security: [],
     body: ref(LoginRequestSchema),
     response: {
@@ -82,7 +95,8 @@ function logoutSchema(operationId: string) {
     tags: ['login'],
     operationId,
     summary: 'Log out',
-    description: 'Ends the access token that is sent.',
+    description:
+      'Revokes the access token that the request is sent with. `/api/v1/logout` and `/api/v1/auth/logout` are the same operation.',
     security: [{ accessToken: [] }],
     response: { 200: envelope(Type.Object({})), ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS) },
   }

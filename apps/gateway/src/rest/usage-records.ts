@@ -8,12 +8,15 @@ import type { Cell } from '#http/csv.ts'
 import { success } from '#http/schemas.ts'
 import { CallSchema } from './usage-schemas.ts'
 
-/** The JSON of a report, series by series: a large one has 10 MB, and written at once it would hold up every call. */
+/**
+ * The JSON of a report, series by series. A large report has 10 MB; to serialise it in one go would block the event loop,
+ * and with it every running call.
+ */
 export async function* reportPieces(report: Report): AsyncGenerator<string> {
   const { from, to, timezone, granularity, groupBy, totals, series } = report
   const pause = createPauses()
-  const asked = { timezone, granularity, group_by: groupBy }
-  const data = { ...asked, from: from.toISOString(), to: to.toISOString(), totals: metricsRecord(totals) }
+  const query = { timezone, granularity, group_by: groupBy }
+  const data = { ...query, from: from.toISOString(), to: to.toISOString(), totals: metricsRecord(totals) }
   const [before, after] = JSON.stringify(success({ ...data, series: [] })).split('"series":[]')
   yield `${before}"series":[`
   for (const [index, one] of series.entries()) {

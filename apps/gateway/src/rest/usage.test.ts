@@ -78,7 +78,7 @@ test('pages follow each other without a gap or a repetition, while calls come in
   expect(told).toBe('43210')
 })
 
-test('what the platform said of itself is for admins', async () => {
+test("the platform's own status, code and log id are shown only to admins", async () => {
   const codes = async (as: Principal) => {
     const { data } = (await stage.call(as, 'GET', `/api/v1/calls?key_id=${key.id}&outcome=done`)).json()
     return data.items.map((call: { platform_code: string | null }) => call.platform_code)
@@ -87,7 +87,7 @@ test('what the platform said of itself is for admins', async () => {
   expect(await codes(owner)).toEqual([null, null, null])
 })
 
-test('as CSV it is whole, one line a call, and starts no formula', async () => {
+test('the CSV contains all calls, one on each line, and escapes formulas', async () => {
   const { headers, body } = await stage.call(owner, 'GET', '/api/v1/calls?format=csv')
   expect(headers['content-type']).toBe('text/csv; charset=utf-8')
   const [head, ...lines] = body.trimEnd().split('\r\n')
@@ -103,7 +103,7 @@ test.each(['calls', 'usage'])("a neighbour's key is not found in %s, in CSV as i
   }
 })
 
-test('a report tells ended calls alone, grouped as asked, and its CSV tells the same', async () => {
+test('a report counts only ended calls, grouped as requested, and its CSV has the same counts', async () => {
   const query = '/api/v1/usage?granularity=hour&group_by=outcome'
   const { data } = (await stage.call(owner, 'GET', query)).json()
   expect(data.totals).toMatchObject({ calls: 4, failed_calls: 1, token_coverage: 0, total_tokens: null })
@@ -123,7 +123,7 @@ test.each([
   ['usage', 30],
   ['calls', 30],
 ])(
-  '%s may be asked for %i times a minute by a credential, and each answer tells what is left',
+  '%s may be requested %i times a minute by a credential, and each response says what is left',
   async (list, points) => {
     const { fullKey } = await stage.keyOf(owner)
     const ask = (as: Principal | string) => stage.call(as, 'GET', `/api/v1/${list}?format=csv`)
@@ -140,13 +140,13 @@ test.each([
     expect([refused.statusCode, refused.json().reason]).toEqual([429, 'rate_limited'])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     expect((await ask(foreign.fullKey)).statusCode).toBe(200)
-    // What is not valid consumes nothing.
+    // An invalid request does not count towards the limit.
     const { headers } = await stage.call(foreign.fullKey, 'GET', `/api/v1/${list}?from=never`)
     expect(headers.ratelimit).toBeUndefined()
   },
 )
 
-test.each(['usage', 'calls'])('%s refuses what it does not know', async (list) => {
+test.each(['usage', 'calls'])('%s refuses unknown parameters and invalid values', async (list) => {
   for (const [query, detail] of [
     ['granularitty=day', /^query\.granularitty: is not a known parameter/],
     ['agent=difi', /^query\.agent: /],
@@ -181,7 +181,7 @@ test.each([
   expect(reply.json().detail).toMatch(detail)
 })
 
-test('a reset takes off one period alone, counts from there, and keeps the history', async () => {
+test('a reset affects one period alone, counts from zero again, and keeps the history', async () => {
   const usageOf = async () => (await stage.call(owner, 'GET', `/api/v1/api-keys/${key.id}`)).json().data.usage
   const reset = (period: string) =>
     stage.call(owner, 'POST', `/api/v1/api-keys/${key.id}/usage/reset`, { period })

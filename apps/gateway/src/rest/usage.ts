@@ -51,14 +51,32 @@ export function usageRoutes(
 }
 
 const Filters = {
-  key_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of one API key.' })),
-  user_id: Type.Optional(Type.String({ maxLength: 64, description: "Of one user's keys." })),
-  agent: Type.Optional(
-    Type.String({ maxLength: 32, description: 'Of one agent, configured or called before.' }),
+  key_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only the calls of the API key with this id.' }),
   ),
-  from: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 with a zone, or a date (UTC).' })),
-  to: Type.Optional(Type.String({ maxLength: 40, description: 'Not included.' })),
-  format: Type.Optional(oneOf(['json', 'csv'])),
+  user_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only the calls of the keys of the user with this id.' }),
+  ),
+  agent: Type.Optional(
+    Type.String({
+      maxLength: 32,
+      description: 'Only the calls to this agent, which must be configured or have been called before.',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Only calls admitted before this time, in the same form as `from`.',
+    }),
+  ),
+  format: Type.Optional(oneOf(['json', 'csv'], 'The format of the response; the default is `json`.')),
 }
 
 const common = {
@@ -73,16 +91,29 @@ const usageSchema = {
   operationId: 'readUsage',
   summary: 'Report usage',
   description:
-    'Settled calls, by the hour, day or month of their admission, without gaps. A user reads its own, an admin all, an API key without `admin` its own.',
+    'Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.',
   querystring: Type.Object(
     {
       ...Filters,
       timezone: Type.Optional(
-        Type.String({ maxLength: 64, default: 'UTC', description: 'IANA name with a whole-hour offset.' }),
+        Type.String({
+          maxLength: 64,
+          default: 'UTC',
+          description:
+            'The IANA name of the time zone in which days and months begin. Its offset from UTC must be whole hours.',
+        }),
       ),
-      granularity: Type.Optional(oneOf(GRANULARITIES)),
+      granularity: Type.Optional(
+        oneOf(
+          GRANULARITIES,
+          'The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month.',
+        ),
+      ),
       group_by: Type.Optional(
-        Type.String({ maxLength: 100, description: `A list of ${GROUPS.join(', ')}.` }),
+        Type.String({
+          maxLength: 100,
+          description: `The properties by which to group, separated by commas, out of ${GROUPS.join(', ')}.`,
+        }),
       ),
     },
     { additionalProperties: false },
@@ -94,13 +125,18 @@ const callsSchema = {
   ...common,
   operationId: 'listCalls',
   summary: 'List calls',
-  description: 'The ledger, newest first. What the platform said of itself is shown to admins.',
+  description:
+    "Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words are shown only to administrators. The CSV format returns all calls at once, without pages.",
   querystring: Type.Object(
     {
       ...PageQuery,
       ...Filters,
-      outcome: Type.Optional(oneOf([...OUTCOMES, 'running'])),
-      request_id: Type.Optional(Type.String({ maxLength: 128 })),
+      outcome: Type.Optional(
+        oneOf([...OUTCOMES, 'running'], 'Only calls that ended in this way, or those that still run.'),
+      ),
+      request_id: Type.Optional(
+        Type.String({ maxLength: 128, description: 'Only the calls of the request with this id.' }),
+      ),
     },
     { additionalProperties: false },
   ),

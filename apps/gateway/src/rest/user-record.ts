@@ -3,36 +3,55 @@ import { ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
 import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
-import { nullable, Timestamp, Uuid } from '#http/schemas.ts'
+import { nullable, Timestamp, timestamp, uuid } from '#http/schemas.ts'
 
-export const RoleSchema = Type.Enum([...ROLES], { type: 'string' })
-export const StatusSchema = Type.Enum([...USER_STATUSES], { type: 'string' })
+export const RoleSchema = Type.Enum([...ROLES], {
+  type: 'string',
+  description:
+    'What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.',
+})
+export const StatusSchema = Type.Enum([...USER_STATUSES], {
+  type: 'string',
+  description: 'The gateway refuses all keys and tokens of a suspended user.',
+})
 export const QuotaPeriodSchema = Type.Enum([...QUOTA_PERIODS], {
   type: 'string',
-  description: 'What `max_api_calls` holds for: a UTC day, a UTC month or, with none, forever.',
+  description:
+    'The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).',
 })
 export const CallCount = Type.Integer({ minimum: 0, maximum: CALLS_MAX })
+export const MaxApiCalls = {
+  ...CallCount,
+  description: 'How many calls the user may make in a `quota_period`; 0 allows none.',
+}
+export const ApiCallsCount = {
+  ...CallCount,
+  description: 'How many calls the user has made in the current `quota_period`.',
+}
 
-/** The nine fields of the interface, as login shows them. */
+/** The nine fields that the interface defines for the user of a login. */
 export const UserSchema = Type.Object(
   {
-    id: Uuid,
-    username: Type.String({ examples: ['alice'] }),
+    id: uuid('The id of the user.'),
+    username: Type.String({
+      description: 'The username, unique without regard to case.',
+      examples: ['alice'],
+    }),
     role: RoleSchema,
     status: StatusSchema,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    last_login: nullable(Timestamp),
-    api_calls_count: CallCount,
-    max_api_calls: CallCount,
+    created_at: timestamp('When the user was created'),
+    updated_at: timestamp('When the user was last changed'),
+    last_login: nullable(Timestamp, 'When the user last logged in; null if never.'),
+    api_calls_count: ApiCallsCount,
+    max_api_calls: MaxApiCalls,
   },
-  { $id: 'User' },
+  { $id: 'User', description: 'A user, as a login returns it.' },
 )
 
-/** What administrators and the users themselves see of a user. */
+/** A user as administrators and the user itself see it. */
 export const FullUserSchema = Type.Object(
   { ...UserSchema.properties, quota_period: QuotaPeriodSchema },
-  { $id: 'FullUser', description: '`api_calls_count` is that of the current `quota_period`.' },
+  { $id: 'FullUser', description: 'A user, as administrators and the user itself see it.' },
 )
 
 export function fullUserRecord(user: User, now: Date): Static<typeof FullUserSchema> {

@@ -84,7 +84,7 @@ test('conflicts are 409', async () => {
   expect(last.json()).toMatchObject({ code: 409, reason: 'last_admin' })
 })
 
-test('an unknown id and what is no id are 404 with the same body', async () => {
+test('an unknown id and a malformed id are 404 with the same body', async () => {
   const bodies = []
   for (const id of [v7(), 'nobody', '%00']) {
     const response = await at.call(admin, 'GET', `/api/v1/users/${id}`)
@@ -103,7 +103,7 @@ test('users of other roles are 403, and see themselves', async () => {
   expect((await at.call(user, 'GET', '/api/v1/users/me')).json().data).toMatchObject({ id: user.userId })
 })
 
-test('a new password of the own ends the token that set it', async () => {
+test('changing your own password revokes the token of the request', async () => {
   const { data } = (
     await at.call(undefined, 'POST', '/api/v1/login', { username: 'admin', password: PASSWORD })
   ).json()

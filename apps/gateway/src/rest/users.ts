@@ -14,9 +14,9 @@ import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/credentials.ts'
 import { envelope, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
 import {
-  CallCount,
   FullUserSchema,
   fullUserRecord,
+  MaxApiCalls,
   QuotaPeriodSchema,
   RoleSchema,
   StatusSchema,
@@ -72,21 +72,26 @@ export function userRoutes(
 const PasswordSchema = Type.String({
   minLength: PASSWORD_CHARACTERS_MIN,
   maxLength: PASSWORD_CHARACTERS_MAX,
+  description: 'The new password.',
 })
 
 const CreateUserSchema = Type.Object(
   {
     username: Type.String({
       maxLength: USERNAME_INPUT_CHARACTERS_MAX,
-      description: '3 to 64 letters, digits and `._-@`; unique without regard to case.',
+      description: '3 to 64 letters, digits and the characters `._-@`; unique without regard to case.',
     }),
     password: PasswordSchema,
     role: Type.Optional({ ...RoleSchema, default: 'user' }),
-    max_api_calls: Type.Optional(CallCount),
+    max_api_calls: Type.Optional({
+      ...MaxApiCalls,
+      description: `${MaxApiCalls.description} The default is the gateway's \`users.maxApiCalls\`.`,
+    }),
     quota_period: Type.Optional(QuotaPeriodSchema),
   },
   {
     $id: 'CreateUser',
+    description: 'A new user.',
     examples: [{ username: 'alice', password: 'correct horse battery staple', role: 'premium' }],
   },
 )
@@ -95,24 +100,37 @@ const UpdateUserSchema = Type.Object(
   {
     role: Type.Optional(RoleSchema),
     status: Type.Optional(StatusSchema),
-    max_api_calls: Type.Optional(CallCount),
+    max_api_calls: Type.Optional(MaxApiCalls),
     quota_period: Type.Optional(QuotaPeriodSchema),
   },
-  { $id: 'UpdateUser', description: 'What is absent stays as it is.', examples: [{ status: 'suspended' }] },
+  {
+    $id: 'UpdateUser',
+    description: 'The fields to change. A field that is absent keeps its value.',
+    examples: [{ status: 'suspended' }],
+  },
 )
 
 const SetPasswordSchema = Type.Object(
   { password: PasswordSchema },
-  { $id: 'SetPassword', examples: [{ password: 'correct horse battery staple' }] },
+  {
+    $id: 'SetPassword',
+    description: 'A new password for a user.',
+    examples: [{ password: 'correct horse battery staple' }],
+  },
 )
 
 const ChangePasswordSchema = Type.Object(
   {
-    current_password: Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX }),
+    current_password: Type.String({
+      minLength: 1,
+      maxLength: PASSWORD_CHARACTERS_MAX,
+      description: 'The password that is valid now.',
+    }),
     new_password: PasswordSchema,
   },
   {
     $id: 'ChangePassword',
+    description: "The caller's current password and its new one.",
     examples: [{ current_password: 'the old password', new_password: 'correct horse battery staple' }],
   },
 )
@@ -126,14 +144,14 @@ const COMPONENTS = [
 ]
 
 const common = { tags: ['users'], security: [{ accessToken: [] }, { apiKey: [] }] }
-const params = Type.Object({ id: Type.String() })
+const params = Type.Object({ id: Type.String({ description: 'The id of the user.' }) })
 const user = envelope(ref(FullUserSchema))
 
 const createSchema = {
   ...common,
   operationId: 'createUser',
   summary: 'Create a user',
-  description: 'Admins only.',
+  description: 'Creates a user. Only administrators may call this operation.',
   body: ref(CreateUserSchema),
   response: {
     200: user,
@@ -145,7 +163,7 @@ const listSchema = {
   ...common,
   operationId: 'listUsers',
   summary: 'List the users',
-  description: 'Newest first. Admins only.',
+  description: 'Returns all users, newest first. Only administrators may call this operation.',
   querystring: Type.Object(PageQuery),
   response: {
     200: envelope(page(ref(FullUserSchema))),
@@ -156,16 +174,17 @@ const listSchema = {
 const meSchema = {
   ...common,
   operationId: 'getMe',
-  summary: 'Read the own user',
-  description: 'With an API key: its owner.',
+  summary: 'Read your own user',
+  description: 'Returns the user that the credential belongs to; for an API key, that is its owner.',
   response: { 200: user, ...problems(...MANAGER_PROBLEMS) },
 }
 
 const ownPasswordSchema = {
   ...common,
   operationId: 'changeOwnPassword',
-  summary: 'Change the own password',
-  description: 'Ends all access tokens of the user.',
+  summary: 'Change your own password',
+  description:
+    'Replaces the password of the caller and revokes all access tokens of the user, including the one that the request is sent with.',
   body: ref(ChangePasswordSchema),
   response: { 200: user, ...problems(...BODY_PROBLEMS, ...MANAGER_PROBLEMS) },
 }
@@ -174,7 +193,7 @@ const getSchema = {
   ...common,
   operationId: 'getUser',
   summary: 'Read a user',
-  description: 'Admins only.',
+  description: 'Returns one user. Only administrators may call this operation.',
   params,
   response: { 200: user, ...problems(...MANAGER_PROBLEMS, 'role_denied', 'user_not_found') },
 }
@@ -183,7 +202,8 @@ const updateSchema = {
   ...common,
   operationId: 'updateUser',
   summary: 'Change a user',
-  description: 'Admins only. A suspension ends the access tokens of the user.',
+  description:
+    'Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens. Only administrators may call this operation.',
   params,
   body: ref(UpdateUserSchema),
   response: {
@@ -196,7 +216,8 @@ const passwordSchema = {
   ...common,
   operationId: 'setPassword',
   summary: 'Set the password of a user',
-  description: 'Admins only. Ends the access tokens of the user.',
+  description:
+    'Replaces the password of a user and revokes all its access tokens. Only administrators may call this operation.',
   params,
   body: ref(SetPasswordSchema),
   response: {

@@ -11,7 +11,7 @@ function encoded(events: readonly ChatEvent[], { detail = false, model = 'dify' 
   return events.map((event) => encoder.encode(event)).join('')
 }
 
-/** The data of the events, JSON parsed, as any reader of server-sent events gets them. */
+/** The parsed data of the events, as a standard parser of server-sent events returns them. */
 function framesOf(stream: string): unknown[] {
   const frames: unknown[] = []
   const parser = createParser({
@@ -43,7 +43,7 @@ test('a stream is content chunks, one last chunk and [DONE], each on a line of i
   ])
 })
 
-test('the platform’s model and the tokens stand where they are known', () => {
+test('the platform’s model and the tokens are present once they are known', () => {
   const stream = encoded([
     { type: 'model', model: 'a "quoted" model' },
     { type: 'text', text: 'Hi' },
@@ -67,7 +67,7 @@ const progress: readonly ChatEvent[] = [
   { type: 'tool_calls', delta: [{ index: 0 }] },
 ]
 
-test('progress goes beside an empty fragment, so that a reader of content reads on undisturbed', () => {
+test('progress comes with an empty content, so that clients that only read content are not disturbed', () => {
   const frames = framesOf(encoded(progress, { detail: true })) as { detail: unknown }[]
   expect(frames.map(({ detail }) => detail)).toEqual([
     { type: 'node_started', name: 'LLM' },
@@ -80,11 +80,11 @@ test('progress goes beside an empty fragment, so that a reader of content reads 
   }
 })
 
-test('without detail there is none of it', () => {
+test('without detail no progress is sent', () => {
   expect(encoded(progress)).toBe('')
 })
 
-test('a replaced text and a question stand after what was sent', () => {
+test('a replaced text and a question follow the text that was already sent', () => {
   const contents = (events: ChatEvent[]) =>
     (framesOf(encoded(events, { detail: true })) as { choices: { delta: { content: string } }[] }[]).map(
       ({ choices }) => choices[0]?.delta.content,
@@ -114,7 +114,7 @@ test('a failure is one frame in OpenAI’s error shape', () => {
   ])
 })
 
-test('whatever a fragment holds, its event is one line and gives it back', () => {
+test('the event of any fragment is one line, from which the fragment can be read back', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code)) })),

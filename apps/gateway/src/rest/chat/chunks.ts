@@ -6,7 +6,10 @@ import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
 import { openAiError } from '#http/openai-error.ts'
 import { tokenUsage } from '#http/token-usage.ts'
 
-/** The chunks of `POST /api/v1/chat`. Only the text of a chunk is serialised anew; what stands around it is made once. */
+/**
+ * Encodes the chunks of `POST /api/v1/chat`. The JSON around the text is the same in every chunk, so it is made once for a
+ * stream and only the text is serialised for each chunk.
+ */
 export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }): ChunkEncoder {
   const replyText = new ReplyText()
   let usage: TokenCounts | undefined

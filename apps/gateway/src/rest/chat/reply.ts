@@ -3,7 +3,7 @@ import type { Chat } from '#core/chat/service.ts'
 import { tokenUsage } from '#http/token-usage.ts'
 import type { ChatReply } from './schemas.ts'
 
-/** The one JSON reply of `POST /api/v1/chat`. */
+/** The JSON reply of `POST /api/v1/chat` where the client did not ask for a stream. */
 export function chatReply(
   chat: Chat,
   { model, content, usage, finishReason, details }: CollectedReply,

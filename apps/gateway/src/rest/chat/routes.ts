@@ -92,12 +92,14 @@ function chatCall(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions)
 const chatSchema = {
   tags: ['chat'],
   operationId: 'chat',
-  summary: 'Ask an agent',
+  summary: 'Send a message to an agent',
   description:
-    'Answers with one JSON object or, where `stream` is true, with server-sent events: ChatChunk lines, then `[DONE]`; after a failure one StreamError line and no `[DONE]`.',
+    'Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`.',
   security: [{ apiKey: [] }],
   headers: Type.Object({
-    agent: Type.Optional(Type.String({ description: 'Which agent answers.', examples: ['fastgpt'] })),
+    agent: Type.Optional(
+      Type.String({ description: 'The id of the agent that answers.', examples: ['fastgpt'] }),
+    ),
   }),
   body: ref(ChatRequestSchema),
   response: {

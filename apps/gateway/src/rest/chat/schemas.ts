@@ -9,38 +9,49 @@ export const ChatRequestSchema = Type.Object(
     app_id: Type.String({
       maxLength: ID_CHARACTERS_MAX,
       description:
-        'Application at the platform; a real value for fastgpt, and for coze where no default bot is set.',
+        'The id of the application on the platform. It must not be empty for fastgpt, nor for coze where the gateway has no default bot.',
     }),
     chat_id: Type.String({
       maxLength: ID_CHARACTERS_MAX,
       description:
-        'Conversation of every agent but hiagent, which ignores it; empty starts a new one, or takes `conversation_id`.',
+        'The conversation to continue, for every agent but hiagent, which ignores this field. If it is empty, `conversation_id` counts; if both are empty, a new conversation begins.',
     }),
-    stream: Type.Boolean({ description: 'true: server-sent events; false: one JSON reply.' }),
-    detail: Type.Boolean({ description: "true: the platform's progress comes along." }),
-    query: Type.String({ pattern: '\\S', expected: 'a string that is not blank' }),
+    stream: Type.Boolean({
+      description: 'True returns the reply as server-sent events, false as one JSON object.',
+    }),
+    detail: Type.Boolean({ description: "True adds the platform's progress (DetailEvent) to the reply." }),
+    query: Type.String({
+      pattern: '\\S',
+      expected: 'a string that is not blank',
+      description: 'The message to the agent. It must not be blank.',
+    }),
     conversation_id: Type.String({
       maxLength: ID_CHARACTERS_MAX,
       description:
-        'Conversation of hiagent, which requires it; for the others it counts only where `chat_id` is empty.',
+        'The conversation to continue, for hiagent, which requires it. For other agents it counts only if `chat_id` is empty.',
     }),
     files: Type.Array(Type.String(), {
       maxItems: FILES_MAX,
-      description: 'Public http(s) URLs; may be empty.',
+      description: 'The http(s) URLs of files for the agent, which must be public. May be empty.',
     }),
     user: Type.Optional(
       Type.String({
         maxLength: ID_CHARACTERS_MAX,
-        description: "The caller's end user; conversations are kept apart.",
+        description:
+          'The end user on whose behalf the caller asks. Conversations of different end users are kept apart.',
       }),
     ),
     variables: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: "Inputs of the platform's app." }),
+      Type.Object(
+        {},
+        { additionalProperties: true, description: "The input variables of the platform's application." },
+      ),
     ),
   },
   {
     $id: 'ChatRequest',
-    description: 'All seven fields of the interface are required; unknown fields are ignored.',
+    description:
+      'A message to an agent. The seven fields of the interface are all required; unknown fields are ignored.',
     examples: [
       {
         app_id: 'demo',
@@ -56,54 +67,76 @@ export const ChatRequestSchema = Type.Object(
 )
 export type ChatRequest = Static<typeof ChatRequestSchema>
 
+const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'], 'Why the reply ended.')
+const ConversationId = Type.String({
+  description:
+    'The id of the conversation. Send it with the next message (`conversation_id` for hiagent, `chat_id` for all others) to continue.',
+})
+const Created = Type.Integer({ description: 'When the call began, in seconds since 1970.' })
+const ModelName = Type.String({ description: 'The model that the platform named, or else the agent.' })
+const ChoiceIndex = Type.Integer({ description: 'Always 0.' })
+
 export const DetailEventSchema = Type.Object(
   {
-    type: oneOf([
-      'node_started',
-      'node_finished',
-      'tool_call',
-      'tool_result',
-      'thought',
-      'reasoning',
-      'sources',
-      'variables',
-      'interaction',
-      'replaced',
-      'other',
-    ]),
-    id: Type.Optional(Type.String()),
-    name: Type.Optional(Type.String()),
-    status: Type.Optional(Type.String()),
-    data: Type.Optional(Type.Unknown()),
-    elapsed_ms: Type.Optional(Type.Number()),
+    type: oneOf(
+      [
+        'node_started',
+        'node_finished',
+        'tool_call',
+        'tool_result',
+        'thought',
+        'reasoning',
+        'sources',
+        'variables',
+        'interaction',
+        'replaced',
+        'other',
+      ],
+      'The kind of the step, the same for all platforms.',
+    ),
+    id: Type.Optional(Type.String({ description: 'The id of the step on the platform.' })),
+    name: Type.Optional(Type.String({ description: 'The name of the step or tool.' })),
+    status: Type.Optional(Type.String({ description: "The platform's word for the state of the step." })),
+    data: Type.Optional(Type.Unknown({ description: 'Further data in the form of the platform.' })),
+    elapsed_ms: Type.Optional(Type.Number({ description: 'How many milliseconds the step took.' })),
   },
   {
     $id: 'DetailEvent',
-    description: "One step of the platform's progress, given where `detail` is true.",
+    description: "One step of the platform's progress, sent if `detail` is true.",
     examples: [{ type: 'node_finished', name: 'Knowledge base search', status: 'success', elapsed_ms: 240 }],
   },
 )
 
-const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'])
-
 export const ChatReplySchema = Type.Object(
   {
-    id: Type.String({ description: 'The conversation, as the client can name it from now on.' }),
-    object: Type.Literal('chat.completion'),
-    created: Type.Integer({ description: 'Seconds since 1970.' }),
-    model: Type.String(),
+    id: ConversationId,
+    object: Type.Literal('chat.completion', { description: 'Always `chat.completion`.' }),
+    created: Created,
+    model: ModelName,
     usage: Type.Optional(ref(TokenUsageSchema)),
     choices: Type.Array(
       Type.Object({
-        index: Type.Integer(),
-        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String() }),
+        index: ChoiceIndex,
+        message: Type.Object(
+          {
+            role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
+            content: Type.String({ description: 'The text of the reply.' }),
+          },
+          { description: "The agent's message." },
+        ),
         finish_reason: FinishReason,
       }),
+      { description: 'Always exactly one choice.' },
     ),
-    detail: Type.Optional(Type.Array(ref(DetailEventSchema))),
+    detail: Type.Optional(
+      Type.Array(ref(DetailEventSchema), {
+        description: "The steps of the platform's progress, in order; present only if `detail` was true.",
+      }),
+    ),
   },
   {
     $id: 'ChatReply',
+    description: 'The whole reply of an agent.',
     examples: [
       {
         id: 'demo-1',
@@ -122,19 +155,27 @@ export type ChatReply = Static<typeof ChatReplySchema>
 
 export const ChatChunkSchema = Type.Object(
   {
-    id: Type.String(),
-    object: Type.Literal('chat.completion.chunk'),
-    created: Type.Integer(),
-    model: Type.String(),
+    id: ConversationId,
+    object: Type.Literal('chat.completion.chunk', { description: 'Always `chat.completion.chunk`.' }),
+    created: Created,
+    model: ModelName,
     choices: Type.Array(
       Type.Object({
-        index: Type.Integer(),
-        delta: Type.Object({
-          role: Type.Literal('assistant'),
-          content: Type.Union([Type.String(), Type.Null()]),
+        index: ChoiceIndex,
+        delta: Type.Object(
+          {
+            role: Type.Literal('assistant', { description: 'Always `assistant`.' }),
+            content: Type.Union([Type.String(), Type.Null()], {
+              description: 'The next piece of the text; null in the last chunk.',
+            }),
+          },
+          { description: 'What this chunk adds to the message.' },
+        ),
+        finish_reason: Type.Union([FinishReason, Type.Null()], {
+          description: 'Why the reply ended; null in every chunk but the last.',
         }),
-        finish_reason: Type.Union([FinishReason, Type.Null()]),
       }),
+      { description: 'Always exactly one choice.' },
     ),
     usage: Type.Optional(ref(TokenUsageSchema)),
     detail: Type.Optional(ref(DetailEventSchema)),
@@ -142,7 +183,7 @@ export const ChatChunkSchema = Type.Object(
   {
     $id: 'ChatChunk',
     description:
-      'One `data:` line of a stream. The last has `content` null and a `finish_reason`, and is followed by `data: [DONE]`.',
+      'One `data:` line of a stream. In the last chunk `content` is null and `finish_reason` is set; the line `data: [DONE]` follows it.',
     examples: [
       {
         id: 'demo-1',
@@ -157,17 +198,20 @@ export const ChatChunkSchema = Type.Object(
 
 export const StreamErrorSchema = Type.Object(
   {
-    error: Type.Object({
-      message: Type.String(),
-      type: Type.String(),
-      code: Type.String({ description: 'The same word as `reason` of an error body.' }),
-      param: Type.Null(),
-    }),
+    error: Type.Object(
+      {
+        message: Type.String({ description: 'What went wrong, for people.' }),
+        type: Type.String({ description: "OpenAI's class of the error." }),
+        code: Type.String({ description: 'The same stable word as the `reason` of an error body.' }),
+        param: Type.Null({ description: 'Always null: the request itself was accepted.' }),
+      },
+      { description: 'The error.' },
+    ),
   },
   {
     $id: 'StreamError',
     description:
-      'The last `data:` line of a stream that failed; neither a finish chunk nor `[DONE]` follows it.',
+      'The last `data:` line of a stream that failed. Neither a chunk with a `finish_reason` nor `[DONE]` follows it.',
     examples: [
       {
         error: {

@@ -1,4 +1,4 @@
-/** What of an OpenAPI document is read or written here. */
+/** The parts of an OpenAPI document that this file reads or writes. */
 export interface OpenApiDocument {
   readonly components: { readonly schemas: Named<Schema>; headers?: Named<Header> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -46,7 +46,10 @@ interface Schema extends Partial<Reference> {
   examples?: readonly unknown[]
 }
 
-/** Adds what the route schemas cannot say, and takes out what they say to our validator alone. */
+/**
+ * Completes the document that the plugin makes from the route schemas: adds headers, examples and the names of wildcards,
+ * which the schemas cannot express, and removes `expected`, which only our error messages read.
+ */
 export function completeDocument(made: OpenApiDocument): OpenApiDocument {
   const document = withoutExpected(made) as OpenApiDocument
   const { components } = document
@@ -69,11 +72,11 @@ function completeOperation(operation: Operation, named: Named<Schema>): void {
   for (const parameter of operation.parameters ?? []) {
     if (parameter.name === '*') parameter.name = 'id'
     if (parameter.in !== 'header') continue
-    // Optional to the validator, so that its absence is told as `unknown_agent`; required to whoever calls.
+    // Callers must send it. The validator lets its absence pass, so that the answer is `unknown_agent`.
     if (operation.operationId === 'chat' && parameter.name === 'agent') parameter.required = true
     parameter.name = parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
   }
-  // Tools that send requests look for the example here and not behind the reference.
+  // API clients look for the example of a request here and do not follow the reference to the schema.
   for (const media of Object.values(operation.requestBody?.content ?? {})) {
     media.example ??= exampleOf(media.schema, named)
   }
@@ -86,23 +89,25 @@ function completeOperation(operation: Operation, named: Named<Schema>): void {
     response.headers = Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
     )
-    // The plugin's word for a schema without a description.
+    // This is the plugin's placeholder for a schema without a description.
     if (response.description === 'Default Response') response.description = 'Success.'
   }
 }
 
 const HEADERS = {
   'X-Request-Id': header(
-    "The caller's, if it was a plain token of at most 128 characters; else a fresh one.",
+    'The id of this request: the one that the caller sent, if it is a plain token of at most 128 characters, or else a new one.',
   ),
-  'X-Should-Retry': header('`true` where the same request may succeed later, else `false`.'),
-  'WWW-Authenticate': header('`Bearer`.'),
-  'Retry-After': header('Seconds to wait, where that is known.', 'integer'),
-  'RateLimit-Policy': header('The limit: `"<name>";q=<requests>;w=<seconds>`.'),
-  RateLimit: header('What is left of it: `"<name>";r=<requests>;t=<seconds until it is whole again>`.'),
-  'X-Call-Id': header('The admitted call, as the ledger names it.'),
+  'X-Should-Retry': header('`true` if the same request may succeed later, or else `false`.'),
+  'WWW-Authenticate': header('The expected scheme, always `Bearer`.'),
+  'Retry-After': header('The number of seconds to wait before a retry, if it is known.', 'integer'),
+  'RateLimit-Policy': header('The limit that applies: `"<name>";q=<requests>;w=<window in seconds>`.'),
+  RateLimit: header(
+    'What is left of the limit: `"<name>";r=<remaining requests>;t=<seconds until the limit is full again>`.',
+  ),
+  'X-Call-Id': header('The id under which the ledger (`GET /api/v1/calls`) records this call.'),
   'X-Conversation-Id': header(
-    'The `id` of the reply; percent-encoded (UTF-8) where it holds anything but printable ASCII, or a `%`.',
+    'The id of the conversation, to be sent with its next message. It is percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII.',
   ),
 } as const satisfies Record<string, Header>
 
@@ -131,7 +136,7 @@ const LIMIT_HEADERS: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit']
 
 const CALL_HEADERS: readonly HeaderName[] = ['X-Call-Id', 'X-Conversation-Id', ...LIMIT_HEADERS]
 
-/** On whichever answer, once it is known. */
+/** Any response of these operations has these headers once their values are known, errors included. */
 const HEADERS_OF_OPERATION: Named<readonly HeaderName[]> = {
   chat: CALL_HEADERS,
   createCompletion: CALL_HEADERS,
@@ -140,12 +145,12 @@ const HEADERS_OF_OPERATION: Named<readonly HeaderName[]> = {
   listCalls: LIMIT_HEADERS,
 }
 
-/** Put together from the examples of the fields, so that it cannot go stale. */
+/** Composes an example from the examples of the fields, so that it cannot go stale. */
 function exampleOf(schema: Schema, named: Named<Schema>): unknown {
   const target = named[schema.$ref?.split('/').at(-1) ?? '']
   if (target !== undefined) return exampleOf(target, named)
-  const told = [schema.examples?.[0], schema.const, schema.default, schema.enum?.[0]]
-  const first = told.find((value) => value !== undefined)
+  const candidates = [schema.examples?.[0], schema.const, schema.default, schema.enum?.[0]]
+  const first = candidates.find((value) => value !== undefined)
   if (first !== undefined) return first
   switch (schema.type) {
     case 'object':
@@ -162,7 +167,7 @@ function exampleOf(schema: Schema, named: Named<Schema>): unknown {
     case 'string':
       return 'string'
     default:
-      // A union here is one with null.
+      // Every union of the contract that gets here is one with null.
       return null
   }
 }

@@ -8,9 +8,12 @@ const VERSION = '1.0.0'
 
 const DESCRIPTION = `One HTTP interface in front of several AI agent platforms.
 
-Every path also answers with a slash at its end, and to HEAD where it answers to GET. An error has a stable \`reason\` (in the body \`ErrorBody\`; as \`code\` in \`OpenAiError\`), and each operation lists those that it can end with. Before any operation, a request can end with 400 \`invalid_request\` (it is no valid HTTP, or its path is none), 404 \`route_not_found\`, 405 \`method_not_allowed\` (with \`Allow\`) and 431 \`headers_too_large\`.`
+Every path may also be written with a slash at its end, and every operation that accepts GET accepts HEAD as well. Every error has a stable \`reason\` (the field \`reason\` of \`ErrorBody\`, the field \`code\` of \`OpenAiError\`), and each operation lists the reasons with which it can fail. A request that reaches no operation fails with 400 \`invalid_request\` (it is not valid HTTP, or its path is not valid), 404 \`route_not_found\`, 405 \`method_not_allowed\` (the header \`Allow\` lists the methods) or 431 \`headers_too_large\`.`
 
-/** Prints `openapi.json` from the route schemas, serves it, and shows it under `/docs` with assets of the package alone. */
+/**
+ * Generates the API document from the route schemas, serves it as `/openapi.json`, and serves a reference page under `/docs`
+ * whose assets all come from the installed package, so that it works without access to the internet.
+ */
 export async function installOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -23,26 +26,31 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
       },
       servers: [{ url: publicUrl }],
       tags: [
-        { name: 'chat', description: 'Ask an agent.' },
-        { name: 'openai', description: 'The same agents for tools that know only OpenAI.' },
-        { name: 'agents', description: 'What can be asked.' },
-        { name: 'login', description: 'Access tokens.' },
-        { name: 'api-keys', description: 'Long-lived keys.' },
-        { name: 'users', description: 'Accounts.' },
-        { name: 'usage', description: 'Reports and the ledger.' },
-        { name: 'operation', description: 'Health and metrics.' },
+        { name: 'chat', description: 'Sends a message to an agent.' },
+        { name: 'openai', description: "The same agents behind OpenAI's interface, for existing tools." },
+        { name: 'agents', description: 'Lists the agents of this gateway.' },
+        { name: 'login', description: 'Issues and revokes access tokens.' },
+        { name: 'api-keys', description: 'Manages API keys, the credentials of programs.' },
+        { name: 'users', description: 'Manages the users of the gateway.' },
+        { name: 'usage', description: 'Reports the usage and lists the calls of the ledger.' },
+        { name: 'operation', description: 'Health, readiness and metrics for operators.' },
       ],
       components: {
         securitySchemes: {
-          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'From login.' },
-          apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `tl_…`.' },
+          accessToken: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'An access token from `POST /api/v1/login`.',
+          },
+          apiKey: { type: 'http', scheme: 'bearer', description: 'An API key; it begins with `tl_`.' },
         },
       },
     },
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
-    // The plugin types a document of any version; this one is made of the options above.
+    // The plugin's type covers documents of every version; the options above make it one of OpenAPI 3.1.
     transformObject: (made) =>
       completeDocument((made as unknown as { openapiObject: OpenApiDocument }).openapiObject),
   })
@@ -67,14 +75,14 @@ const SCALAR = {
     telemetry: false,
     hideClientButton: true,
     showDeveloperTools: 'never',
-    // Each of these would send to the vendor what is typed or tried on the page.
+    // Each of these features would send what is typed or tried on the page to the vendor.
     agent: { disabled: true },
     mcp: { disabled: true },
     proxyUrl: '',
   },
 } satisfies FastifyApiReferenceOptions
 
-/** The package makes megabytes of bytes from its text for every response. */
+/** Encodes the files of the package once. Left to itself it encodes megabytes of text anew for every response. */
 function fixBodies(app: FastifyInstance): void {
   const bodies = new Map<string | undefined, FixedBody>()
   app.addHook('onSend', async (request, reply, payload) => {
