@@ -12,7 +12,10 @@ export interface Sql {
 export interface Database {
   readonly kind: 'embedded' | 'server'
   readonly sql: Sql
-  /** The same on a connection that is kept, for statements that go one at a time: to take one for each is a third of their cost. */
+  /**
+   * Raw SQL on a dedicated connection, for statements that run one at a time. It saves taking a connection from the pool,
+   * which is a third of their cost.
+   */
   readonly dedicatedSql: Sql
   readonly prisma: PrismaClient
   /**

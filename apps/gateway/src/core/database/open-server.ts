@@ -16,8 +16,8 @@ export interface ServerOptions {
   readonly connectTimeoutMs?: number
   readonly statementTimeoutMs?: number
   /**
-   * For the kept connection, which carries admissions: whoever waits for one is refused after two seconds, and a statement
-   * that went on after that would count calls of callers who have been refused and keep the next ones waiting.
+   * For the dedicated connection, which runs admissions. A caller waits two seconds for an admission; a statement that ran
+   * longer would count calls that were already rejected and delay the next ones.
    */
   readonly dedicatedStatementTimeoutMs?: number
 }
@@ -115,7 +115,7 @@ function poolSql(pool: pg.Pool): Sql {
   }
 }
 
-/** Lets go of its connection after every error, and takes another with the next statement. */
+/** Discards its connection after every error and opens another for the next statement. */
 function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
   const prepared = statements()
   let current: Promise<pg.PoolClient> | undefined
