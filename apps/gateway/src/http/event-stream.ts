@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Chat } from '#core/chat/service.ts'
 import { Problem } from '#core/errors.ts'
+import { jsonEscape } from '#core/json-escape.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 
@@ -45,11 +46,6 @@ export async function sendEventStream(
   }
 }
 
-/** The JSON escape of a character. Safe for the whole text, since these characters occur only inside JSON strings. */
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
 /**
  * The response as a stream. Its headers are sent with the first text, or when they have been held for `headerHoldMs`. It is
  * a class because a closure for each of its methods would cost every open stream half a kilobyte.
@@ -77,7 +73,7 @@ class EventStream {
     const { raw } = this.#reply
     // Text in ASCII, the usual case, has no such line ends and is the same in Latin-1, which Node writes without encoding.
     if (Buffer.byteLength(text) === text.length) return raw.write(text, 'latin1')
-    return raw.write(text.replace(UNICODE_LINE_ENDS, escaped))
+    return raw.write(text.replace(UNICODE_LINE_ENDS, jsonEscape))
   }
 
   drained(): Promise<void> {

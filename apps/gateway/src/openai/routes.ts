@@ -16,6 +16,7 @@ import {
 import { callerOf, judgeKeyFirst, KEY_PROBLEMS, keyOnly, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
 import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
+import { CALL_HEADERS } from '#http/response-headers.ts'
 import { problemsAs, ref } from '#http/schemas.ts'
 import { createCompletionEncoder } from './chunks.ts'
 import { completionOf } from './reply.ts'
@@ -176,6 +177,7 @@ const AGENT_HEADER = Type.Optional(
 const completionSchema = {
   tags: ['openai'],
   operationId: 'createCompletion',
+  'x-response-headers': CALL_HEADERS,
   summary: "Send a message to an agent through OpenAI's interface",
   description:
     "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Services } from '#core/services/services.ts'
 import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response-headers.ts'
 import { envelope, oneOf, page, problems, ref, success } from '#http/schemas.ts'
 
 export function agentRoutes(
@@ -82,6 +83,7 @@ function agentSchema(platforms: readonly string[]) {
 const listSchema = {
   tags: ['agents'],
   operationId: 'listAgents',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'List the agents',
   description:
     'Returns all agents that the caller may use. An API key that is restricted to some agents gets only those. Without a credential the list is returned only where the configuration makes it public.',

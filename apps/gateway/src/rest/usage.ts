@@ -11,6 +11,7 @@ import { GROUPS } from '#core/usage/report-rows.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/credentials.ts'
 import { sendCsv } from '#http/csv.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/response-headers.ts'
 import { envelope, oneOf, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
 import { CALL_FIELDS, callRecord, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
@@ -89,6 +90,7 @@ const REASONS = [...ANY_PROBLEMS, 'invalid_request', 'key_not_found', 'user_not_
 const usageSchema = {
   ...common,
   operationId: 'readUsage',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Report usage',
   description:
     'Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.',
@@ -124,6 +126,7 @@ const usageSchema = {
 const callsSchema = {
   ...common,
   operationId: 'listCalls',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'List calls',
   description:
     "Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words are shown only to administrators. The CSV format returns all calls at once, without pages.",

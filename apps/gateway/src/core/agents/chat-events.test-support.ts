@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { ERRORS } from '#core/errors.ts'
+import { DETAIL_TYPES } from './events.ts'
 
 const closed = { additionalProperties: false }
 const text = Type.String({ minLength: 1 })
@@ -8,19 +9,7 @@ const count = Type.Integer({ minimum: 0 })
 
 const DETAIL = Type.Object(
   {
-    type: Type.Enum([
-      'node_started',
-      'node_finished',
-      'tool_call',
-      'tool_result',
-      'thought',
-      'reasoning',
-      'sources',
-      'variables',
-      'interaction',
-      'replaced',
-      'other',
-    ]),
+    type: Type.Enum([...DETAIL_TYPES]),
     id: Type.Optional(text),
     name: Type.Optional(text),
     status: Type.Optional(text),

@@ -9,20 +9,24 @@ export interface TokenCounts {
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
+/** The kinds of a {@link DetailEvent}, the same for all platforms. */
+export const DETAIL_TYPES = [
+  'node_started',
+  'node_finished',
+  'tool_call',
+  'tool_result',
+  'thought',
+  'reasoning',
+  'sources',
+  'variables',
+  'interaction',
+  'replaced',
+  'other',
+] as const
+
 /** One step of a run's progress, in a form common to all platforms. Clients may see `data`, which is JSON. */
 export interface DetailEvent {
-  readonly type:
-    | 'node_started'
-    | 'node_finished'
-    | 'tool_call'
-    | 'tool_result'
-    | 'thought'
-    | 'reasoning'
-    | 'sources'
-    | 'variables'
-    | 'interaction'
-    | 'replaced'
-    | 'other'
+  readonly type: (typeof DETAIL_TYPES)[number]
   readonly id?: string
   readonly name?: string
   readonly status?: string

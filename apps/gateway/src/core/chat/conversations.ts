@@ -4,6 +4,7 @@ import { isLostConnection, isStatementTimeout } from '#core/database/connection-
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { Problem } from '#core/errors.ts'
+import { jsonEscape } from '#core/json-escape.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
 
@@ -307,10 +308,7 @@ function messagesOf({ question, answer, is_escaped }: KeptTurn): CallMessage[] {
 
 /** A JSON string in ASCII, in which NUL and lone surrogates survive a text column. */
 function escaped(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return JSON.stringify(text).replace(/[\u007f-\uffff]/g, jsonEscape)
 }
 
 function unescaped(text: string): string {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { BoundedMap } from '#core/bounded-map.ts'
 
 /**
  * The ids of conversations and end users at platforms. They are derived with a secret, so that a caller cannot reach
@@ -15,7 +16,7 @@ export interface DerivedIds {
 }
 
 /** Size of the cache of end users' ids. The same end users call repeatedly, and the HMAC costs more than the lookup. */
-const REMEMBERED_MAX = 1_000
+const END_USER_IDS_MAX = 1_000
 
 export function createDerivedIds(secret: () => string): DerivedIds {
   // Each part is preceded by its length, so that two different lists of parts never give the same input.
@@ -24,7 +25,7 @@ export function createDerivedIds(secret: () => string): DerivedIds {
     for (const part of parts) hmac.update(`|${part.length}|${part}`)
     return hmac.digest('hex')
   }
-  const endUserIds = new Map<string, string>()
+  const endUserIds = new BoundedMap<string, string>(END_USER_IDS_MAX)
   return {
     conversationKey: (parts) => derive('key', ...parts),
     endUserId(ownerId, endUser) {
@@ -32,7 +33,6 @@ export function createDerivedIds(secret: () => string): DerivedIds {
       const known = endUserIds.get(ownerId + endUser)
       if (known !== undefined) return known
       const id = derive('end-user', ownerId, endUser).slice(0, 20)
-      if (endUserIds.size >= REMEMBERED_MAX) endUserIds.clear()
       endUserIds.set(ownerId + endUser, id)
       return id
     },

@@ -1,4 +1,5 @@
 import { createBatcher } from '#core/batcher.ts'
+import { BoundedMap } from '#core/bounded-map.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -24,7 +25,7 @@ const CACHED_KEYS_MAX = 10_000
  * cached, so that invented keys cannot fill the cache or the memory of a limiter.
  */
 export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Runtime }): KeyLimitsReader {
-  const cache = new Map<string, { limits: KeyLimits; expiresAtMs: number }>()
+  const cache = new BoundedMap<string, { limits: KeyLimits; expiresAtMs: number }>(CACHED_KEYS_MAX)
 
   const lookUp = createBatcher<string, KeyLimits | undefined>(
     async (hashes) => {
@@ -45,10 +46,7 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
   async function read(hash: string, nowMs: number): Promise<KeyLimits | undefined> {
     const limits = await withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
     if (limits === undefined) cache.delete(hash)
-    else {
-      if (cache.size >= CACHED_KEYS_MAX) cache.clear()
-      cache.set(hash, { limits, expiresAtMs: nowMs + CACHE_TTL_MS })
-    }
+    else cache.set(hash, { limits, expiresAtMs: nowMs + CACHE_TTL_MS })
     return limits
   }
 

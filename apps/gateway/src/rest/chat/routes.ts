@@ -14,6 +14,7 @@ import {
 import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
 import { inHeader } from '#http/field-place.ts'
+import { CALL_HEADERS } from '#http/response-headers.ts'
 import { problems, ref } from '#http/schemas.ts'
 import { TokenUsageSchema } from '#http/token-usage.ts'
 import { createChunkEncoder } from './chunks.ts'
@@ -92,6 +93,7 @@ function chatCall(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions)
 const chatSchema = {
   tags: ['chat'],
   operationId: 'chat',
+  'x-response-headers': CALL_HEADERS,
   summary: 'Send a message to an agent',
   description:
     'Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`.',

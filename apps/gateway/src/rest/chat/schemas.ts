@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { DETAIL_TYPES } from '#core/agents/events.ts'
 import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
 import { FILES_MAX } from '#core/chat/file-urls.ts'
 import { oneOf, ref } from '#http/schemas.ts'
@@ -78,22 +79,7 @@ const ChoiceIndex = Type.Integer({ description: 'Always 0.' })
 
 export const DetailEventSchema = Type.Object(
   {
-    type: oneOf(
-      [
-        'node_started',
-        'node_finished',
-        'tool_call',
-        'tool_result',
-        'thought',
-        'reasoning',
-        'sources',
-        'variables',
-        'interaction',
-        'replaced',
-        'other',
-      ],
-      'The kind of the step, the same for all platforms.',
-    ),
+    type: oneOf(DETAIL_TYPES, 'The kind of the step, the same for all platforms.'),
     id: Type.Optional(Type.String({ description: 'The id of the step on the platform.' })),
     name: Type.Optional(Type.String({ description: 'The name of the step or tool.' })),
     status: Type.Optional(Type.String({ description: "The platform's word for the state of the step." })),

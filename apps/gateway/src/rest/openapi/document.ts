@@ -1,3 +1,5 @@
+import { RESPONSE_HEADERS, type ResponseHeader } from '#http/response-headers.ts'
+
 /** The parts of an OpenAPI document that this file reads or writes. */
 export interface OpenApiDocument {
   readonly components: { readonly schemas: Named<Schema>; headers?: Named<Header> }
@@ -17,6 +19,8 @@ interface Operation {
   readonly parameters?: readonly { readonly in: string; name: string; required: boolean }[]
   readonly requestBody?: { readonly content: Named<Media> }
   readonly responses: Record<string, Response>
+  /** The headers that the route's schema names; not part of the finished document. */
+  'x-response-headers'?: readonly ResponseHeader[]
 }
 
 interface Response {
@@ -84,8 +88,10 @@ function completeOperation(operation: Operation, named: Named<Schema>): void {
     description: '`reason`: invalid_host.',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
   }
+  const ofRoute = operation['x-response-headers'] ?? []
+  delete operation['x-response-headers']
   for (const [status, response] of Object.entries(operation.responses)) {
-    const names = headersOf(operation.operationId, status)
+    const names = headersOf(status, ofRoute)
     response.headers = Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
     )
@@ -94,55 +100,26 @@ function completeOperation(operation: Operation, named: Named<Schema>): void {
   }
 }
 
-const HEADERS = {
-  'X-Request-Id': header(
-    'The id of this request: the one that the caller sent, if it is a plain token of at most 128 characters, or else a new one.',
-  ),
-  'X-Should-Retry': header('`true` if the same request may succeed later, or else `false`.'),
-  'WWW-Authenticate': header('The expected scheme, always `Bearer`.'),
-  'Retry-After': header('The number of seconds to wait before a retry, if it is known.', 'integer'),
-  'RateLimit-Policy': header('The limit that applies: `"<name>";q=<requests>;w=<window in seconds>`.'),
-  RateLimit: header(
-    'What is left of the limit: `"<name>";r=<remaining requests>;t=<seconds until the limit is full again>`.',
-  ),
-  'X-Call-Id': header('The id under which the ledger (`GET /api/v1/calls`) records this call.'),
-  'X-Conversation-Id': header(
-    'The id of the conversation, to be sent with its next message. It is percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII.',
-  ),
-} as const satisfies Record<string, Header>
+const HEADERS: Named<Header> = Object.fromEntries(
+  Object.entries(RESPONSE_HEADERS).map(([name, { description, type }]) => [
+    name,
+    { description, required: false, schema: { type } },
+  ]),
+)
 
-type HeaderName = keyof typeof HEADERS
-
-function header(description: string, type: 'string' | 'integer' = 'string'): Header {
-  return { description, required: false, schema: { type } }
-}
-
-function headersOf(operationId: string, status: string): readonly HeaderName[] {
+function headersOf(status: string, ofRoute: readonly ResponseHeader[]): readonly ResponseHeader[] {
   return [
     'X-Request-Id',
     ...(Number(status) < 400 ? [] : (['X-Should-Retry'] as const)),
     ...(HEADERS_OF_STATUS[status] ?? []),
-    ...(HEADERS_OF_OPERATION[operationId] ?? []),
+    ...ofRoute,
   ]
 }
 
-const HEADERS_OF_STATUS: Named<readonly HeaderName[]> = {
+const HEADERS_OF_STATUS: Named<readonly ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
   503: ['Retry-After'],
-}
-
-const LIMIT_HEADERS: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit']
-
-const CALL_HEADERS: readonly HeaderName[] = ['X-Call-Id', 'X-Conversation-Id', ...LIMIT_HEADERS]
-
-/** Any response of these operations has these headers once their values are known, errors included. */
-const HEADERS_OF_OPERATION: Named<readonly HeaderName[]> = {
-  chat: CALL_HEADERS,
-  createCompletion: CALL_HEADERS,
-  listAgents: LIMIT_HEADERS,
-  readUsage: LIMIT_HEADERS,
-  listCalls: LIMIT_HEADERS,
 }
 
 /** Composes an example from the examples of the fields, so that it cannot go stale. */

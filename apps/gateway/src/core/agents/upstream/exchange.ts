@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
+import { BoundedMap } from '#core/bounded-map.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -226,7 +227,7 @@ function parseBody(chunks: readonly Buffer[]): unknown {
 }
 
 const URLS_MAX = 1_000
-const urls = new Map<string, { origin: string; path: string }>()
+const urls = new BoundedMap<string, { origin: string; path: string }>(URLS_MAX)
 
 /** Caches parsed URLs, which saves parsing the same handful of addresses on every call. */
 function splitUrl(url: string): { origin: string; path: string } {
@@ -234,7 +235,6 @@ function splitUrl(url: string): { origin: string; path: string } {
   if (known !== undefined) return known
   const { origin, pathname, search } = new URL(url)
   const parts = { origin, path: pathname + search }
-  if (urls.size >= URLS_MAX) urls.clear()
   urls.set(url, parts)
   return parts
 }
