@@ -150,7 +150,7 @@ test('the model calls a tool, receives its result and answers with it, in JSON a
     expect(await runner.finalContent()).toMatch(/^The tool answered: 21 degrees\n\n/)
     expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
   }
-  expect(request).toEqual([WEATHER.sample, WEATHER.sample])
+  expect(asked).toEqual([WEATHER.sample, WEATHER.sample])
 })
 
 test('tools are rejected for agents that cannot call them', async () => {
