@@ -1,4 +1,4 @@
-import { isConnectionError } from '#core/database/connection-error.ts'
+import { isConnectionError } from '#core/connection-error.ts'
 import { messageOf } from '#core/database/unusable-database.ts'
 import { Problem } from '#core/errors.ts'
 import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'

@@ -1,6 +1,6 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import { createBatcher } from '#core/batcher.ts'
-import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
+import { isLostConnection, isStatementTimeout } from '#core/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { Problem } from '#core/errors.ts'

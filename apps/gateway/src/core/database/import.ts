@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
+import { isConnectionError } from '#core/connection-error.ts'
 import { OperatorError } from '#core/operator-error.ts'
-import { isConnectionError } from './connection-error.ts'
 import type { Sql } from './database.ts'
 import {
   EXPORT_FORMAT,

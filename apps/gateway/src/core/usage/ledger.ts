@@ -1,6 +1,6 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
 import { type Batcher, createBatcher } from '#core/batcher.ts'
-import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
+import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'

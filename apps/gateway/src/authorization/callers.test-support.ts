@@ -7,7 +7,7 @@ import { openScratchDatabase } from '#core/database/scratch-database.test-suppor
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
 
 export const CALLERS = [
   'nobody',

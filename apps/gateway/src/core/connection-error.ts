@@ -1,5 +1,5 @@
-import { DeadlineError } from '#core/deadline.ts'
-import { errorCode } from '#core/error-code.ts'
+import { DeadlineError } from './deadline.ts'
+import { errorCode } from './error-code.ts'
 
 /** Whether the server cancelled a statement that took too long. The statement was received, but had no effect. */
 export function isStatementTimeout(error: unknown): boolean {

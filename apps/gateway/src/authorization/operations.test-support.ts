@@ -1,4 +1,3 @@
-import { newKey } from './authorization-table.test-support.ts'
 import {
   ANSWERING_AGENT,
   type Caller,
@@ -6,6 +5,7 @@ import {
   FAILING_AGENT,
   PASSWORD,
 } from './callers.test-support.ts'
+import { newKey } from './table.test-support.ts'
 
 interface RequestContext {
   readonly all: Callers

@@ -1,6 +1,14 @@
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import {
+  ANSWERING_AGENT,
+  type Caller,
+  type Callers,
+  chatCall,
+  FAILING_AGENT,
+  PASSWORD,
+} from './callers.test-support.ts'
+import {
   ADMINS,
   type ByPrincipal,
   forAnybody,
@@ -12,15 +20,7 @@ import {
   open,
   type Row,
   TOKENS,
-} from './authorization-rows.test-support.ts'
-import {
-  ANSWERING_AGENT,
-  type Caller,
-  type Callers,
-  chatCall,
-  FAILING_AGENT,
-  PASSWORD,
-} from './callers.test-support.ts'
+} from './rows.test-support.ts'
 
 /** The keys whose calls a caller sees; each chat key has made one call. */
 const OF_PREMIUM = "premium's chat key, premium's second key"

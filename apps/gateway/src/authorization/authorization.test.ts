@@ -3,11 +3,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERRORS, Problem } from '#core/errors.ts'
 import { createLogger } from '#ops/logger.ts'
-import { OPEN_OPERATIONS, OPERATIONS } from './authorization-operations.test-support.ts'
-import type { Row } from './authorization-rows.test-support.ts'
-import { rowsOf, TABLE } from './authorization-table.test-support.ts'
+import { createServer, mountRoutes } from '../server.ts'
 import { CALLERS, type CallerName, type Callers, chatCall, openCallers } from './callers.test-support.ts'
-import { createServer, mountRoutes } from './server.ts'
+import { OPEN_OPERATIONS, OPERATIONS } from './operations.test-support.ts'
+import type { Row } from './rows.test-support.ts'
+import { rowsOf, TABLE } from './table.test-support.ts'
 
 const rows = new Map(rowsOf(TABLE))
 let all: Callers
@@ -152,7 +152,7 @@ function methodsOf(object: object, path: readonly string[] = []): string[] {
 
 function readOperations(): ReadonlyMap<string, { method: string; path: string }> {
   const contract: { paths: Record<string, Record<string, { operationId: string }>> } = JSON.parse(
-    readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../../../openapi.json', import.meta.url), 'utf8'),
   )
   return new Map(
     Object.entries(contract.paths).flatMap(([path, methods]) =>
