@@ -23,8 +23,14 @@ const COUNT_TIMERS = [
   'apps/gateway/src/core/usage/instances.test.ts',
 ]
 
-/** Slow, because every test starts from a database without a schema. */
-const MIGRATIONS = 'apps/gateway/src/core/database/migrate.server.test.ts'
+/** Beside their sources, but too slow for `test:unit`. */
+const SLOW = [
+  // Every test starts from a database without a schema.
+  'apps/gateway/src/core/database/migrate.server.test.ts',
+  // Both wait for time limits of real sockets.
+  'apps/gateway/src/http/connections.test.ts',
+  'apps/gateway/src/http/stalled-clients.test.ts',
+]
 
 const e2e = {
   globalSetup: ['test/support/template-database.ts'],
@@ -44,11 +50,11 @@ export default defineConfig({
           ...unit,
           name: 'unit',
           include: ['apps/**/*.test.ts', 'packages/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...COUNT_TIMERS, MIGRATIONS],
+          exclude: ['**/node_modules/**', ...COUNT_TIMERS, ...SLOW],
         },
       },
       { test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
-      { test: { ...e2e, name: 'e2e:embedded', include: [...e2e.include, MIGRATIONS] } },
+      { test: { ...e2e, name: 'e2e:embedded', include: [...e2e.include, ...SLOW] } },
       ...(postgres === undefined
         ? []
         : [
