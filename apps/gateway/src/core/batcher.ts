@@ -1,18 +1,18 @@
-/** Runs items in batches: what arrives while one batch is under way goes into the next. */
+/** Runs an item in a batch. Items that arrive while one batch runs form the next. */
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 
 export interface BatcherOptions {
   readonly sizeMax: number
-  /** Tells the failures that concern the whole batch (a lost connection), which halving cannot mend. */
+  /** Whether a failure concerns the whole batch, such as a lost connection, so that smaller batches would fail as well. */
   readonly isShared: (error: unknown) => boolean
   /**
-   * Tells the failures of a batch that took too long. Such a batch is run again in smaller ones, and those after it stay
-   * smaller until they have been seen to succeed: with its full size it would fail again, each time after the whole timeout.
+   * Whether a batch failed because it took too long. It is then run again in smaller ones, and later batches stay smaller
+   * until they have succeeded, because a batch of the full size would fail again, each time after the whole timeout.
    */
   readonly isTooSlow?: (error: unknown) => boolean
   /**
-   * Resolves when the next batch is to go, given how many items the last one had; left out, what the same turn of the
-   * microtasks brings travels together.
+   * Resolves when the next batch shall run, given the size of the last one. By default a batch holds what arrives in the
+   * same turn of the microtasks.
    */
   readonly gather?: (lastSize: number) => Promise<void>
 }
@@ -23,12 +23,12 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/** After a batch that was too slow, each one that succeeds lets the next be larger by this share of the greatest size. */
+/** After a batch that was too slow, each success lets the next batch grow by this share of the maximum size. */
 const GROWTH = 1 / 32
 
 /**
- * One statement for many calls is what keeps a database in the path of every call affordable.
- * A batch that fails is halved until the item that fails stands alone, so that one bad value does not fail the others.
+ * Collects items and runs them in batches, because one statement for many calls makes a database in the path of every call
+ * affordable. A batch that fails is halved until the failing item is alone, so that one bad value does not fail the others.
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -51,7 +51,7 @@ export function createBatcher<Item, Result>(
     isPumping = false
   }
 
-  /** Whoever waits must not wait for a pump that has stopped; the next item starts it again. */
+  /** Rejects the waiting items, which would otherwise wait for a pump that has stopped. The next item starts it again. */
   function refuseWaiting(error: unknown): void {
     isPumping = false
     for (const { reject } of waiting.splice(0)) reject(error)
