@@ -1,4 +1,4 @@
-import { createLimits, type LimitRule, type Limits } from './limits.ts'
+import { createLimits, type LimitRule, type LimitRules, type Limits } from './limits.ts'
 
 /** Limits so high that they are never reached, for tests and measurements of other things. */
 export function ampleLimits(): Limits {
@@ -7,8 +7,13 @@ export function ampleLimits(): Limits {
 
 /** Limits that all have the same rule. */
 export function limitsOf(rule: LimitRule): Limits {
-  return createLimits({
+  return createLimits(rulesOf(rule))
+}
+
+/** The same rule for every limit. */
+export function rulesOf(rule: LimitRule): LimitRules {
+  return {
     ...{ chat: rule, upload: rule, agents: rule, reports: rule, calls: rule },
     ...{ login: rule, loginAddress: rule, refusedKeys: rule },
-  })
+  }
 }

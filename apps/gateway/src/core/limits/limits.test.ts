@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { rulesOf } from './limits.test-support.ts'
 import { createLimits, type Limits, perMinute } from './limits.ts'
 import { createWindows } from './windows.ts'
 
@@ -9,15 +10,7 @@ let limits: Limits
 beforeEach(() => {
   vi.useFakeTimers()
   limits = createLimits({
-    ...{
-      chat: rule,
-      upload: rule,
-      agents: rule,
-      reports: rule,
-      calls: rule,
-      login: rule,
-      loginAddress: rule,
-    },
+    ...rulesOf(rule),
     refusedKeys: { points: 1, windowSeconds: 10 },
   })
 })

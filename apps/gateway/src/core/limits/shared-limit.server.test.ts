@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connectRedis } from './connect-redis.ts'
+import { rulesOf } from './limits.test-support.ts'
 import { createLimits, type Limiter } from './limits.ts'
 
 const url = process.env.E2E_REDIS_URL
@@ -40,18 +41,8 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     const redis = connectRedis(url ?? '')
     await once(redis, 'ready')
     const rule = { points: 60, windowSeconds }
-    const rules = {
-      chat: rule,
-      upload: rule,
-      agents: rule,
-      reports: rule,
-      calls: rule,
-      login: rule,
-      loginAddress: rule,
-      refusedKeys: rule,
-    }
     const observer = { storeAnswers: () => undefined }
-    const limits = createLimits(rules, { redis, liveProcesses: () => live, observer })
+    const limits = createLimits(rulesOf(rule), { redis, liveProcesses: () => live, observer })
     const started = { redis, limiter: limits.chat }
     processes.push(started)
     return started

@@ -10,7 +10,7 @@ import type { UpstreamReply } from './upstream-reply.ts'
 
 const MIB = 1024 * 1024
 const PIECE = Buffer.alloc(64 * 1024, 'x')
-const gone = new Error('nobody waits')
+const gone = new Error('the caller is gone')
 
 let answer: (request: IncomingMessage, response: ServerResponse) => unknown
 let server: Server
