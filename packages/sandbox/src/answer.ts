@@ -23,6 +23,10 @@ export function json(status: number, value: unknown, headers: Readonly<Record<st
   }
 }
 
+export function plainText(status: number, body: string): Answer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
+}
+
 /** The page that a reverse proxy sends in place of the platform's reply. */
 export function htmlPage(status: number, title: string): Answer {
   return {

@@ -14,7 +14,7 @@ export interface ReplyRequest {
   readonly faults: Faults
   /** The conversation's earlier questions, oldest first. */
   readonly earlier: readonly string[]
-  /** Names or URLs of the attached files. */
+  /** One line for each attached file. */
   readonly files: readonly string[]
 }
 

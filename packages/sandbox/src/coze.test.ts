@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, framesOf, get, normalise, post, readJson, textOf } from './ask.test-support.ts'
+import { CONTENT, lineOf, startFileServer, upload } from './files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from './index.ts'
 import { asRecord, asText } from './narrow.ts'
 
@@ -100,33 +101,78 @@ test('a conversation can be created before its first chat', async () => {
   expect(bytes).toContain(`"conversation_id":"${conversation_id}"`)
 })
 
+const message = (...items: readonly object[]) => ({
+  body: {
+    additional_messages: [
+      { role: 'user', type: 'question', content_type: 'object_string', content: JSON.stringify(items) },
+    ],
+  },
+})
+const text = (text: string) => ({ type: 'text', text })
+
+async function uploadedId(file: File, key = agent.apiKey): Promise<string> {
+  const { data } = await readJson(await upload(agent, '/v1/files/upload', file, { key }))
+  return asText(asRecord(data).id)
+}
+
 test('files are sent with the text in an object string, by URL or by upload', async () => {
-  const form = new FormData()
-  form.set('file', new File(['abc'], 'notes.txt'))
-  const uploaded = await fetch(`${agent.baseUrl}/v1/files/upload`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${agent.apiKey}` },
-    body: form,
-  })
+  await using files = await startFileServer()
+  const file = new File([CONTENT], '笔记.txt')
+  const uploaded = await upload(agent, '/v1/files/upload', file)
   const { data } = await readJson(uploaded)
-  expect(data).toMatchObject({ bytes: 3, file_name: 'notes.txt' })
-  const message = (items: readonly object[]) => ({
-    body: {
-      additional_messages: [
-        { role: 'user', type: 'question', content_type: 'object_string', content: JSON.stringify(items) },
-      ],
-    },
+  expect(data).toEqual({
+    id: expect.stringMatching(/^738\d{16}$/),
+    bytes: CONTENT.length,
+    created_at: expect.any(Number),
+    file_name: '笔记.txt',
   })
   const items = [
-    { type: 'text', text: 'Look' },
-    { type: 'image', file_url: 'https://x/y.png' },
+    text('Look'),
+    { type: 'image', file_url: `${files.origin}/y.png` },
     { type: 'file', file_id: asRecord(data).id },
+    { type: 'audio', file_url: `${files.origin}/missing` },
   ]
-  const bytes = await (await ask.coze(agent, '', message(items))).text()
+  const bytes = await (await ask.coze(agent, '', message(...items))).text()
   expect(textOf('coze', bytes)).toContain('You asked: “Look”')
-  expect(textOf('coze', bytes)).toContain('- https://x/y.png\n- notes.txt')
+  expect(textOf('coze', bytes)).toContain(
+    [lineOf('y.png'), lineOf('笔记.txt'), `- ${files.origin}/missing (not readable: status 404)`].join('\n'),
+  )
+  expect(agent.seen.requests.find(({ path }) => path === '/v1/files/upload')?.body.file).toMatchObject({
+    filename: '笔记.txt',
+    size: CONTENT.length,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
   // A text alone must be sent as plain text.
-  expect(await (await ask.coze(agent, '', message([items[0] ?? {}]))).json()).toMatchObject({ code: 4000 })
+  expect(await (await ask.coze(agent, '', message(text('Look')))).json()).toMatchObject({ code: 4000 })
+})
+
+test('the id of an upload is known to its own account only', async () => {
+  const item = { type: 'file', file_id: await uploadedId(new File(['a'], 'a.csv')) }
+  const foreign = await ask.coze(agent, '', { ...message(text('Look'), item), ...studio })
+  expect([foreign.status, await foreign.json()]).toMatchObject([400, { code: 400 }])
+  for (const file_id of ['7380000000000000000', '', undefined]) {
+    const unknown = await ask.coze(agent, '', message(text('Look'), { type: 'file', file_id }))
+    expect(await unknown.json()).toMatchObject({ code: 4000, msg: expect.stringContaining('file_id') })
+  }
+  expect(await (await ask.coze(agent, '', message(text('Look'), item))).text()).toContain('a.csv')
+})
+
+test('forget-files forgets every upload before it looks up the query’s own', async () => {
+  const item = { type: 'file', file_id: await uploadedId(new File(['a'], 'a.csv')) }
+  const refused = await ask.coze(agent, '', message(text('sandbox:forget-files'), item))
+  expect(await refused.json()).toMatchObject({ code: 4000 })
+  expect(await (await ask.coze(agent, '', message(text('Again'), item))).json()).toMatchObject({ code: 4000 })
+  const renewed = { type: 'file', file_id: await uploadedId(new File(['a'], 'a.csv')) }
+  expect(await (await ask.coze(agent, '', message(text('Again'), renewed))).text()).toContain('a.csv')
+})
+
+test('an upload without a file, or of an empty one, is rejected', async () => {
+  const send = async (key: string, file: File) =>
+    (await readJson(await upload(agent, '/v1/files/upload', file, { key }))).code
+  expect(await send(agent.apiKey, new File([], 'a.csv'))).toBe(4300)
+  expect(await send(studio.key, new File([], 'a.csv'))).toBe(400)
+  expect(await send('pat_wrong', new File(['a'], 'a.csv'))).toBe(4100)
+  expect((await readJson(await post(agent, '/v1/files/upload', {}))).code).toBe(4300)
 })
 
 test('a bot with any non-decimal name answers, so that a first try works', async () => {

@@ -1,14 +1,16 @@
-import { randomInt } from 'node:crypto'
 import { type Answer, json, Refusal } from './answer.ts'
 import { composeReply } from './compose-reply.ts'
 import { type Conversation, Conversations } from './conversations.ts'
 import { type CozeDialect, cozeData, cozeErrors, cozeRefusal } from './coze-errors.ts'
+import { CozeFiles } from './coze-files.ts'
 import { type CozeChat, cozeChatData, cozeMessages, cozeScript } from './coze-script.ts'
 import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type ErrorKind, type Faults, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
-import { asList, asRecord, asText } from './narrow.ts'
+import { listFiles } from './list-files.ts'
+import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import { generate, play } from './player.ts'
+import { snowflake } from './snowflake.ts'
 
 // The token selects the dialect.
 const KEYS = { cloud: 'pat_sandbox', studio: 'pat_sandbox_studio' } as const
@@ -21,24 +23,29 @@ const CHATS_MAX = 1_000
 /** Emulates Coze's chats, conversations and files, both of coze.com and of the self-hosted coze-studio. */
 export function coze(deps: EmulatorDeps): Emulator {
   const conversations = new Conversations()
-  const uploads = new Map<string, string>()
+  const files = new CozeFiles()
   const chats = new Map<string, CozeChat>()
 
-  function chat({ headers, query: search, body, response }: RequestContext): Answer | Promise<void> {
+  async function chat(context: RequestContext): Promise<Answer | undefined> {
+    const { headers, query: search, body, response } = context
     const dialect = dialectOf(headers.authorization)
     const stream = typeof body.stream === 'boolean' ? body.stream : dialect === 'studio'
     const botId = asText(body.bot_id)
     const userId = asText(body.user_id)
     if (!botId || !userId) throw refusal(dialect, 'rejected')
     checkBot(dialect, botId)
-    const { text, files, earlier: sent } = readMessages(dialect, body.additional_messages)
-    const conversation = openConversation(dialect, search.get('conversation_id'), userId)
-    if (deps.runs.inConversation(conversation.id)) throw refusal(dialect, 'busy')
+    const { text, items, earlier: sent } = readMessages(dialect, body.additional_messages)
     const faults = parseFaults(text)
+    if (faults.has('sandbox:forget-files')) files.forget()
+    const attached = files.find(items, dialect)
+    const conversation = openConversation(dialect, search.get('conversation_id'), userId)
     if (faults.error) throw refusal(dialect, faults.error)
+    const lines = await listFiles(attached, response)
+    // Checked last, because another chat may have begun while the files were read.
+    if (deps.runs.inConversation(conversation.id)) throw refusal(dialect, 'busy')
 
     const earlier = [...conversation.questions, ...sent]
-    const reply = composeReply({ real: REAL, faults, earlier, files })
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
     conversation.questions.push(text)
     const end = endOf(faults)
     const fragments = end === 'requires_action' ? [] : reply.fragments
@@ -60,7 +67,7 @@ export function coze(deps: EmulatorDeps): Emulator {
     }
     const script = cozeScript(record)
     // A chat continues on the server when its connection closes.
-    return play(response, {
+    await play(response, {
       run,
       script,
       fragments,
@@ -69,6 +76,7 @@ export function coze(deps: EmulatorDeps): Emulator {
       delayMs: deps.delayMs,
       endsWithClient: false,
     })
+    return undefined
   }
 
   /** A conversation belongs to the first user who chats in it. */
@@ -81,34 +89,6 @@ export function coze(deps: EmulatorDeps): Emulator {
     // coze-studio silently creates a new conversation instead.
     if (id && dialect === 'cloud') throw refusal(dialect, 'not-found')
     return conversations.create(snowflake(), userId)
-  }
-
-  function readMessages(dialect: CozeDialect, messages: unknown): Question & { earlier: readonly string[] } {
-    const questions = asList(messages)
-      .map(asRecord)
-      .filter(({ role }) => role === 'user')
-      .map(({ content, content_type }) =>
-        content_type === 'object_string'
-          ? readObjects(dialect, asText(content))
-          : { text: asText(content), files: [] },
-      )
-    const last = questions.at(-1)
-    if (!last || (!last.text && last.files.length === 0)) throw refusal(dialect, 'rejected')
-    return { ...last, earlier: questions.slice(0, -1).map(({ text }) => text) }
-  }
-
-  /** Reads a JSON list in a string, which contains at most one text, and never a text alone. */
-  function readObjects(dialect: CozeDialect, content: string): Question {
-    const items = parseList(content).map(asRecord)
-    const texts = items.filter(({ type }) => type === 'text')
-    const files = items
-      .filter(({ type }) => type !== 'text')
-      .map(({ file_url, file_id }) => asText(file_url) || uploads.get(asText(file_id)))
-      .filter((name) => name !== undefined)
-    if (texts.length > 1 || files.length === 0 || files.length + texts.length < items.length) {
-      throw refusal(dialect, 'rejected')
-    }
-    return { text: asText(texts[0]?.text), files }
   }
 
   function remember(record: CozeChat): void {
@@ -153,12 +133,7 @@ export function coze(deps: EmulatorDeps): Emulator {
   }
 
   function upload({ headers, body }: RequestContext): Answer {
-    const dialect = dialectOf(headers.authorization)
-    const { filename, size } = asRecord(body.file)
-    if (!asText(filename)) throw refusal(dialect, 'rejected')
-    const id = snowflake()
-    uploads.set(id, asText(filename))
-    return cozeData({ id, bytes: size, created_at: Math.floor(Date.now() / 1_000), file_name: filename })
+    return files.upload(body, dialectOf(headers.authorization))
   }
 
   function bot(context: RequestContext, id: string): Answer {
@@ -198,7 +173,31 @@ export function coze(deps: EmulatorDeps): Emulator {
 
 interface Question {
   readonly text: string
-  readonly files: readonly string[]
+  /** The files, each by URL or by id. */
+  readonly items: readonly JsonRecord[]
+}
+
+function readMessages(dialect: CozeDialect, messages: unknown): Question & { earlier: readonly string[] } {
+  const questions = asList(messages)
+    .map(asRecord)
+    .filter(({ role }) => role === 'user')
+    .map(({ content, content_type }) =>
+      content_type === 'object_string'
+        ? readObjects(dialect, asText(content))
+        : { text: asText(content), items: [] },
+    )
+  const last = questions.at(-1)
+  if (!last || (!last.text && last.items.length === 0)) throw refusal(dialect, 'rejected')
+  return { ...last, earlier: questions.slice(0, -1).map(({ text }) => text) }
+}
+
+/** Reads a JSON list in a string, which contains at most one text, and never a text alone. */
+function readObjects(dialect: CozeDialect, content: string): Question {
+  const all = parseList(content).map(asRecord)
+  const texts = all.filter(({ type }) => type === 'text')
+  const items = all.filter(({ type }) => type !== 'text')
+  if (texts.length > 1 || items.length === 0) throw refusal(dialect, 'rejected')
+  return { text: asText(texts[0]?.text), items }
 }
 
 const NO_CHAT = {
@@ -248,9 +247,4 @@ function parseList(content: string): readonly unknown[] {
   } catch {
     return []
   }
-}
-
-/** Returns a 64-bit id as a string, because a JavaScript number would lose its last digits. */
-function snowflake(): string {
-  return `7380${randomInt(100_000_000_000_000, 281_000_000_000_000)}`
 }

@@ -1,75 +1,114 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from './answer.ts'
 import { difyError, difyErrors, difyJson } from './dify-errors.ts'
-import type { RequestContext } from './http-server.ts'
+import type { SentFile } from './list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
+import { Uploads } from './uploads.ts'
 
-interface Upload {
-  readonly user: string
-  readonly name: string
-}
+const MIB = 1024 * 1024
 
-const FILE_BYTES_MAX = 15 * 1024 * 1024
-
-const EXTENSIONS: Readonly<Record<string, string>> = Object.fromEntries(
+/** The kinds of files by extension, without those that only an installation with Unstructured knows. */
+const KINDS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     image: 'jpg jpeg png webp gif svg',
     video: 'mp4 mov mpeg webm',
     audio: 'mp3 m4a wav amr mpga',
     document: 'txt markdown md mdx pdf html htm xlsx xls docx csv vtt properties',
-  }).flatMap(([type, extensions]) => extensions.split(' ').map((extension) => [extension, type])),
+  }).flatMap(([kind, extensions]) => extensions.split(' ').map((extension) => [extension, kind])),
 )
 
-/** Stores Dify's uploads and resolves the files of a request. */
-export class DifyFiles {
-  readonly #uploads = new Map<string, Upload>()
+const UPLOAD_MIB_MAX: Readonly<Record<string, number>> = { image: 10, video: 100, audio: 50 }
+const OTHER_UPLOAD_MIB_MAX = 15
 
-  upload({ body }: RequestContext) {
-    const file = asRecord(body.file)
-    const name = asText(file.filename)
-    const size = Number(file.size)
-    if (!name) throw new Refusal(difyError(400, 'no_file_uploaded', 'Please upload your file.'))
-    if (size > FILE_BYTES_MAX) throw new Refusal(difyError(413, 'file_too_large', 'File size exceeded.'))
+/** Stores Dify's uploads and looks up the files of a request. An app's end user sees only its own uploads. */
+export class DifyFiles {
+  readonly #uploads = new Uploads()
+
+  upload(body: JsonRecord, owner: string) {
+    const { filename, contentType, size, sha256 } = asRecord(body.file)
+    const name = checkName(asText(filename))
     const extension = extensionOf(name)
-    // Stands for all file types that no app accepts.
+    // Stands for all file types that an installation may block.
     if (extension === 'exe')
       throw new Refusal(difyError(415, 'unsupported_file_type', 'File type not allowed.'))
+    if (Number(size) > MIB * (UPLOAD_MIB_MAX[KINDS[extension] ?? ''] ?? OTHER_UPLOAD_MIB_MAX))
+      throw new Refusal(difyError(413, 'file_too_large', 'File size exceeded.'))
     const id = randomUUID()
-    this.#uploads.set(id, { user: asText(body.user), name })
+    const mimeType = asText(contentType)
+    this.#uploads.add(id, {
+      owner,
+      filename: name,
+      contentType: mimeType,
+      size: Number(size),
+      sha256: asText(sha256),
+    })
     return difyJson(201, {
       id,
       name,
       size,
       extension,
-      mime_type: asText(file.contentType),
+      mime_type: mimeType,
       created_by: randomUUID(),
       created_at: Math.floor(Date.now() / 1_000),
     })
   }
 
-  /**
-   * Returns the names by which the reply lists the files.
-   *
-   * @throws Refusal if an upload is unknown or a URL is invalid or of another type than stated
-   */
-  names(files: unknown, user: string): readonly string[] {
-    return asList(files).map((file) => this.#name(asRecord(file), user))
+  /** @throws Refusal if an upload is unknown, a URL is invalid, or a file is of another type than stated */
+  find(files: unknown, owner: string): readonly SentFile[] {
+    return asList(files).map((file) => this.#find(asRecord(file), owner))
   }
 
-  #name(file: JsonRecord, user: string): string {
-    if (file.transfer_method === 'local_file') {
-      const upload = this.#uploads.get(asText(file.upload_file_id))
-      if (upload?.user !== user) throw new Refusal(difyError(400, 'invalid_param', 'Invalid upload file'))
-      return upload.name
-    }
-    const url = asText(file.url)
-    if (!URL.canParse(url)) throw new Refusal(difyError(400, 'invalid_param', 'Invalid file url'))
-    const detected = EXTENSIONS[extensionOf(new URL(url).pathname)]
-    if (detected && file.type !== 'custom' && file.type !== detected) throw new Refusal(difyErrors.rejected)
-    return url
+  forget(): void {
+    this.#uploads.forget()
   }
+
+  #find({ type, transfer_method, upload_file_id, url }: JsonRecord, owner: string): SentFile {
+    if (transfer_method !== 'local_file') return checkUrl(asText(url), type)
+    const id = asText(upload_file_id)
+    if (id === '') throw invalid('Invalid upload file id')
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
+      throw invalid('Invalid upload file id format')
+    const upload = this.#uploads.find(id, owner)
+    if (!upload) throw invalid('Invalid upload file')
+    const { filename, contentType, size, sha256 } = upload
+    checkKind(KINDS[extensionOf(filename)] ?? kindOfMedia(contentType), type)
+    return { name: filename, size, sha256 }
+  }
+}
+
+// Releases of 2025 reject all of these, newer ones only the separators.
+const FORBIDDEN_IN_NAMES = /[/\\:*?"<>|]/
+const NAME_CHARACTERS_MAX = 200
+
+function checkName(name: string): string {
+  if (!name) throw new Refusal(difyError(400, 'no_file_uploaded', 'Please upload your file.'))
+  if (FORBIDDEN_IN_NAMES.test(name)) throw invalid('Filename contains invalid characters')
+  if (Array.from(name).length <= NAME_CHARACTERS_MAX) return name
+  const stem = Array.from(name.split('.')[0] ?? '').slice(0, NAME_CHARACTERS_MAX)
+  return `${stem.join('')}.${extensionOf(name)}`
+}
+
+function checkUrl(url: string, type: unknown): SentFile {
+  if (!URL.canParse(url)) throw invalid('Invalid file url')
+  // Without a known extension, Dify judges a URL by its Content-Type; here it may be of any kind.
+  checkKind(KINDS[extensionOf(new URL(url).pathname)], type)
+  return { url, name: '' }
+}
+
+function checkKind(detected: string | undefined, stated: unknown): void {
+  if (detected === undefined || !stated || stated === 'custom') return
+  if (stated !== detected) throw new Refusal(difyErrors.rejected)
+}
+
+function kindOfMedia(type: string): string {
+  const kind = ['image', 'video', 'audio'].find((each) => type.includes(each))
+  return kind ?? (type.includes('text') || type.includes('pdf') ? 'document' : 'custom')
 }
 
 function extensionOf(name: string): string {
   return /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal(difyError(400, 'invalid_param', message))
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask, framesOf, get, normalise, post, readJson, textOf } from './ask.test-support.ts'
+import { CONTENT, lineOf, startFileServer, upload } from './files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from './index.ts'
 import { asRecord, asText } from './narrow.ts'
 
@@ -198,28 +199,138 @@ test.each([
   expect([refused.status, (await readJson(refused)).code]).toEqual([status, code])
 })
 
-test('files are sent by URL, whose type is checked, or by an upload of the same user', async () => {
-  const uploadAs = async (user: string) => {
-    const form = new FormData()
-    form.set('file', new File(['abc'], 'notes.txt', { type: 'text/plain' }))
-    form.set('user', user)
-    const headers = { authorization: `Bearer ${agent.apiKey}` }
-    return fetch(`${agent.baseUrl}/files/upload`, { method: 'POST', headers, body: form })
+describe('files', () => {
+  const send = (file: File, user = 'ada', key = agent.apiKey) =>
+    upload(agent, '/files/upload', file, { key, fields: { user } })
+  const local = async (file: File, type: string) => ({
+    type,
+    transfer_method: 'local_file',
+    upload_file_id: (await readJson(await send(file))).id,
+  })
+  const remote = (type: string, url: string) => ({ type, transfer_method: 'remote_url', url })
+  const lookAt = (files: readonly object[], more: object = {}) =>
+    ask.dify(agent, 'Look', { body: { files, ...more } })
+  const problem = async (response: Response) => {
+    const { code, message } = await readJson(response)
+    return [response.status, code, message]
   }
-  const uploaded = await uploadAs('ada')
-  expect(uploaded.status).toBe(201)
-  const record = await readJson(uploaded)
-  expect(record).toMatchObject({ name: 'notes.txt', size: 3, extension: 'txt', mime_type: 'text/plain' })
+  const MISMATCH = 'Detected file type does not match the specified type. Please verify the file.'
 
-  const image = { type: 'image', transfer_method: 'remote_url', url: 'https://x/y.png?a=b' }
-  const local = { type: 'document', transfer_method: 'local_file', upload_file_id: record.id }
-  const bytes = await (await ask.dify(agent, 'Look', { body: { files: [image, local] } })).text()
-  expect(textOf('dify', bytes)).toContain('- https://x/y.png?a=b\n- notes.txt')
+  test('are sent by URL or by upload', async () => {
+    await using files = await startFileServer()
+    const uploaded = await send(new File([CONTENT], '笔记.txt', { type: 'text/plain' }))
+    expect(uploaded.status).toBe(201)
+    const record = await readJson(uploaded)
+    expect(record).toMatchObject({
+      ...{ name: '笔记.txt', size: CONTENT.length, extension: 'txt', mime_type: 'text/plain' },
+    })
+    const response = await lookAt([
+      remote('image', `${files.origin}/y.png?a=b`),
+      { type: 'document', transfer_method: 'local_file', upload_file_id: record.id },
+      remote('custom', `${files.origin}/missing`),
+    ])
+    expect(textOf('dify', await response.text())).toContain(
+      [
+        'I received 3 files:',
+        lineOf('y.png'),
+        lineOf('笔记.txt'),
+        `- ${files.origin}/missing (not readable: status 404)`,
+      ].join('\n'),
+    )
+    expect(agent.seen.requests.find(({ path }) => path === '/v1/files/upload')?.body).toEqual({
+      file: {
+        filename: '笔记.txt',
+        contentType: 'text/plain',
+        size: CONTENT.length,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+      user: 'ada',
+    })
+  })
 
-  const wrongType = await ask.dify(agent, 'Look', { body: { files: [{ ...image, type: 'document' }] } })
-  expect((await readJson(wrongType)).message).toContain('Detected file type does not match')
-  const foreign = { ...local, upload_file_id: (await readJson(await uploadAs('bob'))).id }
-  expect((await ask.dify(agent, 'Look', { body: { files: [foreign] } })).status).toBe(400)
+  test('must be of the type that their extension or media type says, or of type custom', async () => {
+    expect(await problem(await lookAt([remote('document', 'https://x.invalid/y.png')]))).toEqual([
+      ...[400, 'invalid_param', MISMATCH],
+    ])
+    for (const [file, type] of [
+      [new File(['a'], 'a.PNG'), 'document'],
+      [new File(['a'], 'a.bin', { type: 'application/zip' }), 'document'],
+      [new File(['a'], 'a.bin', { type: 'image/heic' }), 'video'],
+    ] as const) {
+      expect(await problem(await lookAt([await local(file, type)]))).toEqual([400, 'invalid_param', MISMATCH])
+      expect((await lookAt([await local(file, 'custom')])).status).toBe(200)
+    }
+    const heic = new File(['a'], 'a.bin', { type: 'image/heic' })
+    expect((await lookAt([await local(heic, 'image')])).status).toBe(200)
+  })
+
+  test('belong to one user of one app', async () => {
+    const file = await local(new File(['a'], 'a.txt'), 'document')
+    const foreign = [400, 'invalid_param', 'Invalid upload file']
+    expect(await problem(await lookAt([file], { user: 'bob' }))).toEqual(foreign)
+    const other = await ask.dify(agent, 'Look', { key: keyOf('chatflow'), body: { files: [file] } })
+    expect(await problem(other)).toEqual(foreign)
+    expect((await lookAt([file])).status).toBe(200)
+  })
+
+  test.each([
+    ['an unknown id', { upload_file_id: '72fa9618-8f89-4a37-9b33-7e1178a24a67' }, 'Invalid upload file'],
+    ['an id that is no UUID', { upload_file_id: 'x' }, 'Invalid upload file id format'],
+    ['no id', {}, 'Invalid upload file id'],
+    ['no URL', { transfer_method: 'remote_url' }, 'Invalid file url'],
+  ])('with %s are rejected', async (_, fields, message) => {
+    const refused = await lookAt([{ type: 'image', transfer_method: 'local_file', ...fields }])
+    expect(await problem(refused)).toEqual([400, 'invalid_param', message])
+  })
+
+  test('are forgotten on request, before those of the same query are looked up', async () => {
+    const file = await local(new File(['a'], 'a.txt'), 'document')
+    const refused = await ask.dify(agent, 'sandbox:forget-files', { body: { files: [file] } })
+    expect(await problem(refused)).toEqual([400, 'invalid_param', 'Invalid upload file'])
+    expect((await lookAt([file])).status).toBe(400)
+    expect((await lookAt([await local(new File(['a'], 'a.txt'), 'document')])).status).toBe(200)
+  })
+
+  test.each([
+    ['a.png', 10],
+    ['a.pdf', 15],
+  ])('like %s have at most %d MiB', async (name, mib) => {
+    const bytes = Buffer.alloc(mib * 1024 * 1024 + 1)
+    expect((await send(new File([bytes.subarray(1)], name))).status).toBe(201)
+    const refused = await problem(await send(new File([bytes], name)))
+    expect(refused.slice(0, 2)).toEqual([413, 'file_too_large'])
+  })
+
+  test('have names without special characters, which are cut', async () => {
+    for (const name of ['a:b.txt', 'a?.txt', '"a".txt']) {
+      const message = 'Filename contains invalid characters'
+      expect(await problem(await send(new File(['a'], name)))).toEqual([400, 'invalid_param', message])
+    }
+    const { name } = await readJson(await send(new File(['a'], `${'长'.repeat(201)}.txt`)))
+    expect(name).toBe(`${'长'.repeat(200)}.txt`)
+  })
+
+  test('that are being read do not keep a sandbox from closing', async () => {
+    await using files = await startFileServer()
+    const closing = await startSandbox({ delayMs: 0 })
+    const { dify } = closing.agents
+    const requested = files.requested()
+    const body = { files: [remote('custom', `${files.origin}/silent`)] }
+    const gone = ask.dify(dify, 'sandbox:hang', { body }).catch((error: unknown) => error)
+    await requested
+    await closing.close()
+    expect(await gone).toBeInstanceOf(Error)
+    await dify.seen.waitFor(({ runs }) => runs[0]?.state === 'aborted')
+  })
+
+  test('are uploaded with a key, a user, a name and an accepted type', async () => {
+    expect((await send(new File(['a'], 'a.txt'), 'ada', 'app-wrong')).status).toBe(401)
+    expect(await problem(await send(new File(['a'], 'a.txt'), ''))).toEqual([
+      ...[400, 'invalid_param', 'Arg user must be provided.'],
+    ])
+    expect((await problem(await send(new File(['a'], 'a.exe'))))[1]).toBe('unsupported_file_type')
+    expect((await problem(await post(agent, '/files/upload', { user: 'ada' })))[1]).toBe('no_file_uploaded')
+  })
 })
 
 test('a failed node is an error frame in 2025, a status in 2026 and an error body when blocking', async () => {

@@ -9,6 +9,7 @@ import { difyChatflowScript, difyWorkflowScript } from './dify-workflow-script.t
 import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type Faults, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
+import { listFiles } from './list-files.ts'
 import { asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play, type Script } from './player.ts'
 
@@ -43,18 +44,20 @@ export function dify(deps: EmulatorDeps): Emulator {
   const conversations = new Conversations()
   const files = new DifyFiles()
 
-  function run(context: RequestContext, route: Route): Promise<void> {
+  async function run(context: RequestContext, route: Route): Promise<void> {
     const { body, response } = context
     const kind = appOf(context)
     checkRoute(kind, route)
     const { query, user, stream } = readRequest(kind, route, body)
-    const names = files.names(body.files, user)
-    const conversation = route === 'chat' ? openConversation(body.conversation_id, user) : undefined
     const faults = parseFaults(query)
+    if (faults.has('sandbox:forget-files')) files.forget()
+    const sent = files.find(body.files, endUser(kind, user))
+    const conversation = route === 'chat' ? openConversation(body.conversation_id, user) : undefined
     if (faults.error) throw new Refusal(difyErrors[faults.error])
+    const lines = await listFiles(sent, response)
 
     const earlier = conversation?.questions.slice() ?? []
-    const reply = composeReply({ real: REAL, faults, earlier, files: names })
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
     conversation?.questions.push(query)
     const difyRun: DifyRun = {
       taskId: randomUUID(),
@@ -113,9 +116,10 @@ export function dify(deps: EmulatorDeps): Emulator {
       'POST /v1/completion-messages/:task/stop': stop,
       'POST /v1/workflows/tasks/:task/stop': stop,
       'POST /v1/files/upload': (context) => {
-        appOf(context)
-        if (!asText(context.body.user)) throw new Refusal(USER_MISSING)
-        return files.upload(context)
+        const { body } = context
+        const kind = appOf(context)
+        if (!asText(body.user)) throw new Refusal(USER_MISSING)
+        return files.upload(body, endUser(kind, asText(body.user)))
       },
       'GET /v1/info': (context) => difyJson(200, info(appOf(context))),
       'GET /v1/parameters': (context) => {
@@ -130,6 +134,11 @@ export function dify(deps: EmulatorDeps): Emulator {
       'The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.',
     ),
   }
+}
+
+/** Users of the same name are different users in different apps. */
+function endUser(kind: Kind, user: string): string {
+  return `${kind} ${user}`
 }
 
 const USER_MISSING = difyError(400, 'invalid_param', 'Arg user must be provided.')
@@ -227,5 +236,10 @@ const PARAMETERS = {
   suggested_questions: [],
   user_input_form: [],
   file_upload: { enabled: true, number_limits: 3, allowed_file_upload_methods: ['local_file', 'remote_url'] },
-  system_parameters: { file_size_limit: 15, image_file_size_limit: 10 },
+  system_parameters: {
+    file_size_limit: 15,
+    image_file_size_limit: 10,
+    audio_file_size_limit: 50,
+    video_file_size_limit: 100,
+  },
 }

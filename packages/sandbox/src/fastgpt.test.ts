@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, framesOf, get, post, readJson, textOf } from './ask.test-support.ts'
+import { dataUrl, lineOf, startFileServer } from './files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from './index.ts'
 
 let sandbox: Sandbox
@@ -109,15 +110,53 @@ test('without a chatId the sent messages are the context', async () => {
 })
 
 test('images and files are read from the content parts', async () => {
+  await using files = await startFileServer()
   const content = [
     { type: 'text', text: 'Look' },
-    { type: 'image_url', image_url: { url: 'https://x/y.png' } },
-    { type: 'file_url', name: 'report.pdf', url: 'https://x/1' },
+    { type: 'image_url', image_url: { url: `${files.origin}/y.png` } },
+    { type: 'image_url', image_url: { url: dataUrl('image/png') } },
+    { type: 'file_url', name: 'report.pdf', url: `${files.origin}/1` },
+    { type: 'file_url', name: 'lost.pdf', url: `${files.origin}/missing` },
+    { type: 'file_url', name: 'inline.pdf', url: dataUrl('application/pdf') },
   ]
   const bytes = await (
     await ask.fastgpt(agent, '', { body: { messages: [{ role: 'user', content }] } })
   ).text()
-  expect(textOf('fastgpt', bytes)).toContain('- https://x/y.png\n- report.pdf https://x/1')
+  expect(textOf('fastgpt', bytes)).toContain(
+    [
+      'I received 5 files:',
+      lineOf('y.png'),
+      lineOf('data:image/png;base64,…'),
+      lineOf('report.pdf'),
+      `- lost.pdf ${files.origin}/missing (not readable: status 404)`,
+      '- inline.pdf data:application/pdf;base64,… (not readable: not an accepted URL)',
+    ].join('\n'),
+  )
+})
+
+test('a body over 20 MiB is rejected', async () => {
+  const url = dataUrl('image/png', Buffer.alloc(16 * 1024 * 1024))
+  const content = [{ type: 'image_url', image_url: { url } }]
+  const refused = await ask.fastgpt(agent, '', { body: { messages: [{ role: 'user', content }] } })
+  expect([refused.status, await refused.text()]).toEqual([413, 'Body exceeded 20mb limit'])
+})
+
+test('a run ends with its client even if that leaves while files are read', async () => {
+  await using files = await startFileServer()
+  const content = [
+    { type: 'text', text: 'sandbox:hang' },
+    { type: 'file_url', name: 'a.txt', url: `${files.origin}/silent` },
+  ]
+  const [leaving, requested, known] = [new AbortController(), files.requested(), agent.seen.runs.at(-1)]
+  const gone = ask.fastgpt(agent, '', {
+    signal: leaving.signal,
+    body: { messages: [{ role: 'user', content }] },
+  })
+  await requested
+  leaving.abort()
+  await expect(gone).rejects.toThrow('aborted')
+  const run = await agent.seen.waitFor(({ runs }) => runs.at(-1) !== known && runs.at(-1))
+  await agent.seen.waitFor(() => run.state === 'aborted')
 })
 
 const WRONG_KEY =

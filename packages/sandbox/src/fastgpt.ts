@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Answer, htmlPage, json, Refusal } from './answer.ts'
+import { type Answer, htmlPage, json, plainText, Refusal } from './answer.ts'
 import { composeReply } from './compose-reply.ts'
 import { type Conversation, Conversations, newConversation } from './conversations.ts'
 import type { Emulator, EmulatorDeps } from './emulator.ts'
@@ -7,6 +7,7 @@ import { type FastGptError, fastGptErrors, jsonError, known, sseError } from './
 import { type FastGptRun, fastGptScript, OPTIONS } from './fastgpt-script.ts'
 import { type Faults, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
+import { type LinkedFile, listFiles } from './list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import { play } from './player.ts'
 
@@ -20,7 +21,8 @@ const REAL = { name: 'FastGPT', platform: 'fastgpt', baseUrl: 'https://api.fastg
 export function fastgpt(deps: EmulatorDeps): Emulator {
   const chats = new Conversations()
 
-  function complete({ headers, body, response }: RequestContext, version: 'v1' | 'v2'): Promise<void> {
+  async function complete({ headers, body, response }: RequestContext, version: 'v1' | 'v2'): Promise<void> {
+    if (Number(headers['content-length']) > BODY_BYTES_MAX) throw new Refusal(TOO_LARGE)
     const stream = body.stream === true
     const refuse: Refuse = (error) => new Refusal(stream ? sseError(error) : jsonError(error))
 
@@ -35,13 +37,15 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
       throw early ? new Refusal(jsonError(error)) : refuse(error)
     }
 
+    const lines = await listFiles(files, response)
     const chat = openChat(body.chatId)
     const year = key === KEYS['2026'] ? 2026 : 2025
+    // Checked last, because another run may have begun while the files were read.
     if (year === 2026 && deps.runs.inConversation(chat.id)) throw refuse(fastGptErrors.busy)
 
     const outcome = outcomeOf(faults)
     const earlier = [...chat.questions, ...sent]
-    const reply = composeReply({ real: REAL, faults, earlier, files })
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
     const fragments = outcome === 'answer' ? [...resumed(chat, query), ...reply.fragments] : []
     chat.questions.push(query)
     chat.offered = outcome === 'interactive' ? OPTIONS.map(({ value }) => value) : undefined
@@ -106,6 +110,10 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
   }
 }
 
+// The framework rejects such a body before FastGPT sees it.
+const BODY_BYTES_MAX = 20 * 1024 * 1024
+const TOO_LARGE = plainText(413, 'Body exceeded 20mb limit')
+
 type Refuse = (error: FastGptError) => Refusal
 
 /** A key has two parts; a third is an app's id, which older clients append. */
@@ -122,7 +130,7 @@ function admit(authorization: string | undefined, appId: unknown, refuse: Refuse
 
 interface Question {
   readonly query: string
-  readonly files: readonly string[]
+  readonly files: readonly LinkedFile[]
 }
 
 function readMessages({ messages }: JsonRecord, refuse: Refuse): Question & { earlier: readonly string[] } {
@@ -143,8 +151,9 @@ function readContent(content: unknown): Question {
   return {
     query: parts.map(({ text }) => asText(text)).join(''),
     files: parts.flatMap((part) => {
-      if (part.type === 'image_url') return asText(asRecord(part.image_url).url)
-      return part.type === 'file_url' ? `${asText(part.name)} ${asText(part.url)}`.trim() : []
+      if (part.type === 'image_url')
+        return { url: asText(asRecord(part.image_url).url), name: '', mayBeData: true }
+      return part.type === 'file_url' ? { url: asText(part.url), name: asText(part.name) } : []
     }),
   }
 }

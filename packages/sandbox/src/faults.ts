@@ -24,10 +24,12 @@ export const FAULTS = {
     'FastGPT, Dify chatflow and workflow: fails the model node, which each reports in its own way.',
   'sandbox:interactive': 'FastGPT: pauses with a choice; the next query in the chat answers it.',
   'sandbox:replace': 'Dify: replaces the whole answer at its end, as moderation does.',
+  'sandbox:forget-files': 'Dify, Coze: forgets all uploads before the files of the query are looked up.',
   'sandbox:multi': 'Coze: sends two answer messages in one run.',
   'sandbox:requires-action': "Coze: ends the run with a request for a tool's output.",
 } as const satisfies Record<string, string>
 
+/** A word that makes an emulator misbehave. */
 export type FaultWord = keyof typeof FAULTS
 
 /** The kinds of `sandbox:error=<kind>`. The README repeats this table. */
@@ -44,6 +46,7 @@ export const ERROR_KINDS = {
   server: 'The platform itself fails.',
 } as const satisfies Record<string, string>
 
+/** A kind of refusal, whose code and status are those of the platform. */
 export type ErrorKind = keyof typeof ERROR_KINDS
 
 /** A query, separated into its text and its fault words. */

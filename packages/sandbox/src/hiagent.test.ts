@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, hiagentConversation, normalise, post, readJson, textOf } from './ask.test-support.ts'
+import { lineOf, startFileServer } from './files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from './index.ts'
 import { asRecord, asText } from './narrow.ts'
 
@@ -59,10 +60,19 @@ test('a conversation keeps its context and belongs to one user', async () => {
   expect(await errorOf(foreign)).toEqual([200, 'ConversationNotFound'])
 })
 
-test('files are listed', async () => {
-  const QueryExtends = { Files: [{ Name: 'a.png', Path: '', Size: 1, Url: 'https://x/a.png' }] }
-  const bytes = await (await ask.hiagent(agent, 'Look', { body: { QueryExtends } })).text()
-  expect(textOf('hiagent', bytes)).toContain('- a.png https://x/a.png')
+test('files are listed by their names', async () => {
+  await using files = await startFileServer()
+  const Files = [
+    { Name: 'a.png', Path: '', Size: 1, Url: `${files.origin}/7f3a` },
+    { Name: '', Path: '', Size: 1, Url: `${files.origin}/%E5%9B%BE.png` },
+    { Name: 'b.png', Path: '', Size: 1, Url: `${files.origin}/missing` },
+  ]
+  const bytes = await (await ask.hiagent(agent, 'Look', { body: { QueryExtends: { Files } } })).text()
+  expect(textOf('hiagent', bytes)).toContain(
+    [lineOf('a.png'), lineOf('图.png'), `- b.png ${files.origin}/missing (not readable: status 404)`].join(
+      '\n',
+    ),
+  )
 })
 
 test.each([

@@ -5,6 +5,7 @@ import { type Conversation, Conversations } from './conversations.ts'
 import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { type ErrorKind, parseFaults } from './faults.ts'
 import type { RequestContext } from './http-server.ts'
+import { listFiles } from './list-files.ts'
 import { asList, asRecord, asText } from './narrow.ts'
 import { play, type Script } from './player.ts'
 import { tightFrame } from './sse.ts'
@@ -32,7 +33,7 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     })
   }
 
-  function chatQuery(context: RequestContext): Promise<void> {
+  async function chatQuery(context: RequestContext): Promise<void> {
     const { body, path, response } = context
     const userId = userOf(context)
     const query = asText(body.Query)
@@ -43,8 +44,11 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     if (faults.error) throw refusal(path, faults.error)
 
     const files = asList(asRecord(body.QueryExtends).Files).map(asRecord)
-    const names = files.map(({ Name, Url }) => `${asText(Name)} ${asText(Url)}`.trim())
-    const reply = composeReply({ real: REAL, faults, earlier: conversation.questions, files: names })
+    const lines = await listFiles(
+      files.map(({ Name, Url }) => ({ url: asText(Url), name: asText(Name) })),
+      response,
+    )
+    const reply = composeReply({ real: REAL, faults, earlier: conversation.questions, files: lines })
     conversation.questions.push(query)
     const ids = { task_id: shortId(), id: shortId(), conversation_id: innerId(conversation) }
     return play(response, {

@@ -1,7 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Answer, Refusal } from './answer.ts'
+import { type Answer, plainText, Refusal } from './answer.ts'
 import { asRecord, type JsonRecord } from './narrow.ts'
+import { readForm } from './read-form.ts'
 import type { SeenLog } from './seen.ts'
 
 /** A parsed request with its response. */
@@ -17,7 +18,7 @@ export interface RequestContext {
 }
 
 /** Returns a complete answer, or writes the response itself. */
-type Handler = (context: RequestContext) => Answer | Promise<void>
+type Handler = (context: RequestContext) => Answer | Promise<void> | Promise<Answer | undefined>
 
 export interface Routes {
   readonly [route: `${'GET' | 'POST'} /${string}`]: Handler
@@ -36,8 +37,11 @@ export interface HttpServerOptions {
   readonly seen: SeenLog
 }
 
-// Larger than any file that the gateway accepts by default.
-const BODY_BYTES_MAX = 64 * 1024 * 1024
+// Larger than the base64 form of any file that the gateway accepts by default.
+const JSON_BYTES_MAX = 128 * 1024 * 1024
+
+// The log keeps many requests, so that it holds no file of a larger body.
+const LOGGED_BYTES_MAX = 1024 * 1024
 
 /** Starts the HTTP server of one emulator. Its `close` does not wait for open streams. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -47,8 +51,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     try {
       const url = new URL(request.url ?? '/', 'http://sandbox')
       const { method = 'GET', headers } = request
-      const body = await readBody(request)
-      seen.request({ method, path: url.pathname, query: Object.fromEntries(url.searchParams), headers, body })
+      const { body, size } = await readBody(request)
+      seen.request({
+        ...{ method, path: url.pathname, query: Object.fromEntries(url.searchParams), headers },
+        body: size > LOGGED_BYTES_MAX ? asRecord(withoutData(body)) : body,
+      })
       const route = find(method, url.pathname)
       if (!route) return send(response, notFound)
       const { handler, params } = route
@@ -105,35 +112,29 @@ function router(routes: Routes) {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<JsonRecord> {
+async function readBody(request: IncomingMessage): Promise<{ body: JsonRecord; size: number }> {
+  const contentType = request.headers['content-type'] ?? ''
+  if (contentType.startsWith('multipart/form-data'))
+    return { body: await readForm(request, contentType), size: 0 }
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > BODY_BYTES_MAX) throw new Refusal(plain(413, 'Payload Too Large'))
+    if (size > JSON_BYTES_MAX) throw new Refusal(plainText(413, 'Payload Too Large'))
     chunks.push(chunk)
   }
-  if (size === 0) return {}
-  const bytes = Buffer.concat(chunks)
-  const contentType = request.headers['content-type'] ?? ''
-  if (contentType.startsWith('multipart/form-data')) return readForm(bytes, contentType)
+  if (size === 0) return { body: {}, size }
   try {
-    return asRecord(JSON.parse(bytes.toString()))
+    return { body: asRecord(JSON.parse(Buffer.concat(chunks).toString())), size }
   } catch {
-    throw new Refusal(plain(400, 'Invalid JSON'))
+    throw new Refusal(plainText(400, 'Invalid JSON'))
   }
 }
 
-async function readForm(bytes: Buffer<ArrayBuffer>, contentType: string): Promise<JsonRecord> {
-  const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
-  return Object.fromEntries(
-    Array.from(form, ([name, value]) => [
-      name,
-      typeof value === 'string' ? value : { filename: value.name, contentType: value.type, size: value.size },
-    ]),
-  )
-}
-
-function plain(status: number, body: string): Answer {
-  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
+/** Copies a JSON value without the content of its `data:` URLs. */
+function withoutData(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith('data:') ? value.replace(/,.*/s, ',…') : value
+  if (Array.isArray(value)) return value.map(withoutData)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutData(each)]))
 }

@@ -1,51 +1,101 @@
+#!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { type SandboxAgent, type SandboxPlatform, startSandbox } from './sandbox.ts'
+import { type SandboxPlatform, startSandbox } from './sandbox.ts'
+import type { SandboxAgent } from './start-emulator.ts'
 
-const DEFAULT_PORTS: Readonly<Record<SandboxPlatform, string>> = {
-  fastgpt: '8101',
-  hiagent: '8102',
-  dify: '8103',
-  coze: '8104',
-  openai: '8105',
+const DEFAULT_PORTS: Readonly<Record<SandboxPlatform, number>> = {
+  fastgpt: 8101,
+  hiagent: 8102,
+  dify: 8103,
+  coze: 8104,
+  openai: 8105,
+}
+const PLATFORMS = Object.keys(DEFAULT_PORTS) as SandboxPlatform[]
+
+const HELP = `Usage: trunkline-sandbox [options]
+
+Runs emulators of FastGPT, HiAgent, Dify, Coze and an OpenAI-compatible server until it is interrupted.
+
+Options:
+  --host <address>   the address to listen on (default: 127.0.0.1)
+  --delay <ms>       the pause between two fragments of a reply (default: 15)
+${PLATFORMS.map(portHelp).join('\n')}
+  --help             prints this text`
+
+const option = { type: 'string' } as const
+
+/** Thrown with a message for the user of the command line. */
+class UsageError extends Error {}
+
+try {
+  await main()
+} catch (error) {
+  // Anything else is a mistake of this program, whose stack is wanted.
+  if (!isForUser(error)) throw error
+  console.error(error.message)
+  process.exitCode = 1
 }
 
-const { values } = parseArgs({
-  options: {
-    host: { type: 'string', default: '127.0.0.1' },
-    delay: { type: 'string', default: '15' },
-    fastgpt: { type: 'string', default: DEFAULT_PORTS.fastgpt },
-    hiagent: { type: 'string', default: DEFAULT_PORTS.hiagent },
-    dify: { type: 'string', default: DEFAULT_PORTS.dify },
-    coze: { type: 'string', default: DEFAULT_PORTS.coze },
-    openai: { type: 'string', default: DEFAULT_PORTS.openai },
-  },
-})
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      ...{ host: option, delay: option, help: { type: 'boolean' } },
+      ...{ fastgpt: option, hiagent: option, dify: option, coze: option, openai: option },
+    },
+  })
+  if (values.help === true) return console.log(HELP)
 
-const sandbox = await startSandbox({
-  host: values.host,
-  delayMs: Number(values.delay),
-  ports: {
-    fastgpt: Number(values.fastgpt),
-    hiagent: Number(values.hiagent),
-    dify: Number(values.dify),
-    coze: Number(values.coze),
-    openai: Number(values.openai),
-  },
-})
+  const ports = PLATFORMS.map((platform) => [
+    platform,
+    wholeNumber(`--${platform}`, values[platform], DEFAULT_PORTS[platform], 65_535),
+  ])
+  const sandbox = await startSandbox({
+    ...(values.host !== undefined && { host: values.host }),
+    delayMs: wholeNumber('--delay', values.delay, 15, 60_000),
+    ports: Object.fromEntries(ports),
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close())
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close())
+  console.table(
+    Object.fromEntries(
+      Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, appId = '' }]) => [
+        platform,
+        { baseUrl, apiKey, appId },
+      ]),
+    ),
+  )
+  console.log(commandsFor(sandbox.agents).join('\n\n'))
+}
 
-console.table(
-  Object.fromEntries(
-    Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, appId = '' }]) => [
-      platform,
-      { baseUrl, apiKey, appId },
-    ]),
-  ),
-)
-const { fastgpt, hiagent, dify, coze, openai } = sandbox.agents
-console.log(
-  [
+function portHelp(platform: SandboxPlatform): string {
+  const usage = `--${platform} <port>`
+  return `  ${usage.padEnd(17)}  the port of ${platform}; 0 selects a free one (default: ${DEFAULT_PORTS[platform]})`
+}
+
+function wholeNumber(name: string, text: string | undefined, otherwise: number, max: number): number {
+  if (text === undefined) return otherwise
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (value <= max) return value
+  throw new UsageError(`${name}: expected a whole number from 0 to ${max}, but it is "${text}".`)
+}
+
+/** An option that does not exist or lacks its value, a port that is in use, an address that is not this machine's. */
+function isForUser(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  return (
+    error instanceof UsageError || ('code' in error && /^(ERR_PARSE_ARGS_|E[A-Z]+$)/.test(String(error.code)))
+  )
+}
+
+/** A command to paste for each emulator. */
+function commandsFor({
+  fastgpt,
+  hiagent,
+  dify,
+  coze,
+  openai,
+}: Record<SandboxPlatform, SandboxAgent>): string[] {
+  return [
     curl(fastgpt, '/v1/chat/completions', {
       chatId: 'a-chat',
       stream: true,
@@ -70,14 +120,14 @@ console.log(
       stream: true,
       messages: [{ role: 'user', content: 'What is a gateway?' }],
     }),
-  ].join('\n\n'),
-)
+  ]
+}
 
 function curl(
   { baseUrl, apiKey }: SandboxAgent,
   path: string,
   body: object,
   credential = 'Authorization: Bearer ',
-) {
+): string {
   return `curl -N ${baseUrl}${path} -H 'Content-Type: application/json' -H '${credential}${apiKey}' -d '${JSON.stringify(body)}'`
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, framesOf, get, normalise, readJson, textOf } from './ask.test-support.ts'
+import { dataUrl, lineOf, startFileServer } from './files.test-support.ts'
 import { type Sandbox, type SandboxAgent, startSandbox } from './index.ts'
 
 let sandbox: Sandbox
@@ -69,16 +70,47 @@ test('the messages are the only context', async () => {
 })
 
 test('images and files are read from the content parts', async () => {
+  await using files = await startFileServer()
   const content = [
     { type: 'text', text: 'Look' },
-    { type: 'image_url', image_url: { url: 'https://x/y.png' } },
-    { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-    { type: 'file', file: { filename: 'report.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+    { type: 'image_url', image_url: { url: `${files.origin}/y.png` } },
+    { type: 'image_url', image_url: { url: dataUrl('image/png') } },
+    { type: 'file', file: { filename: 'report.pdf', file_data: dataUrl('application/pdf') } },
+    { type: 'file', file: { filename: 'linked.pdf', file_data: `${files.origin}/1` } },
+    { type: 'image_url', image_url: { url: `${files.origin}/missing` } },
+    { type: 'file', file: { file_id: 'file-1' } },
   ]
   const bytes = await (
     await ask.openai(agent, '', { body: { messages: [{ role: 'user', content }] } })
   ).text()
-  expect(textOf('openai', bytes)).toContain('- https://x/y.png\n- data:image/png;base64,…\n- report.pdf')
+  expect(textOf('openai', bytes)).toContain(
+    [
+      'I received 6 files:',
+      lineOf('y.png'),
+      lineOf('data:image/png;base64,…'),
+      lineOf('report.pdf'),
+      lineOf('linked.pdf'),
+      `- ${files.origin}/missing (not readable: status 404)`,
+      '- file-1 (not readable: not an accepted URL)',
+    ].join('\n'),
+  )
+})
+
+test('the log keeps no large files', async () => {
+  const send = async (bytes: number) => {
+    const url = dataUrl('image/png', Buffer.alloc(bytes))
+    const content = [
+      { type: 'text', text: 'Look' },
+      { type: 'image_url', image_url: { url } },
+    ]
+    await (await ask.openai(agent, '', { body: { messages: [{ role: 'user', content }] } })).text()
+    return { url, logged: JSON.stringify(agent.seen.requests.at(-1)?.body) }
+  }
+  const small = await send(1_000)
+  expect(small.logged).toContain(small.url)
+  const { logged } = await send(2 * 1024 * 1024)
+  expect(logged).toContain('{"type":"image_url","image_url":{"url":"data:image/png;base64,…"}}')
+  expect(logged).toContain('"text":"Look"')
 })
 
 const parameters = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } }

@@ -5,6 +5,7 @@ import type { Emulator, EmulatorDeps } from './emulator.ts'
 import { parseFaults } from './faults.ts'
 import { splitFragments } from './fragments.ts'
 import type { RequestContext } from './http-server.ts'
+import { type LinkedFile, listFiles } from './list-files.ts'
 import { asList, asRecord, asText, type JsonRecord } from './narrow.ts'
 import {
   invalidRequest,
@@ -28,7 +29,7 @@ const MODELS: Readonly<Record<string, OpenAiFlavour>> = {
 
 /** Emulates an OpenAI-compatible server, which keeps no context between requests. */
 export function openai(deps: EmulatorDeps): Emulator {
-  function complete({ headers, body, response }: RequestContext): Promise<void> {
+  async function complete({ headers, body, response }: RequestContext): Promise<void> {
     checkKey(headers.authorization)
     const model = asText(body.model)
     const flavour = MODELS[model]
@@ -37,7 +38,8 @@ export function openai(deps: EmulatorDeps): Emulator {
     const faults = parseFaults(query)
     if (faults.error) throw new Refusal(openAiRefusal(flavour, openAiErrors[faults.error]))
 
-    const reply = composeReply({ real: REAL, faults, earlier, files })
+    const lines = await listFiles(files, response)
+    const reply = composeReply({ real: REAL, faults, earlier, files: lines })
     const tool =
       toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query) ? chooseTool(body) : undefined
     const id = `chatcmpl-${randomBytes(12).toString('hex')}`
@@ -95,7 +97,7 @@ function modelObject(id: string) {
 
 interface Conversation {
   readonly query: string
-  readonly files: readonly string[]
+  readonly files: readonly LinkedFile[]
   readonly earlier: readonly string[]
   /** The beginning of the reply if the last message is a tool's result. */
   readonly toolResult: string | undefined
@@ -116,20 +118,20 @@ function readMessages(flavour: OpenAiFlavour, value: unknown): Conversation {
   }
 }
 
-function readContent(content: unknown): { query: string; files: readonly string[] } {
+function readContent(content: unknown): { query: string; files: readonly LinkedFile[] } {
   if (typeof content === 'string') return { query: content, files: [] }
   const parts = asList(content).map(asRecord)
   return {
     query: parts.map(({ text }) => asText(text)).join(''),
-    files: parts.map(fileName).filter((name) => name !== ''),
+    files: parts.flatMap(linkedFile),
   }
 }
 
-function fileName({ image_url, file }: JsonRecord): string {
-  // Only the head of a data URL is listed, because the rest is the file itself.
-  if (image_url) return asText(asRecord(image_url).url).replace(/,.*/s, ',…')
-  const { filename, file_id } = asRecord(file)
-  return asText(filename) || asText(file_id)
+function linkedFile({ image_url, file }: JsonRecord): readonly LinkedFile[] {
+  if (image_url) return [{ url: asText(asRecord(image_url).url), name: '', mayBeData: true }]
+  if (!file) return []
+  const { filename, file_data, file_id } = asRecord(file)
+  return [{ url: asText(file_data), name: asText(filename) || asText(file_id), mayBeData: true }]
 }
 
 /**

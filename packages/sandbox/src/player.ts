@@ -90,6 +90,8 @@ class Player {
 
   async play(): Promise<void> {
     const { run, script, stream, endsWithClient } = this.#playback
+    // The client may have disconnected already, while the platform read its files.
+    if (endsWithClient && this.#response.destroyed) run.halt('aborted')
     if (endsWithClient) this.#response.once('close', () => run.halt('aborted'))
     try {
       await this.#beforeFirstByte()

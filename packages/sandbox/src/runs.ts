@@ -76,6 +76,7 @@ export class Run implements SeenRun {
 export class Runs {
   readonly #seen: SeenLog
   readonly #running = new Map<string, Run>()
+  #closed = false
 
   constructor(seen: SeenLog) {
     this.#seen = seen
@@ -88,6 +89,8 @@ export class Runs {
     })
     this.#running.set(run.id, run)
     this.#seen.run(run)
+    // Its request was still reading files when the emulator was closed.
+    if (this.#closed) run.halt('aborted')
     return run
   }
 
@@ -96,10 +99,12 @@ export class Runs {
   }
 
   inConversation(conversationId: string): Run | undefined {
-    return this.#running.values().find((run) => run.conversationId === conversationId)
+    for (const run of this.#running.values()) if (run.conversationId === conversationId) return run
+    return undefined
   }
 
   close(): void {
+    this.#closed = true
     for (const run of this.#running.values()) run.halt('aborted')
   }
 }

@@ -1,25 +1,28 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonRecord } from './narrow.ts'
 
+/** What has become of a run. `aborted`: it ended with its client's connection; `stopped`: it was ended by a stop call. */
 export type RunState = 'running' | 'finished' | 'aborted' | 'stopped'
 
+/** A request as it reached an emulator, whether it was accepted or not. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string>>
-  readonly headers: IncomingHttpHeaders
-  /** Parsed JSON, or the fields of a form; a file is `{ filename, contentType, size }`. */
+  /** As Node parses them: the names are in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Parsed JSON, in which large bodies lack the content of `data:` URLs, or the fields of a form; a file is `{ filename, contentType, size, sha256 }`. */
   readonly body: JsonRecord
 }
 
+/** A reply that an emulator generates or has generated. */
 export interface SeenRun {
   /** The platform's id of the run: a task, chat or completion id. */
   readonly id: string
   readonly conversationId: string
-  /** `aborted`: ended with its client's connection; `stopped`: ended by a stop call. */
   readonly state: RunState
 }
 
+/** A call that asks the platform to stop a run. */
 export interface SeenStop {
   /** The run that was stopped; undefined if there was none to stop. */
   readonly runId: string | undefined
@@ -32,7 +35,14 @@ export interface Seen {
   readonly requests: readonly SeenRequest[]
   readonly runs: readonly SeenRun[]
   readonly stops: readonly SeenStop[]
-  /** Calls `find` now and after every change, and resolves with its first truthy result. */
+  /**
+   * Calls `find` now and after every change, and resolves with its first truthy result.
+   *
+   * @example
+   * ```ts
+   * const run = await seen.waitFor(({ runs }) => runs.find(({ state }) => state === 'aborted'))
+   * ```
+   */
   waitFor<T>(find: (seen: Seen) => T): Promise<Exclude<T, false | undefined | null>>
 }
 
@@ -43,13 +53,13 @@ export class SeenLog implements Seen {
   readonly requests: SeenRequest[] = []
   readonly runs: SeenRun[] = []
   readonly stops: SeenStop[] = []
-  #change = Promise.withResolvers<void>()
+  #waiting: (() => void)[] = []
 
   async waitFor<T>(find: (seen: Seen) => T): Promise<Exclude<T, false | undefined | null>> {
     for (;;) {
       const found = find(this)
       if (found) return found as Exclude<T, false | undefined | null>
-      await this.#change.promise
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
   }
 
@@ -66,9 +76,9 @@ export class SeenLog implements Seen {
   }
 
   changed(): void {
-    const { resolve } = this.#change
-    this.#change = Promise.withResolvers()
-    resolve()
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
   }
 
   #keep<T>(list: T[], item: T): void {

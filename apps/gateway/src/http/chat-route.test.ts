@@ -10,7 +10,7 @@ test.each([
   ['👋', '%F0%9F%91%8B'],
   ['ü', '%C3%BC'],
   [' a ', '%20a%20'],
-])('the id %j is %s in a header, and back', (id, header) => {
+])('the id %j is written as %s in a header and read back from it', (id, header) => {
   expect(headerOfId(id)).toBe(header)
   expect(idOfHeader('x-id', header)).toBe(id)
 })
@@ -20,7 +20,7 @@ test('any percent-encoded character of a header is decoded', () => {
   expect(idOfHeader('x-id', 'a%20b c')).toBe('a b c')
 })
 
-test.each(['100%', '%zz', '%ff', '%E4%BC', '\u00fc', '\u00c3\u00bc'])('%j is refused as an id', (header) => {
+test.each(['100%', '%zz', '%ff', '%E4%BC', '\u00fc', '\u00c3\u00bc'])('%j is rejected as an id', (header) => {
   expect(() => idOfHeader('x-id', header)).toThrow(
     expect.objectContaining({ reason: 'invalid_request', detail: expect.stringMatching(/^headers\.x-id: /) }),
   )

@@ -3,12 +3,15 @@ import type { ChatCall } from '#core/chat/chat-call.ts'
 import type { Chat, ChatService } from '#core/chat/service.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
+import { abortedWith } from './aborted-with.ts'
 import type { StreamTimes } from './event-stream.ts'
 import { type FieldPlace, inBody, inHeader, RequestProblem } from './field-place.ts'
 import { limitHeaders } from './limit-headers.ts'
 
 export interface ChatRouteOptions extends StreamTimes {
   readonly replyBytesMax: number
+  /** The largest body of a request that carries no files. */
+  readonly bodyBytesMax: number
   /** The request header in which a trusted proxy names the end user. */
   readonly endUserHeader?: string | undefined
 }
@@ -35,15 +38,6 @@ export function startChat(
 export function callHeaders(request: FastifyRequest, reply: FastifyReply, chat: Chat): void {
   request.callId = chat.callId
   reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
-}
-
-/** A signal that aborts when the client's connection closes before the response is complete. */
-function abortedWith(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort()
-  })
-  return controller.signal
 }
 
 /** The header of a trusted proxy takes precedence over the body, which the users behind that proxy may be able to set. */
@@ -117,6 +111,7 @@ export const CHAT_PROBLEMS = [
   'permission_denied',
   'agent_denied',
   'app_not_found',
+  'upload_not_found',
   'conversation_not_found',
   'conversation_busy',
   'body_too_large',

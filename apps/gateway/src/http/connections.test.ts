@@ -72,19 +72,19 @@ const fill = async () => {
   const opened = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, open))
   // They have sent a request and are idle now, which is allowed.
   for (const { socket } of opened) socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n')
-  await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX))
+  await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX), 20_000)
   expect(connections.open).toBe(CONNECTIONS_MAX)
   return opened
 }
 
-test('bytes that are not HTTP get 400, and the connection is closed although the client keeps it open and sends on', async () => {
+test('bytes that are not HTTP get 400, and the connection is closed even if the client keeps sending', async () => {
   const { socket, text } = await open()
   socket.write('hello\r\n\r\n')
   await once(socket, 'end')
   expect(text()).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
   expect(connections.open).toBe(1)
   await dead(socket)
-  await vi.waitFor(() => expect(connections.open).toBe(0))
+  await vi.waitFor(() => expect(connections.open).toBe(0), 20_000)
 })
 
 test('a request that arrives too slowly gets an error and is closed, and is not served when it completes later', async () => {
@@ -94,19 +94,19 @@ test('a request that arrives too slowly gets an error and is closed, and is not 
   expect(text()).toContain('The request took too long to arrive.')
   socket.write('content-length: 0\r\n\r\n')
   await dead(socket)
-  await vi.waitFor(() => expect(connections.open).toBe(0))
+  await vi.waitFor(() => expect(connections.open).toBe(0), 20_000)
   expect(served).not.toHaveBeenCalled()
 })
 
-test('a connection that sends nothing at all is closed as well', async () => {
+test('a connection that sends no byte is closed', async () => {
   const { socket, text } = await open()
   await once(socket, 'end')
   expect(text()).toMatch(/^HTTP\/1\.1 400/)
   await dead(socket)
-  await vi.waitFor(() => expect(connections.open).toBe(0))
+  await vi.waitFor(() => expect(connections.open).toBe(0), 20_000)
 })
 
-test('beyond the bound a request is answered 503 and its connection closed, until there is room', async () => {
+test('a request beyond the maximum gets 503 and its connection is closed, until another one has ended', async () => {
   const [first] = await fill()
   for (let index = 0; index < 3; index += 1) {
     const refused = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })
@@ -118,12 +118,12 @@ test('beyond the bound a request is answered 503 and its connection closed, unti
   expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX)
 
   first?.socket.destroy()
-  await vi.waitFor(() => expect(connections.open).toBe(CONNECTIONS_MAX - 1))
+  await vi.waitFor(() => expect(connections.open).toBe(CONNECTIONS_MAX - 1), 20_000)
   expect(observer.full.mock.calls).toEqual([[true], [false]])
   expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })).status).toBe(200)
 })
 
-test('a client that is refused while it sends a large body reads the answer', async () => {
+test('a client whose request is rejected while it sends a large body can read the response', async () => {
   // The bodies may take longer than the other tests let a request take.
   Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
   await fill()
@@ -137,7 +137,7 @@ test('a client that is refused while it sends a large body reads the answer', as
   }
 })
 
-test('beyond the bound a connection without a request gets an error and is closed', async () => {
+test('a connection beyond the maximum gets an error and is closed before it sends a request', async () => {
   Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
   await fill()
   const { socket, text } = await open()
@@ -149,7 +149,7 @@ test('beyond the bound a connection without a request gets an error and is close
   await dead(socket)
 })
 
-test('a client that reads nothing of its response loses the connection, a slow one does not', async () => {
+test('a client that reads nothing of its response is disconnected, and one that reads slowly is not', async () => {
   const stuck = await open()
   stuck.socket.pause()
   const slow = await open()

@@ -7,22 +7,22 @@ import { makeApiKey } from '#core/keys/key-format.ts'
 import { openUsersApp, type UsersApp } from '#rest/app.test-support.ts'
 import { optionalPrincipal, requireChatKey } from './credentials.ts'
 
-let at: UsersApp
+let setup: UsersApp
 
 beforeAll(async () => {
-  at = await openUsersApp()
-  at.app.get('/optional', { onRequest: optionalPrincipal(at) }, async ({ principal }) => ({
-    via: principal?.via.kind ?? 'nobody',
+  setup = await openUsersApp()
+  setup.app.get('/optional', { onRequest: optionalPrincipal(setup) }, async ({ principal }) => ({
+    via: principal?.via.kind ?? 'anonymous',
   }))
-  at.app.get('/chat-key', { onRequest: requireChatKey(at) }, async ({ apiKey }) => ({ apiKey }))
-  await at.app.listen({ host: '127.0.0.1', port: 0 })
+  setup.app.get('/chat-key', { onRequest: requireChatKey(setup) }, async ({ apiKey }) => ({ apiKey }))
+  await setup.app.listen({ host: '127.0.0.1', port: 0 })
 }, OPENING_MS)
-beforeEach(() => at.clear())
-afterAll(() => at.app.close())
+beforeEach(() => setup.clear())
+afterAll(() => setup.app.close())
 
 /** Sends the request over a socket, since `inject` cannot send a header twice. */
 function getMe(authorization: string[]): Promise<{ status: number | undefined; body: string }> {
-  const { port } = at.app.server.address() as AddressInfo
+  const { port } = setup.app.server.address() as AddressInfo
   return new Promise((resolve, reject) => {
     const headers = ['Host', 'localhost', ...authorization.flatMap((value) => ['Authorization', value])]
     request({ port, host: '127.0.0.1', path: '/api/v1/users/me', headers, agent: false }, (response) => {
@@ -38,29 +38,29 @@ function getMe(authorization: string[]): Promise<{ status: number | undefined; b
   })
 }
 
-test('the one credential is read whatever the case of Bearer', async () => {
-  const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
+test('the credential is read regardless of the case of Bearer', async () => {
+  const key = await setup.keyOf(await setup.join('admin'), { permissions: ['admin'] })
   for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
     expect((await getMe([`${scheme} ${key.fullKey}`])).status).toBe(200)
   }
 })
 
 test.each<[string, string[], string]>([
-  ['none', [], 'credential_missing'],
-  ['an empty one', [''], 'credential_malformed'],
+  ['no credential', [], 'credential_missing'],
+  ['an empty credential', [''], 'credential_malformed'],
   ['another scheme', ['Basic YTpi'], 'credential_malformed'],
   ['no scheme', ['tl_x'], 'credential_malformed'],
   ['two tokens', ['Bearer a b'], 'credential_malformed'],
-  ['an endless one', [`Bearer ${'x'.repeat(4097)}`], 'credential_malformed'],
+  ['a credential of 4,097 characters', [`Bearer ${'x'.repeat(4097)}`], 'credential_malformed'],
   ['letters beyond ASCII', ['Bearer é'], 'credential_malformed'],
-])('%s is 401', async (_name, authorization, reason) => {
+])('%s gets 401', async (_name, authorization, reason) => {
   const { status, body } = await getMe(authorization)
   expect(status).toBe(401)
   expect(JSON.parse(body)).toMatchObject({ code: 401, reason })
 })
 
-test('a valid credential that is sent twice is 401', async () => {
-  const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
+test('a valid credential that is sent twice gets 401', async () => {
+  const key = await setup.keyOf(await setup.join('admin'), { permissions: ['admin'] })
   const { body } = await getMe([`Bearer ${key.fullKey}`, `Bearer ${key.fullKey}`])
   expect(JSON.parse(body)).toMatchObject({
     reason: 'credential_malformed',
@@ -69,7 +69,7 @@ test('a valid credential that is sent twice is 401', async () => {
 })
 
 test('a credential is checked before the body is read', async () => {
-  const response = await at.app.inject({
+  const response = await setup.app.inject({
     method: 'POST',
     url: '/api/v1/users',
     headers: { 'content-type': 'application/json' },
@@ -78,36 +78,38 @@ test('a credential is checked before the body is read', async () => {
   expect(response.json()).toMatchObject({ code: 401, reason: 'credential_missing' })
 })
 
-test('management accepts a token or a key with admin, and refuses other keys with 403', async () => {
-  const admin = await at.join('admin')
-  const chat = await at.keyOf(admin, { permissions: ['chat', 'upload'] })
-  const acting = await at.keyOf(admin, { permissions: ['admin'] })
-  expect((await at.call(admin, 'GET', '/api/v1/users/me')).statusCode).toBe(200)
-  expect((await at.call(acting.fullKey, 'GET', '/api/v1/users/me')).statusCode).toBe(200)
+test('management accepts a token or a key with admin, and rejects other keys with 403', async () => {
+  const admin = await setup.join('admin')
+  const chat = await setup.keyOf(admin, { permissions: ['chat', 'upload'] })
+  const acting = await setup.keyOf(admin, { permissions: ['admin'] })
+  expect((await setup.call(admin, 'GET', '/api/v1/users/me')).statusCode).toBe(200)
+  expect((await setup.call(acting.fullKey, 'GET', '/api/v1/users/me')).statusCode).toBe(200)
   for (const path of [
     '/api/v1/users/me',
     '/api/v1/users',
     '/api/v1/api-keys',
     `/api/v1/api-keys/${chat.id}`,
   ]) {
-    const response = await at.call(chat.fullKey, 'GET', path)
+    const response = await setup.call(chat.fullKey, 'GET', path)
     expect(response.json(), path).toMatchObject({ code: 403, reason: 'permission_denied' })
   }
 })
 
-test('where no credential is needed, one that is sent must still be valid', async () => {
-  const key = await at.keyOf(await at.join('premium'))
-  expect((await at.call(undefined, 'GET', '/optional')).json()).toEqual({ via: 'nobody' })
-  expect((await at.call(key.fullKey, 'GET', '/optional')).json()).toEqual({ via: 'key' })
-  expect((await at.call(makeApiKey(randomBytes), 'GET', '/optional')).json()).toMatchObject({
+test('anonymous callers are allowed where no credential is required, but a credential that is sent must be valid', async () => {
+  const key = await setup.keyOf(await setup.join('premium'))
+  expect((await setup.call(undefined, 'GET', '/optional')).json()).toEqual({ via: 'anonymous' })
+  expect((await setup.call(key.fullKey, 'GET', '/optional')).json()).toEqual({ via: 'key' })
+  expect((await setup.call(makeApiKey(randomBytes), 'GET', '/optional')).json()).toMatchObject({
     reason: 'key_unknown',
   })
 })
 
-test('chat checks only the form of an API key and leaves the rest to the admission', async () => {
+test('chat checks only the form of an API key before the admission', async () => {
   const apiKey = makeApiKey(randomBytes)
-  expect((await at.call(apiKey, 'GET', '/chat-key')).json()).toEqual({ apiKey })
-  expect((await at.call('tl_x', 'GET', '/chat-key')).json()).toMatchObject({ reason: 'credential_malformed' })
-  const token = await at.call(await at.join('user'), 'GET', '/chat-key')
+  expect((await setup.call(apiKey, 'GET', '/chat-key')).json()).toEqual({ apiKey })
+  expect((await setup.call('tl_x', 'GET', '/chat-key')).json()).toMatchObject({
+    reason: 'credential_malformed',
+  })
+  const token = await setup.call(await setup.join('user'), 'GET', '/chat-key')
   expect(token.json()).toMatchObject({ code: 401, reason: 'api_key_required' })
 })

@@ -7,7 +7,7 @@ import { type Cell, CSV_FORMAT, sendCsv } from './csv.ts'
 
 const csvLine = (cells: readonly Cell[]) => stringify([cells], CSV_FORMAT)
 
-test('any texts come back from the file as they were, but for the apostrophe before a formula', () => {
+test('any text is read back from the file unchanged, except for the apostrophe before a formula', () => {
   const texts = array(oneof(string({ unit: 'binary' }), string({ unit: 'grapheme-ascii' })), { minLength: 1 })
   assert(
     property(texts, (cells) => {
@@ -33,18 +33,18 @@ test.each([
   '＠A1',
   "=cmd|'/C calc'!A0",
   '="x,y"',
-])('a cell that begins like the formula %j is text to a spreadsheet', (formula) => {
+])('a cell that begins like the formula %j is escaped as text', (formula) => {
   expect(readLine(csvLine([formula]).slice(0, -2))).toEqual([`'${formula}`])
 })
 
-test('numbers, times and nothing are written plainly; a quote is doubled', () => {
+test('numbers, times and missing values are written without quotes, and a quote in a text is doubled', () => {
   const cells = [-1.5, 0, null, new Date(0), 'a "b"', 'c,d', 'e\nf', 'g\rh', '安娜', "it's = fine"]
   expect(csvLine(cells)).toBe(
     '-1.5,0,,1970-01-01T00:00:00.000Z,"a ""b""","c,d","e\nf","g\rh",安娜,it\'s = fine\r\n',
   )
 })
 
-test('rows go out while they come, and a reader that leaves ends their source', async () => {
+test('rows are written while they arrive, and a reader that leaves closes their source', async () => {
   const app = Fastify()
   const row = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()

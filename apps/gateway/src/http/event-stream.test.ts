@@ -46,7 +46,7 @@ async function piece(response: IncomingMessage): Promise<string> {
   return chunk
 }
 
-test('a stream has the headers of one, and those that hooks have set', async () => {
+test('a stream has the headers of an event stream and those that hooks have set', async () => {
   batches = async function* () {
     yield say('Hi')
     yield [end]
@@ -63,7 +63,7 @@ test('a stream has the headers of one, and those that hooks have set', async () 
   expect(await text(response)).toMatch(/"Hi".*\n\n.*"stop".*\n\ndata: \[DONE\]\n\n$/)
 })
 
-test('each batch is sent as it comes', async () => {
+test('each batch is sent as soon as it arrives', async () => {
   const next = Promise.withResolvers<void>()
   batches = async function* () {
     yield say('one')
@@ -101,7 +101,7 @@ test.each([
   expect(stream).not.toMatch(/DONE|secret/)
 })
 
-test('headers wait only for headerHoldMs; then they are sent with a comment, and a failure becomes an event', async () => {
+test('the headers are sent after headerHoldMs with a comment, and a later failure becomes an event', async () => {
   times = { headerHoldMs: 10, keepAliveMs: LONG_MS }
   const fail = Promise.withResolvers<never>()
   batches = async function* () {
@@ -114,7 +114,7 @@ test('headers wait only for headerHoldMs; then they are sent with a comment, and
   expect(await text(response)).toMatch(/^data: \{"error":.*"agent_unreachable".*\n\n$/)
 })
 
-test('a comment is sent in every silence until the end', async () => {
+test('a comment is sent during every pause until the end', async () => {
   times = { headerHoldMs: LONG_MS, keepAliveMs: 10 }
   const next = Promise.withResolvers<void>()
   batches = async function* () {
@@ -144,24 +144,24 @@ test('no character of a text ends a line, not even for readers that split at Uni
 
 test('while a client does not read, no more events are read from the call', async () => {
   const megabyte = 'x'.repeat(1 << 20)
-  let asked = 0
+  let batchesRead = 0
   batches = async function* () {
-    for (; asked < 100; asked += 1) yield say(megabyte)
+    for (; batchesRead < 100; batchesRead += 1) yield say(megabyte)
     yield [end]
   }
   const response = await open()
   let before = -1
-  while (asked !== before) {
-    before = asked
+  while (batchesRead !== before) {
+    before = batchesRead
     await roundTrips()
   }
-  expect(asked).toBeLessThan(50)
+  expect(batchesRead).toBeLessThan(50)
   let size = 0
   for await (const chunk of response) size += chunk.length
-  expect([asked, size > 100 * megabyte.length]).toEqual([100, true])
+  expect([batchesRead, size > 100 * megabyte.length]).toEqual([100, true])
 })
 
-test('a client that has left is not waited for', async () => {
+test('a stream whose client has left ends without waiting for it', async () => {
   const ended = Promise.withResolvers<void>()
   let hasLeft = false
   batches = async function* () {

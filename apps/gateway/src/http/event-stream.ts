@@ -50,7 +50,7 @@ export async function sendEventStream(
  * The response as a stream. Its headers are sent with the first text, or when they have been held for `headerHoldMs`. It is
  * a class because a closure for each of its methods would cost every open stream half a kilobyte.
  */
-class EventStream {
+export class EventStream {
   readonly #reply: FastifyReply
   readonly #keepAliveMs: number
   #isOpen = false

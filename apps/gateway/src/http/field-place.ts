@@ -16,8 +16,11 @@ export function inHeader(name: string): FieldPlace {
   return { part: 'headers', path: [name] }
 }
 
-/** The places of the fields, by core's names, that a route does not take from their {@link usualPlace}. */
-export type FieldPlaces = Readonly<Record<string, FieldPlace>>
+/**
+ * The places of the fields, by core's names, that a route does not take from their {@link usualPlace}. A function gets the
+ * rest of the path, such as the index of an item.
+ */
+export type FieldPlaces = Readonly<Record<string, FieldPlace | ((rest: FieldPath) => FieldPlace)>>
 
 /** A problem that the HTTP layer finds by itself, at a place that it knows. */
 export class RequestProblem extends Problem {
@@ -48,6 +51,7 @@ export function describeIn(request: FastifyRequest, problem: Problem): Described
 function findPlace(request: FastifyRequest, field: FieldPath): FieldPlace {
   const usual = usualPlace(request, field)
   const own = request.routeOptions.config?.fieldPlaces?.(request)[String(field[0])]
+  if (typeof own === 'function') return own(usual.path.slice(1))
   return own === undefined ? usual : { part: own.part, path: [...own.path, ...usual.path.slice(1)] }
 }
 

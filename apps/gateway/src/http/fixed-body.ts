@@ -10,8 +10,8 @@ export interface FixedBody {
   readonly etag: string
 }
 
-export function fixedBody(text: string): FixedBody {
-  const bytes = Buffer.from(text)
+export function fixedBody(content: string | Buffer): FixedBody {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
 }
 

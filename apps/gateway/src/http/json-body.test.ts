@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { installJsonBody, refuseBodies } from './json-body.ts'
 import { installProblems } from './problem.ts'
 
-/** A server as ours, with a route that takes JSON, one that takes a stream of bytes, and one that takes no body. */
+/** A server that parses bodies as the gateway does, with a route that takes JSON, one that takes a stream of bytes, and one that takes no body. */
 async function createApp() {
   const app = Fastify()
   installProblems(app)
@@ -42,7 +42,7 @@ test.each([
   }
 })
 
-test('a route without a parser takes no body', async () => {
+test('a route without a parser rejects a body', async () => {
   const app = await createApp()
   for (const request of Object.values(BODIES)) {
     expect((await app.inject({ method: 'POST', url: '/none', ...request })).statusCode).toBe(415)

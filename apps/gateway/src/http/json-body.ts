@@ -38,8 +38,11 @@ function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
   return value
 }
 
-/** Compressed bodies are refused: bodies are small, so compression gains little, and it could hide a body that is huge. */
-function requireIdentity(encoding: string | undefined): void {
+/**
+ * Compressed bodies are refused: JSON bodies are small and files mostly compressed already, so compression gains little, and
+ * it could hide a body that is huge.
+ */
+export function requireIdentity(encoding: string | undefined): void {
   if (encoding === undefined || /^\s*(?:identity\s*)?$/i.test(encoding)) return
   fail('unsupported_media_type', `content-encoding: expected identity, got ${encoding.slice(0, 40)}.`)
 }

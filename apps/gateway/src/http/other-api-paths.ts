@@ -9,15 +9,17 @@ const WRONG_BASE =
 const HINTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     responses:
-      'The Responses API is not served; set the client to chat completions: POST /api/v1/chat/completions.',
+      'Of the Responses API, only POST /api/v1/responses is served: responses are not kept, so they cannot be read, deleted or cancelled. Closing the connection stops one.',
     completions: 'Text completions are not served; use POST /api/v1/chat/completions.',
     messages: "Anthropic's Messages API is not served; use POST /api/v1/chat/completions.",
     embeddings: 'Embeddings are not served; ask a model server for them.',
     assistants:
       'Assistants are not served; use POST /api/v1/chat/completions with the header X-Conversation-Id.',
     threads: 'Threads are not served; use POST /api/v1/chat/completions with the header X-Conversation-Id.',
-    conversations: 'Use POST /api/v1/chat/completions with the header X-Conversation-Id.',
-    files: 'Files go into a chat by their public URL, as content parts or in the list files.',
+    conversations:
+      'Conversations need not be created: POST /api/v1/responses continues the one that `conversation` or `previous_response_id` names.',
+    files:
+      'Use POST /api/v1/upload; its URL, or another public URL, goes into a chat as a content part or in the list files.',
   }),
 )
 

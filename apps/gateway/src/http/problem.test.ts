@@ -16,7 +16,7 @@ async function waitsFor(retryAfterSeconds: number): Promise<unknown[]> {
   return responses.map(({ headers }) => headers['retry-after'])
 }
 
-test('for windows of up to a minute, Retry-After is a time that common clients honour', async () => {
+test('for windows of up to a minute, Retry-After is at most 59 seconds, which common clients wait', async () => {
   expect(await waitsFor(1)).toEqual(['1', '1'])
   expect(await waitsFor(59)).toEqual(['59', '59'])
   expect(await waitsFor(60)).toEqual(['59', '59'])

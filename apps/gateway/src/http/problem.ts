@@ -90,9 +90,14 @@ export function problemHeaders(problem: Problem): Record<string, string> {
     'x-should-retry': String(ERRORS[problem.reason].retryable),
   }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
-  if (problem.retryAfterSeconds !== undefined) headers['retry-after'] = retryAfter(problem.retryAfterSeconds)
-  else if (problem.status === 503) headers['retry-after'] = '1'
+  const seconds = retryAfterOf(problem)
+  if (seconds !== undefined) headers['retry-after'] = retryAfter(seconds)
   return headers
+}
+
+/** After how long a client should try again; every face says so of what is unavailable only for now. */
+export function retryAfterOf({ retryAfterSeconds, status }: Problem): number | undefined {
+  return retryAfterSeconds ?? (status === 503 ? 1 : undefined)
 }
 
 /** Like {@link problemOf}, but also knows the errors with which Fastify itself refuses a request. */

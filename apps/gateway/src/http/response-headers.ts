@@ -32,6 +32,11 @@ export const RESPONSE_HEADERS = {
       'The id of the conversation, to be sent with its next message. It is percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII.',
     type: 'string',
   },
+  'X-Dropped-Tools': {
+    description:
+      'The kinds of tools of the request that were left out, percent-encoded, with a comma between them.',
+    type: 'string',
+  },
 } as const
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS

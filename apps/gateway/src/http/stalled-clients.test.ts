@@ -23,28 +23,28 @@ afterEach(async () => {
   await once(server, 'close')
 })
 
-/** A client that reads only when the test says so, and the server's side of it. */
+/** Sends a request with a client that reads nothing by itself. `closed` is the time until the server closes the connection. */
 async function ask(): Promise<{ client: Socket; closed: Promise<number> }> {
-  const asked = once(server, 'request')
+  const received = once(server, 'request')
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
   clients.push(client)
   client.on('error', () => undefined)
   client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   const startedMs = performance.now()
-  const [{ socket }] = (await asked) as [{ socket: Socket }]
+  const [{ socket }] = (await received) as [{ socket: Socket }]
   const closed = new Promise<number>((resolve) => {
     socket.once('close', () => resolve(performance.now() - startedMs))
   })
   return { client, closed }
 }
 
-test('a client that takes nothing of a reply is cut after the time, and not before', async () => {
+test('a client that reads nothing of its reply is disconnected after the time limit, and not before', async () => {
   const { closed } = await ask()
   expect(await closed).toBeGreaterThanOrEqual(STALLED_MS)
 })
 
 // Other systems show only the large steps in which the kernel takes bytes from the process.
-test.runIf(process.platform === 'linux')('one that takes little by little is left alone', async () => {
+test.runIf(process.platform === 'linux')('a client that reads slowly stays connected', async () => {
   const { client, closed } = await ask()
   const stalled = await ask()
   let isCut = false
@@ -60,7 +60,7 @@ test.runIf(process.platform === 'linux')('one that takes little by little is lef
   expect(await closed).toBeGreaterThan(2 * STALLED_MS)
 })
 
-test('a connection for which nothing waits is not looked at', async () => {
+test('a connection with no unsent bytes stays open, however long it is idle', async () => {
   server.removeAllListeners('request')
   server.on('request', (_request, response) => response.write('a first word'))
   const { client, closed } = await ask()

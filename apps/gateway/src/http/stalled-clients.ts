@@ -9,7 +9,7 @@ interface Waiting {
   sinceMs: number
 }
 
-/** How often the clients are checked within the time after which they are cut. */
+/** How often the clients are checked within the time after which they are disconnected. */
 const CHECKS_WITHIN = 12
 
 /**

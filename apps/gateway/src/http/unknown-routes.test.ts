@@ -20,7 +20,7 @@ function createApp() {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD'
 
-describe('a known path with another method is 405, and lists the methods of the path', () => {
+describe('a known path with another method gets 405 and lists the methods of the path', () => {
   test.each<[Method, string, string]>([
     ['POST', '/', 'GET, HEAD'],
     ['PUT', '/api/v1/things', 'GET, HEAD, POST'],
@@ -47,7 +47,7 @@ test.each<[Method, string]>([
   ['POST', '/api/v1/things/7/axb'],
   ['GET', '/api/v1/things/7/8/9'],
   ['POST', '/api/v1'],
-])('%s %s is 404', async (method, url) => {
+])('%s %s gets 404', async (method, url) => {
   const response = await createApp().inject({ method, url })
   expect(response.headers).not.toHaveProperty('allow')
   expect(response.json()).toMatchObject({ code: 404, reason: 'route_not_found' })
@@ -70,14 +70,15 @@ test('404 and 405 take precedence over errors about the type or size of the body
   }
 })
 
-describe('paths that clients of OpenAI request are 404 in both forms, and say what to use instead', () => {
+describe('a path that clients of OpenAI request gets 404 in both forms, and the error names what to use instead', () => {
   test.each([
-    ['/api/v1/responses', /use|set .*POST \/api\/v1\/chat\/completions/],
+    ['/api/v1/responses/resp_1/cancel', /only POST \/api\/v1\/responses is served/],
+    ['/api/v1/conversations', /POST \/api\/v1\/responses/],
     ['/api/v1/completions', /use POST \/api\/v1\/chat\/completions/],
     ['/api/v1/messages', /use POST \/api\/v1\/chat\/completions/],
     ['/api/v1/embeddings', /Embeddings are not served/],
     ['/api/v1/threads/t1/runs', /use POST \/api\/v1\/chat\/completions/],
-    ['/api/v1/files', /public URL/],
+    ['/api/v1/files', /POST \/api\/v1\/upload/],
     ['/api/v1/images/generations', /POST \/api\/v1\/chat\/completions/],
     ['/api/v1/constructor', /POST \/api\/v1\/chat\/completions/],
     ['/api/v1/chat/completions/c1', /POST \/api\/v1\/chat\/completions/],
@@ -99,7 +100,7 @@ describe('paths that clients of OpenAI request are 404 in both forms, and say wh
     })
   })
 
-  test('elsewhere the body is the usual one', async () => {
+  test('other unknown paths get the error body of REST', async () => {
     const response = await createApp().inject({ method: 'POST', url: '/apiary' })
     expect(response.json()).not.toHaveProperty('error')
   })

@@ -63,7 +63,7 @@ function createAjv(coerceTypes: boolean): Ajv {
     // Optimizing the generated code of every route would slow down the start; V8 optimizes what is used anyway.
     code: { optimize: false },
   })
-  addFormats.default(ajv, ['uuid', 'date-time'])
+  addFormats.default(ajv, ['uuid', 'date-time', 'uri'])
   return ajv
 }
 

@@ -28,6 +28,8 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
    * `gateway`: in the gateway. `none`: nowhere, every call starts anew.
    */
   context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
+  /** Whether a `data:` URL may stand wherever the platform takes the URL of a file. */
+  readonly takesDataUrls: boolean
   /** Whether a reply that ends normally without any text is an error. */
   readonly emptyReplyIsError: boolean
 
@@ -49,6 +51,13 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
    * Creates a conversation before its first turn; absent on platforms where the first chat call creates it.
    */
   createConversation?(call: AgentCall<Own>): HelperCall<{ readonly platformConversationId: string }>
+  /**
+   * Brings a file to the platform, for this call's credential and end user. Absent on platforms that take files by URL
+   * alone. A refused file is the failure `agent_rejected_input`, whose message names the file.
+   */
+  uploadFile?(call: AgentCall<Own>, file: FileToUpload): HelperCall<{ readonly platformFileId: string }>
+  /** Whether the failure of a chat may mean that the platform does not accept the id of an uploaded file any more. */
+  isFileRefusal?(failure: Failure): boolean
   /** Stops a run at the platform. Returns undefined while the ids that the call needs are unknown. */
   stop?(call: AgentCall<Own>, state: State): HelperCall<void> | undefined
   /** A cheap request that checks whether the platform is reachable and accepts our credentials. */
@@ -121,11 +130,36 @@ export interface CallMessage {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A file attached to a question, with the description that platforms ask for. */
-export interface AgentFile {
-  readonly url: string
+/** A file attached to a question. */
+export type AgentFile = FileByUrl | FileById
+
+/** What platforms ask for besides the file itself. */
+export interface FileDescription {
+  /** With an extension that fits the content, as far as the content is known. */
   readonly name: string
   readonly kind: 'image' | 'video' | 'audio' | 'document' | 'custom'
+}
+
+export interface FileByUrl extends FileDescription {
+  /** An http(s) URL, or a `data:` URL if the platform takes these ({@link Adapter.takesDataUrls}). */
+  readonly url: string
+}
+
+/** A file that {@link Adapter.uploadFile} has brought to the platform. Occurs only on platforms that have this call. */
+export interface FileById extends FileDescription {
+  readonly platformFileId: string
+}
+
+/** A file of which the gateway has the bytes. */
+export interface FileToUpload extends FileDescription {
+  /** Determined from the content. It is written into a header, so it must not be the client's own text. */
+  readonly mediaType: string
+  /** Length of the content in bytes. */
+  readonly size: number
+  /** SHA-256 of the content in hex. */
+  readonly sha256: string
+  /** Destroyed with the request, even if it was never read. */
+  readonly body: Readable
 }
 
 /** Everything an adapter may know about one chat call. */

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { objectOf, parseJson } from '#core/agents/translate/json.ts'
+import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { UpstreamEvent } from './adapter.ts'
 import { isChatEvent } from './chat-events.test-support.ts'
+import { fileToUpload } from './file-to-upload.test-support.ts'
 import { BUILT_IN } from './registry.ts'
 import {
   agentFor,
@@ -10,6 +12,7 @@ import {
   callOf,
   eventsOf,
   everyOptionsOf,
+  textSent,
   transcriptsOf,
 } from './transcripts.test-support.ts'
 
@@ -30,6 +33,28 @@ const anyJson = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...HOSTI
 const change = fc.record({ frame: fc.nat(), path: fc.nat(), value: anyJson })
 
 describe.each(BUILT_IN)('$platform', (adapter) => {
+  test('a file by id is sent to a platform that gives such ids, and to no other', () => {
+    const file = { name: 'a.pdf', kind: 'document', platformFileId: 'id-of-file' } as const
+    const build = () => textSent(adapter.buildRequest(callOf(agentFor(adapter), { files: [file] })))
+    if (adapter.uploadFile === undefined) expect(build).toThrow('by URL alone')
+    else expect(build()).toContain('id-of-file')
+  })
+
+  test('any reply to an upload yields an id that can be stored, or a failure, and throws nothing', () => {
+    const id = fc.oneof(anyJson, fc.string())
+    const body = fc.oneof(anyJson, fc.record({ id, code: fc.constant(0), data: fc.record({ id }) }))
+    fc.assert(
+      fc.property(body, fc.constantFrom(200, 201, 400, 413, 500), (body, status) => {
+        const upload = adapter.uploadFile?.(callOf(agentFor(adapter)), fileToUpload('abc'))
+        const result = upload?.read(status, body, () => undefined)
+        if (result === undefined) return
+        if ('ok' in result) expect(isPlatformId(result.ok.platformFileId)).toBe(true)
+        else expect(isChatEvent({ type: 'error', failure: result.failure })).toBe(true)
+      }),
+      { numRuns: process.env.SOAK ? 10_000 : 100 },
+    )
+  })
+
   const transcripts = transcriptsOf(adapter.platform)
   const options = fc.constantFrom(...everyOptionsOf(adapter))
 

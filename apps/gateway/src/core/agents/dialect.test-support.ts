@@ -14,6 +14,8 @@ export interface Dialect {
   readonly app: (apiKey: string) => Readonly<Record<string, unknown>>
   /** The `app_id` of its calls. */
   readonly appId: string
+  /** How it receives files: as uploads, as URLs alone, or as URLs and `data:` URLs. */
+  readonly takesFiles: 'uploads' | 'URLs' | 'data'
   /** Where the context of a conversation is kept. */
   readonly context: 'client' | 'platform' | 'gateway' | 'none'
   /** Returns the platform's conversation id from a request that the gateway sent. */

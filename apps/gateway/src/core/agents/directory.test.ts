@@ -57,6 +57,16 @@ test('a record contains what a client may know, and no addresses or credentials'
   expect(JSON.stringify(record)).not.toMatch(/platform\.example|key-of-agent/)
 })
 
+test('agents are found by their ids as in the list, without a probe', async () => {
+  const { directory, probes } = directoryOf([agentOf('fastgpt', { apps }), agentOf('dify')])
+  const ids = ['dify', 'fastgpt', 'none']
+  expect(directory.find(undefined, ids).map(({ id }) => id)).toEqual(['fastgpt', 'dify'])
+  expect(directory.find(callerOf(['fastgpt/small']), ids)).toMatchObject([
+    { id: 'fastgpt', apps: [{ id: 'small', name: 'The small one' }] },
+  ])
+  expect(probes()).toBe(0)
+})
+
 test.each<[string, Probe, string]>([
   ['answers', good, 'available'],
   [

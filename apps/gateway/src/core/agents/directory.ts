@@ -2,23 +2,27 @@ import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { handled } from '#core/handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Agent, AgentFeatures, HelperCall } from './adapter.ts'
+import type { Adapter, Agent, AgentFeatures, HelperCall } from './adapter.ts'
 import { modelNames, usableAgents } from './usable.ts'
 
-export type AgentStatus = 'available' | 'degraded' | 'unavailable'
+export const AGENT_STATUSES = ['available', 'degraded', 'unavailable'] as const
+export type AgentStatus = (typeof AGENT_STATUSES)[number]
 
 /** What clients may know about an agent: never its address or credentials. */
-export interface AgentRecord {
+export interface AgentInfo {
   readonly id: string
   readonly name: string
   readonly platform: string
   readonly description: string
-  readonly status: AgentStatus
   /** Request fields that must not be empty. */
-  readonly requires: readonly string[]
+  readonly requires: ReturnType<Adapter['requires']>
   readonly features: AgentFeatures
   readonly apps: readonly { readonly id: string; readonly name: string }[]
   readonly sandbox: boolean
+}
+
+export interface AgentRecord extends AgentInfo {
+  readonly status: AgentStatus
 }
 
 export interface ModelRecord {
@@ -31,6 +35,13 @@ export interface AgentDirectory {
    * Lists all agents, or for an API key with an allow-list only those that it names. Probes each platform.
    */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
+  /**
+   * The status of an agent of those that {@link AgentDirectory.list} lists; undefined for others. Shares the probes of the
+   * list, so that it costs a platform nothing more.
+   */
+  statusOf(caller: Principal | undefined, id: string): Promise<AgentStatus> | undefined
+  /** The agents with these ids out of those that {@link AgentDirectory.list} lists. Makes no probe. */
+  find(caller: Principal | undefined, ids: readonly string[]): AgentInfo[]
   /**
    * Lists the models of the OpenAI-compatible API: `agent` and `agent/app`. Makes no probe.
    *
@@ -55,9 +66,20 @@ export function createAgentDirectory(deps: {
   return {
     list(caller) {
       return Promise.all(
-        usable(caller).map(async ({ agent, apps }) => toRecord(agent, apps, await statusOf(agent))),
+        usable(caller).map(async ({ agent, apps }) => ({
+          ...toInfo(agent, apps),
+          status: await statusOf(agent),
+        })),
       )
     },
+    statusOf(caller, id) {
+      const found = usable(caller).find(({ agent }) => agent.id === id)
+      return found && statusOf(found.agent)
+    },
+    find: (caller, ids) =>
+      usable(caller)
+        .filter(({ agent }) => ids.includes(agent.id))
+        .map(({ agent, apps }) => toInfo(agent, apps)),
     models(caller) {
       requireKey(caller)
       return usable(caller).flatMap((each) =>
@@ -67,14 +89,13 @@ export function createAgentDirectory(deps: {
   }
 }
 
-function toRecord(agent: Agent, apps: Agent['apps'], status: AgentStatus): AgentRecord {
+function toInfo(agent: Agent, apps: Agent['apps']): AgentInfo {
   const { adapter } = agent
   return {
     id: agent.id,
     name: agent.name,
     platform: adapter.platform,
     description: agent.description,
-    status,
     requires: adapter.requires(agent),
     features: adapter.features(agent),
     apps: apps.map(({ id, name }) => ({ id, name })),

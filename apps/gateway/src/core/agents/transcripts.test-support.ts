@@ -158,11 +158,12 @@ const CUT_EVERY = 256
  */
 export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
   yield [bytes]
-  yield Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1))
+  yield Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1))
   const every = process.env.SOAK ? bytes.length : Math.min(CUT_EVERY, bytes.length)
   for (let first = 1; first <= every; first++) {
     const chunks = [bytes.subarray(0, first)]
-    for (let at = first; at < bytes.length; at += every) chunks.push(bytes.subarray(at, at + every))
+    for (let start = first; start < bytes.length; start += every)
+      chunks.push(bytes.subarray(start, start + every))
     yield chunks
   }
 }

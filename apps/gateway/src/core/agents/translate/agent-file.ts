@@ -1,11 +1,12 @@
-import type { AgentFile } from '#core/agents/adapter.ts'
+import { posix } from 'node:path'
+import type { FileByUrl, FileDescription } from '#core/agents/adapter.ts'
 
 /**
  * File kinds by extension, taken from Dify's own table, because Dify rejects a file whose kind does not match
  * it. Dify reads the second row of documents only when it runs with Unstructured; without it, no kind would
  * make them usable.
  */
-const KINDS: readonly (readonly [AgentFile['kind'], string])[] = [
+const KINDS: readonly (readonly [FileDescription['kind'], string])[] = [
   ['image', 'jpg jpeg png webp gif svg'],
   ['video', 'mp4 mov mpeg webm'],
   ['audio', 'mp3 m4a wav amr mpga'],
@@ -14,14 +15,17 @@ const KINDS: readonly (readonly [AgentFile['kind'], string])[] = [
 ]
 
 const KIND_BY_EXTENSION = new Map(
-  KINDS.flatMap(([kind, extensions]) => extensions.split(' ').map((extension) => [extension, kind] as const)),
+  KINDS.flatMap(([kind, extensions]) => extensions.split(' ').map((extension) => [`.${extension}`, kind])),
 )
 
-/** Derives a file's name and kind from its URL alone, because the gateway never fetches it. */
-export function agentFile(url: string): AgentFile {
-  const name = decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '') || 'file'
-  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
-  return { url, name, kind: KIND_BY_EXTENSION.get(extension) ?? 'custom' }
+/** Derives a file's name and kind from its URL alone, for files that the gateway does not fetch. */
+export function agentFile(url: string): FileByUrl {
+  return { url, ...describeFile(decoded(URL.parse(url)?.pathname.split('/').at(-1) ?? '')) }
+}
+
+/** Derives the kind from the name, which is all that most platforms look at. */
+export function describeFile(name: string): FileDescription {
+  return { name: name || 'file', kind: KIND_BY_EXTENSION.get(posix.extname(name).toLowerCase()) ?? 'custom' }
 }
 
 function decoded(segment: string): string {

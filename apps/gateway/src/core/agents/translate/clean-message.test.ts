@@ -13,15 +13,15 @@ test.each([
   ['connect models.internal:8000 or localhost:11434', 'connect … or …'],
   ['two\r\n\tlines\u0000\u2028 \u202eend', 'two lines end'],
   ['The app-level limit is 4096 tokens.', 'The app-level limit is 4096 tokens.'],
-])('%j reads %j', (text, clean) => {
+])('%j becomes %j', (text, clean) => {
   expect(cleanMessage(text)).toBe(clean)
 })
 
-test('an empty message is undefined', () => {
+test('an empty message becomes undefined', () => {
   expect(cleanMessage(' \n ')).toBeUndefined()
 })
 
-test('is one well-formed line of at most 300 characters', () => {
+test('any message becomes one well-formed line of at most 300 characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2500 }), (text) => {
       const clean = cleanMessage(text) ?? ''

@@ -22,7 +22,7 @@ test.each([
   [undefined, 'Please try again in 1.2s.', 2],
   [undefined, 'Please try again in 6ms.', undefined],
   ['5', 'try again in 9 seconds', 5],
-])('a wait of %j or %j is %j seconds', (header, message, retryAfterSeconds) => {
+])('the header %j and the message %j give a wait of %j seconds', (header, message, retryAfterSeconds) => {
   const failure = failureOf('agent_rate_limited', { header: () => header, message })
   expect(failure.retryAfterSeconds).toBe(retryAfterSeconds)
 })

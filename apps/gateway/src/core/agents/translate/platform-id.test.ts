@@ -6,12 +6,12 @@ test.each([
   '7342866812345678901',
   'Gespräch 1 / ünïcode 😀',
   'x'.repeat(256),
-])('%j is an id', (id) => {
+])('%j is accepted as an id', (id) => {
   expect(isPlatformId(id)).toBe(true)
 })
 
 test.each(['a\0b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\ud800b', '\udc00', 'x'.repeat(257)])(
-  '%j is none',
+  '%j is rejected as an id',
   (id) => {
     expect(isPlatformId(id)).toBe(false)
   },

@@ -9,7 +9,7 @@ import { createUpstream, type Upstream } from './upstream.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
 const KIB = 1024
-const gone = new Error('nobody reads on')
+const gone = new Error('the reader has left')
 
 let answer: (response: ServerResponse, request: IncomingMessage) => unknown
 let server: Server
@@ -74,7 +74,7 @@ async function turns(count = 20): Promise<void> {
   answer = streaming
 }
 
-test.each([100, 1_000_000])('a body of %i characters goes out whole, with its length', async (characters) => {
+test.each([100, 1_000_000])('a body of %i characters is sent whole, with its length', async (characters) => {
   const seen = Promise.withResolvers<unknown>()
   answer = async (response, request) => {
     seen.resolve({ length: request.headers['content-length'], text: await text(request) })
@@ -157,7 +157,7 @@ test.each([
   expect(await readAll(open())).toEqual({ events: [{ event: undefined, data: '1' }] })
 })
 
-test('an empty reply is an end', async () => {
+test('an empty reply ends without an error', async () => {
   answer = (response) => response.end()
   expect(await open().next()).toEqual({ kind: 'end' })
 })

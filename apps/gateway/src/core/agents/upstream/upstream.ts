@@ -8,11 +8,15 @@ import type { UpstreamReply } from './upstream-reply.ts'
 export interface Upstream {
   /** Sends a chat call. Failures, too, are reported by {@link UpstreamReply.next}. */
   open(agent: Agent, request: UpstreamRequest): UpstreamReply
-  /** Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamError}. */
+  /**
+   * Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamError}, also when the signal aborts, which
+   * closes the connection.
+   */
   help<Result>(
     agent: Agent,
     call: HelperCall<Result>,
     timeoutMs: number,
+    signal?: AbortSignal,
   ): Promise<ReturnType<HelperCall<Result>['read']>>
   close(): Promise<void>
 }
@@ -33,8 +37,11 @@ export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Ups
 
   return {
     open: (agent, request) => new Exchange(poolOf(agent), request, { ...limits, isWholeBody: false }),
-    async help(agent, call, timeoutMs) {
+    async help(agent, call, timeoutMs, signal) {
       const reply = new Exchange(poolOf(agent), call.request, { ...limits, isWholeBody: true })
+      const abort = () => reply.cancel(new UpstreamError('agent_truncated'))
+      if (signal?.aborted) abort()
+      else signal?.addEventListener('abort', abort)
       const timer = setTimeout(() => reply.cancel(new UpstreamError('agent_timeout')), timeoutMs)
       try {
         const part = await reply.next()
@@ -42,6 +49,7 @@ export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Ups
         return call.read(part.status, part.body, part.header)
       } finally {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', abort)
       }
     },
     async close() {

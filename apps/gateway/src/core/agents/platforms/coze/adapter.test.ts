@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { fileToUpload } from '#core/agents/file-to-upload.test-support.ts'
 import {
   agentFor,
   bodyOf,
@@ -71,6 +74,62 @@ test('files make the content an object string of one text and the files', () => 
     { type: 'audio', file_url: files[1] },
     { type: 'file', file_url: files[2] },
   ])
+})
+
+test('uploaded files are sent by their ids', () => {
+  const files = (['image', 'audio', 'video', 'document', 'custom'] as const).map((kind) => ({
+    name: 'x',
+    kind,
+    platformFileId: '7369',
+  }))
+  const [message] = requestFor({ files }).body.additional_messages
+  const [, ...parts] = JSON.parse(message.content)
+  expect(parts).toEqual(['image', 'audio', 'file', 'file', 'file'].map((type) => ({ type, file_id: '7369' })))
+})
+
+function uploadOf(file = fileToUpload('abc', { name: '报告.pdf' })) {
+  const upload = coze.uploadFile?.(callOf(agentFor(coze)), file)
+  if (upload === undefined) throw new Error('no upload')
+  return upload
+}
+
+test('uploads a file and reads its id', async () => {
+  const { request, read } = uploadOf()
+  expect(request.url).toBe('https://platform.example/v1/files/upload')
+  expect(request.headers.authorization).toBe('Bearer key-of-agent')
+  expect(await text(Readable.from(request.body ?? ''))).toContain('name="file"; filename="报告.pdf"')
+  expect(read(200, bodyOf(transcriptNamed('coze/upload.txt')), noHeader)).toEqual({
+    ok: { platformFileId: '736949598110202****' },
+  })
+})
+
+test.each([
+  [200, { code: 4304, msg: 'file too big' }, 'agent_rejected_input', '报告.pdf: file too big'],
+  [200, { code: 104000004, msg: '文件size过大' }, 'agent_rejected_input', '报告.pdf: 文件size过大'],
+  [200, { code: 4100, msg: 'authentication is invalid' }, 'agent_credentials', undefined],
+  [200, { code: 104000008, msg: 'system error' }, 'agent_error', undefined],
+  [200, { code: 0, data: { id: 7369 } }, 'agent_malformed', undefined],
+  [200, { code: 0, data: null }, 'agent_error', undefined],
+])('an upload answered with %i %j is %s', (status, body, reason, message) => {
+  const result = uploadOf().read(status, body, noHeader)
+  expect(result).toMatchObject({ failure: { reason } })
+  expect('failure' in result && result.failure.message).toBe(message)
+})
+
+test.each([
+  [4300, true],
+  ['4399', true],
+  [104000008, true],
+  [4000, true],
+  [400, true],
+  [4299, false],
+  [4400, false],
+  [4010, false],
+  [undefined, false],
+])('code %j: an uploaded file is not accepted any more: %s', (code, isRefusal) => {
+  expect(coze.isFileRefusal?.(coze.toFailure(200, { code, msg: 'x' }, noHeader))).toBe(isRefusal)
+  const [event] = replyTo([['chat.failed', { last_error: { code, msg: 'x' } }]])
+  expect(event?.type === 'error' && coze.isFileRefusal?.(event.failure)).toBe(isRefusal)
 })
 
 test('variables are sent as strings', () => {

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { Adapter, AgentCall, AgentFile, ReplyState } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
@@ -24,11 +24,13 @@ import {
   textOf,
 } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
+import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
-import { cozeCode, cozeFailure } from './failures.ts'
+import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */
 const ENTRY = {
@@ -66,6 +68,8 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'platform',
+  // Coze fetches http(s) URLs alone.
+  takesDataUrls: false,
   emptyReplyIsError: true,
 
   buildRequest(call) {
@@ -115,6 +119,16 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   toFailure: (status, body, header) =>
     isObject(body) ? cozeFailure(body, { status, header }) : failureOfPage(status, header),
 
+  uploadFile: (call, file) =>
+    uploadCall(
+      file,
+      multipartPost(cozeUrl(call, '/v1/files/upload'), bearer(call), file),
+      coze.toFailure,
+      (body) => (cozeCode(body.code) === 0 ? objectOf(body.data).id : undefined),
+    ),
+
+  isFileRefusal: isCozeFileRefusal,
+
   // The call does not close a running stream, so the caller must close the connection as well.
   stop(call, { runId, platformConversationId }) {
     if (runId === undefined || platformConversationId === undefined) return undefined
@@ -148,11 +162,13 @@ function cozeUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
 function contentOf({ query, files }: AgentCall): object {
   // Coze rejects an `object_string` that contains only a text.
   if (files.length === 0) return { content_type: 'text', content: query }
-  const parts = files.map(({ kind, url }) => ({
-    type: kind === 'image' || kind === 'audio' ? kind : 'file',
-    file_url: url,
-  }))
+  const parts = files.map(filePart)
   return { content_type: 'object_string', content: JSON.stringify([{ type: 'text', text: query }, ...parts]) }
+}
+
+function filePart(file: AgentFile): object {
+  const type = file.kind === 'image' || file.kind === 'audio' ? file.kind : 'file'
+  return 'url' in file ? { type, file_url: file.url } : { type, file_id: file.platformFileId }
 }
 
 function isReplaced({ conversation_id }: JsonObject, { requestedConversationId }: CozeState): boolean {

@@ -6,6 +6,7 @@ const COZE = {
   entry: {},
   app: () => ({ botId: '7379462189365198898' }),
   appId: '7379462189365198898',
+  takesFiles: 'uploads',
   context: 'platform',
   conversationOf: ({ query }) => query.conversation_id,
   isExclusive: true,

@@ -27,6 +27,15 @@ export function cozeFailure(body: JsonObject, { status, header, hasConversation 
   })
 }
 
+/**
+ * The cloud documents a range for file errors but no code for an unknown id, which may therefore also be reported as a wrong
+ * parameter. If it is not the id, a file is uploaded once more for nothing.
+ */
+export function isCozeFileRefusal({ platformCode }: Failure): boolean {
+  const code = cozeCode(platformCode)
+  return isFileCode(code) || WRONG_PARAMETER.has(code) || code === STUDIO_UPLOAD_FAILED
+}
+
 /** Returns the code as a number, although some builds send it as a string, or NaN if there is none. */
 export function cozeCode(code: unknown): number {
   return typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
@@ -42,9 +51,19 @@ function reasonOf(
   if (status === 429) return 'agent_rate_limited'
   if (code === 4200 && hasConversation) return 'conversation_not_found'
   if (code === 4101 && /token/i.test(message)) return 'agent_credentials'
-  if (code >= 4300 && code < 4400) return 'agent_rejected_input'
+  if (isFileCode(code)) return 'agent_rejected_input'
   return REASON_BY_CODE.get(code) ?? reasonOfStatus(status ?? 500)
 }
+
+function isFileCode(code: number): boolean {
+  return code >= 4300 && code < 4400
+}
+
+/** Of the cloud and of coze-studio. */
+const WRONG_PARAMETER: ReadonlySet<number> = new Set([4000, 400, 103000000])
+
+/** Also for an upload that coze-studio cannot read. */
+const STUDIO_UPLOAD_FAILED = 104000008
 
 /** The cloud's codes come first, then coze-studio's. */
 const REASON_BY_CODE: ReadonlyMap<number, ErrorReason> = new Map([
@@ -84,4 +103,8 @@ const REASON_BY_CODE: ReadonlyMap<number, ErrorReason> = new Map([
   [103100002, 'app_not_found'],
   [103200003, 'agent_error'],
   [103200005, 'conversation_busy'],
+  [104000001, 'agent_misconfigured'],
+  [104000003, 'agent_rejected_input'],
+  [104000004, 'agent_rejected_input'],
+  [STUDIO_UPLOAD_FAILED, 'agent_error'],
 ])

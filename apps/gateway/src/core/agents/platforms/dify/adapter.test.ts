@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { fileToUpload } from '#core/agents/file-to-upload.test-support.ts'
 import {
   agentFor,
   bodyOf,
@@ -77,6 +80,80 @@ test("files are sent by URL, with the kind that Dify's own table assigns to thei
     { type: 'audio', transfer_method: 'remote_url', url: files[2] },
     { type: 'custom', transfer_method: 'remote_url', url: files[3] },
   ])
+})
+
+test('an uploaded file is sent by its id', () => {
+  const file = { name: 'a.pdf', kind: 'document', platformFileId: 'f1' } as const
+  expect(requestFor({ files: [file] }).body.files).toEqual([
+    { type: 'document', transfer_method: 'local_file', upload_file_id: 'f1' },
+  ])
+})
+
+function uploadOf(file = fileToUpload('abc', { name: 'a.pdf' })) {
+  const upload = dify.uploadFile?.(callOf(agentFor(dify)), file)
+  if (upload === undefined) throw new Error('no upload')
+  return upload
+}
+
+test('uploads a file for the end user, with a name that Dify accepts', async () => {
+  const file = fileToUpload('abc', { name: 'Q1: "a/b"?.pdf', mediaType: 'application/pdf' })
+  const { url, headers, body } = uploadOf(file).request
+  expect(url).toBe('https://platform.example/v1/files/upload')
+  expect(headers.authorization).toBe('Bearer key-of-agent')
+  expect(body).toBeInstanceOf(Readable)
+  const form = await text(Readable.from(body ?? ''))
+  expect(form).toContain('name="user"\r\n\r\n0123456789abcdefghij\r\n')
+  expect(form).toContain(
+    'name="file"; filename="Q1_ _a_b__.pdf"\r\ncontent-type: application/pdf\r\n\r\nabc\r\n',
+  )
+})
+
+test('the reply to an upload contains the id', () => {
+  const reply = bodyOf(transcriptNamed('dify/upload.txt'))
+  expect(uploadOf().read(201, reply, noHeader)).toEqual({
+    ok: { platformFileId: '72fa9618-8f89-4a37-9b33-7e1178a24a67' },
+  })
+})
+
+test.each([
+  [
+    413,
+    { code: 'file_too_large', message: 'File size exceeded. http://x/y' },
+    'a.pdf: File size exceeded. …',
+  ],
+  [413, '<html>nginx</html>', 'a.pdf: The file is too large for the agent platform.'],
+  [415, { code: 'unsupported_file_type' }, 'a.pdf: The agent platform does not accept this type of file.'],
+  [400, { code: 'file_extension_blocked' }, 'a.pdf: The file was refused.'],
+])('an upload refused with %i %j names the file', (status, body, message) => {
+  expect(uploadOf().read(status, body, noHeader)).toMatchObject({
+    failure: { reason: 'agent_rejected_input', message, platformStatus: status },
+  })
+})
+
+test.each([
+  [401, { code: 'unauthorized', message: 'secret' }, 'agent_credentials'],
+  [201, { id: 7 }, 'agent_malformed'],
+  [201, { id: '' }, 'agent_malformed'],
+  [201, { id: 'a\u0000' }, 'agent_malformed'],
+  [200, '<html>', 'agent_error'],
+])('an upload answered with %i %j is %s, which says nothing about the file', (status, body, reason) => {
+  const result = uploadOf().read(status, body, noHeader)
+  expect(result).toMatchObject({ failure: { reason } })
+  expect(JSON.stringify(result)).not.toContain('message')
+})
+
+test.each([
+  [400, 'Invalid upload file', true],
+  [400, 'Invalid upload file id', true],
+  [400, 'Invalid upload file id format', true],
+  [400, 'Detected file type does not match the specified type. Please verify the file.', false],
+  [500, 'Invalid upload file', false],
+])('%i %s: an uploaded file is not accepted any more: %s', (status, message, isRefusal) => {
+  const code = status === 400 ? 'invalid_param' : 'internal_server_error'
+  const inReply = dify.toFailure(status, { code, message, status }, noHeader)
+  const inStream = replyTo([{ event: 'error', code, message, status }])[0]
+  expect(dify.isFileRefusal?.(inReply)).toBe(isRefusal)
+  expect(inStream?.type === 'error' && dify.isFileRefusal?.(inStream.failure)).toBe(isRefusal)
 })
 
 test('stores the ids that continue the conversation and stop the run', () => {

@@ -1,4 +1,4 @@
-import type { Adapter, AgentCall, AgentFile, ReplyState } from '#core/agents/adapter.ts'
+import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
@@ -16,10 +16,13 @@ import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf, toJson } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
+import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { difyFailure } from './failures.ts'
+import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
 const ENTRY = {
@@ -82,6 +85,8 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     stop: true,
   }),
   context: ({ options: { mode } }) => (mode === 'chat' ? 'platform' : 'none'),
+  // Dify fetches http(s) URLs alone.
+  takesDataUrls: false,
   emptyReplyIsError: true,
 
   buildRequest(call) {
@@ -97,7 +102,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
       conversation_id: isChat ? call.platformConversationId : undefined,
       // Generating a title would keep the stream open after its end.
       auto_generate_name: isChat ? false : undefined,
-      files: files.length === 0 ? undefined : files.map(remoteFile),
+      files: files.length === 0 ? undefined : files.map(fileInfo),
     }
     return jsonPost(difyUrl(call, PATHS[mode].run), bearer(call), omitUndefined(body))
   },
@@ -135,6 +140,21 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   toFailure: (status, body, header) =>
     isObject(body) ? difyFailure(body, { status, header }) : failureOfPage(status, header),
 
+  uploadFile: (call, file) =>
+    uploadCall(
+      file,
+      multipartPost(
+        difyUrl(call, '/files/upload'),
+        bearer(call),
+        { ...file, name: uploadName(file.name) },
+        { user: call.endUser },
+      ),
+      dify.toFailure,
+      (body) => body.id,
+    ),
+
+  isFileRefusal: isDifyFileRefusal,
+
   // Closing the connection does not stop a run. Dify reports success for any task id.
   stop(call, { runId }) {
     if (runId === undefined) return undefined
@@ -164,10 +184,6 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
 
 function difyUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
   return agentUrl(agent.baseUrl, /\/v1$/, `/v1${path}`)
-}
-
-function remoteFile({ kind: type, url }: AgentFile): object {
-  return { type, transfer_method: 'remote_url', url }
 }
 
 function learnIds(frame: JsonObject, state: DifyState): void {

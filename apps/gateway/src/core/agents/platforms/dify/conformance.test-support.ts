@@ -5,6 +5,7 @@ const DIFY = {
   entry: {},
   app: (apiKey: string) => ({ apiKey }),
   appId: '',
+  takesFiles: 'uploads',
   context: 'platform',
   conversationOf: ({ body }) => body.conversation_id,
   isExclusive: false,

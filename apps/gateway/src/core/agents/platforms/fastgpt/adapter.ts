@@ -6,6 +6,7 @@ import { bearer } from '#core/agents/translate/bearer.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, failureOfPage, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
+import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
@@ -55,6 +56,8 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   takesAppIds: true,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'client',
+  // FastGPT fetches documents itself, so that data would serve images alone.
+  takesDataUrls: false,
   emptyReplyIsError: true,
 
   buildRequest(call) {
@@ -175,7 +178,7 @@ function runOf(call: AgentCall): object {
 
 function contentOf({ query, files }: AgentCall): unknown {
   if (files.length === 0) return query
-  const parts = files.map(({ url, name, kind }) =>
+  const parts = filesByUrl(files).map(({ url, name, kind }) =>
     // FastGPT derives the file type from the name.
     kind === 'image' ? { type: 'image_url', image_url: { url } } : { type: 'file_url', name, url },
   )

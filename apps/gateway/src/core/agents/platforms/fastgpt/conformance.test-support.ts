@@ -6,6 +6,7 @@ const FASTGPT = {
   entry: {},
   app: () => ({}),
   appId: '66e0a1b2c3d4e5f607182930',
+  takesFiles: 'URLs',
   context: 'client',
   conversationOf: ({ body }) => body.chatId,
   isExclusive: false,

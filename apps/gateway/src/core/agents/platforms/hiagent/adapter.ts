@@ -1,7 +1,7 @@
 import type {
   Adapter,
   AgentCall,
-  AgentFile,
+  FileByUrl,
   HeaderReader,
   HelperCall,
   ReplyState,
@@ -20,6 +20,7 @@ import {
   reasonOfStatus,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
+import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import {
@@ -60,6 +61,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'platform',
+  takesDataUrls: false,
   emptyReplyIsError: true,
 
   buildRequest(call) {
@@ -68,7 +70,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
       AppConversationID: platformConversationId,
       Query: query,
       ResponseMode: 'streaming',
-      QueryExtends: files.length === 0 ? undefined : { Files: files.map(fileInfo) },
+      QueryExtends: files.length === 0 ? undefined : { Files: filesByUrl(files).map(fileInfo) },
     })
   },
 
@@ -154,7 +156,7 @@ function withoutNull(body: unknown): unknown {
 }
 
 /** `Path` and `Size` apply to uploaded files only. */
-function fileInfo({ name, url }: AgentFile): object {
+function fileInfo({ name, url }: FileByUrl): object {
   return { Name: name, Path: '', Size: 0, Url: url }
 }
 

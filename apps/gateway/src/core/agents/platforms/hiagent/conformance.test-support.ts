@@ -6,6 +6,7 @@ const HIAGENT = {
   entry: {},
   app: (apiKey: string) => ({ apiKey }),
   appId: '',
+  takesFiles: 'URLs',
   context: 'platform',
   conversationOf: ({ body }) => body.AppConversationID,
   isExclusive: false,

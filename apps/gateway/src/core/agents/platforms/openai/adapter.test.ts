@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { agentFor, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
-import { agentFile } from '#core/agents/translate/agent-file.ts'
+import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
 import { openai } from './adapter.ts'
 
 const agent = agentFor(openai, { baseUrl: 'https://o.example/v1', options: { model: 'qwen3' } })
@@ -79,6 +79,18 @@ test('a query with files is one message of parts', () => {
         { type: 'file', file: { filename: 'b.pdf', file_data: files[1] } },
       ],
     },
+  ])
+})
+
+test('files may be data URLs', () => {
+  expect(openai.takesDataUrls).toBe(true)
+  const url = 'data:application/pdf;base64,YWJj'
+  const files = ['a.png', 'b.pdf', 'c.mp3'].map((name) => ({ ...describeFile(name), url }))
+  const [, ...parts] = bodySent({ files }).messages[0].content
+  expect(parts).toEqual([
+    { type: 'image_url', image_url: { url } },
+    { type: 'file', file: { filename: 'b.pdf', file_data: url } },
+    { type: 'file', file: { filename: 'c.mp3', file_data: url } },
   ])
 })
 

@@ -49,6 +49,7 @@ export const openai: Adapter<typeof ENTRY, OpenAiState> = {
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
   context: () => 'gateway',
+  takesDataUrls: true,
   // A reply may consist of tool calls alone.
   emptyReplyIsError: false,
 

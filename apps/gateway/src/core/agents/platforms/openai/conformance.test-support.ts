@@ -4,6 +4,7 @@ const OPENAI = {
   platform: 'openai',
   key: 'app',
   appId: '',
+  takesFiles: 'data',
   context: 'gateway',
   conversationOf: () => undefined,
   isExclusive: false,

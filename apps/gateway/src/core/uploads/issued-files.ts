@@ -1,0 +1,105 @@
+import type { Readable } from 'node:stream'
+import type { Sql } from '#core/database/database.ts'
+import { fail, Problem } from '#core/errors.ts'
+import type { FieldPath } from '#core/field-path.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { PrismaClient, Upload } from '#generated/prisma/client.ts'
+import { type FileAddress, FileMissing, type FileStorage, StorageError } from './storage.ts'
+import { addressOf } from './uploads.ts'
+
+/** For whom a platform has a copy of an upload. */
+export interface CopyHolder {
+  readonly agent: string
+  /** A hash of the credential with which the gateway calls the platform. */
+  readonly credential: string
+  /** The id of the end user at the platform. */
+  readonly endUser: string
+}
+
+/** The uploads of callers, for chats that refer to them by the URLs that the gateway issued. */
+export interface IssuedFiles {
+  isIssued(url: string): boolean
+  /**
+   * The upload of this owner that an issued URL leads to.
+   *
+   * @throws Problem `upload_not_found` with the field if it is another owner's, has expired or was deleted
+   */
+  find(ownerId: string, url: string, field: FieldPath): Promise<Upload>
+  /** A URL of the file for a platform. */
+  urlOf(upload: Upload): Promise<string>
+  /** @throws Problem `unavailable`; errors while reading are for {@link problemOfRead} */
+  read(upload: Upload): Promise<Readable>
+  /** The id under which a platform has the file already. */
+  findCopy(upload: Upload, holder: CopyHolder): Promise<string | undefined>
+  keepCopy(upload: Upload, holder: CopyHolder, platformFileId: string): Promise<void>
+  forgetCopies(uploads: readonly Upload[], holder: CopyHolder): Promise<void>
+}
+
+export interface IssuedFilesDeps {
+  readonly prisma: PrismaClient
+  readonly sql: Sql
+  readonly storage: FileStorage
+  readonly runtime: Pick<Runtime, 'now'>
+}
+
+export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFilesDeps): IssuedFiles {
+  return {
+    isIssued: (url) => issuedAddress(storage, url) !== undefined,
+    async find(ownerId, url, field) {
+      const address = issuedAddress(storage, url)
+      const upload =
+        address &&
+        (await prisma.upload.findFirst({
+          where: {
+            ...{ ownerId, token: address.token, urlName: address.name },
+            ...{ deletedAt: null, expiresAt: { gt: runtime.now() } },
+          },
+        }))
+      return upload ?? fail('upload_not_found', { field })
+    },
+    urlOf: (upload) => storage.urlOf(addressOf(upload), upload.expiresAt),
+    read: (upload) =>
+      storage.read(addressOf(upload)).catch((error: unknown) => {
+        throw problemOfRead(error)
+      }),
+    async findCopy({ id: uploadId }, holder) {
+      const copy = await prisma.uploadCopy.findUnique({
+        where: { uploadId_agent_credential_endUser: { uploadId, ...holder } },
+      })
+      return copy?.platformFileId
+    },
+    async keepCopy({ id }, { agent, credential, endUser }, platformFileId) {
+      // The upload may have been deleted meanwhile. Of two calls that brought the file there, the later one's id is as good.
+      await sql.query(
+        `INSERT INTO upload_copies (upload_id, agent, credential, end_user, platform_file_id)
+         SELECT id, $2, $3, $4, $5 FROM uploads WHERE id = $1::uuid
+         ON CONFLICT (upload_id, agent, credential, end_user) DO UPDATE SET platform_file_id = excluded.platform_file_id`,
+        [id, agent, credential, endUser, platformFileId],
+      )
+    },
+    async forgetCopies(uploads, holder) {
+      await prisma.uploadCopy.deleteMany({
+        where: { uploadId: { in: uploads.map(({ id }) => id) }, ...holder },
+      })
+    },
+  }
+}
+
+const URL_CHARACTERS_MAX = 8_192
+
+function issuedAddress(storage: FileStorage, text: string): FileAddress | undefined {
+  if (text.length > URL_CHARACTERS_MAX) return undefined
+  const url = URL.parse(text)
+  return url === null ? undefined : storage.addressOf(url)
+}
+
+/** Converts an error of reading a file, from the storage itself or from its stream. */
+export function problemOfRead(error: unknown): unknown {
+  if (error instanceof FileMissing) return new Problem('upload_not_found', { cause: error })
+  if (!(error instanceof StorageError)) return error
+  return new Problem('unavailable', {
+    detail: 'A file could not be read from the storage.',
+    retryAfterSeconds: 5,
+    cause: error,
+  })
+}

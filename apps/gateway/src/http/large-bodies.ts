@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ByteBudget } from '#core/byte-budget.ts'
+import type { Services } from '#core/services/services.ts'
+
+export interface LargeBodyOptions {
+  /** A body up to this length is read for any well-formed key, like those of other routes. */
+  readonly smallBytesMax: number
+  readonly bytesMax: number
+}
+
+/** What the large bodies of one process may take in all. */
+const HELD_BYTES_MAX = 512 * 1024 * 1024
+
+/**
+ * Creates a hook for a route with a larger body limit than others. A body is in memory before its call is admitted, so a
+ * large one is read only for a valid key, and only as long as all of them together do not take too much. Must come after
+ * `requireChatKey`.
+ */
+export function guardLargeBodies(
+  { authentication }: Pick<Services, 'authentication'>,
+  { smallBytesMax, bytesMax }: LargeBodyOptions,
+) {
+  const budget = new ByteBudget(HELD_BYTES_MAX)
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    const bytes = encoding === undefined ? Number(length ?? 0) : bytesMax
+    // A longer one is refused without being read.
+    if (bytes <= smallBytesMax || bytes > bytesMax) return
+    await authentication.authenticate(request.apiKey, request.ip)
+    reply.raw.once('close', budget.hold(bytes))
+  }
+}

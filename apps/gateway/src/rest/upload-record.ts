@@ -1,0 +1,67 @@
+import Type, { type Static } from 'typebox'
+import { CREATED_BY_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
+import type { Upload } from '#generated/prisma/client.ts'
+import { timestamp, uuid } from '#http/schemas.ts'
+
+export const UploadFormSchema = Type.Object(
+  {
+    file: Type.Unsafe<Buffer>({
+      type: 'string',
+      format: 'binary',
+      description: 'The file, with its name.',
+      examples: ['(the content of the file)'],
+    }),
+    created_by: Type.String({
+      minLength: 1,
+      maxLength: CREATED_BY_CHARACTERS_MAX,
+      description: 'A label of your choosing, which is kept with the file. It gives no rights.',
+      examples: ['support-page'],
+    }),
+  },
+  { $id: 'UploadForm', description: 'A form with exactly these two parts, in any order.' },
+)
+
+export const UploadSchema = Type.Object(
+  {
+    id: uuid('The id of the upload.'),
+    url: Type.String({
+      format: 'uri',
+      description: 'A public URL of the file. It works until the upload expires or is deleted.',
+      examples: ['https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf'],
+    }),
+    filename: Type.String({
+      description: 'The name of the file, without what a name must not contain.',
+      examples: ['report.pdf'],
+    }),
+    content_type: Type.String({
+      description: 'The media type, decided by the content.',
+      examples: ['application/pdf'],
+    }),
+    size: Type.Integer({ description: 'The length of the file in bytes.', examples: [48_213] }),
+    sha256: Type.String({
+      description: 'The SHA-256 of the file in hex.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    created_by: Type.String({
+      description: 'The label that the client sent with the file.',
+      examples: ['support-page'],
+    }),
+    created_at: timestamp('When the file was uploaded'),
+    expires_at: timestamp('When the file and its URL expire'),
+  },
+  { $id: 'Upload', description: 'The record of an uploaded file.' },
+)
+
+export function uploadRecord(upload: Upload, url: string): Static<typeof UploadSchema> {
+  return {
+    id: upload.id,
+    url,
+    filename: upload.filename,
+    content_type: upload.mediaType,
+    size: Number(upload.size),
+    sha256: upload.sha256,
+    created_by: upload.createdBy,
+    created_at: upload.createdAt.toISOString(),
+    expires_at: upload.expiresAt.toISOString(),
+  }
+}

@@ -1,0 +1,162 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { ErrorReason } from '#core/errors.ts'
+import { readPage } from '#core/pagination.ts'
+import type { Services } from '#core/services/services.ts'
+import type { Upload } from '#generated/prisma/client.ts'
+import { abortedWith } from '#http/aborted-with.ts'
+import { BODY_PROBLEMS } from '#http/body-problems.ts'
+import { ANY_PROBLEMS, anyCredential, bearerOf, callerOf, KEY_PROBLEMS, keyOnly } from '#http/credentials.ts'
+import { inHeader } from '#http/field-place.ts'
+import { limitHeaders } from '#http/limit-headers.ts'
+import { partsOf } from '#http/multipart-body.ts'
+import { LIMIT_HEADERS } from '#http/response-headers.ts'
+import { envelope, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
+import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts'
+
+type UploadServices = Pick<Services, 'uploads' | 'authentication'>
+
+/** Receives files. Its context must have the body parser of `http/multipart-body.ts`. */
+export function uploadRoute(app: FastifyInstance, services: UploadServices): void {
+  const { uploads } = services
+  const authenticateKey = keyOnly(services)
+  app.addSchema(UploadFormSchema)
+  const onRequest = async (request: FastifyRequest) => {
+    await authenticateKey(request)
+    uploads.requireUploader(callerOf(request), agentOf(request))
+  }
+  const route = {
+    schema: receiveSchema,
+    // The body is a stream, whose parts the service checks; the schema describes them.
+    validatorCompiler: () => () => true,
+    onRequest,
+    config: { limitsBodyTime: false, fieldPlaces: () => ({ agent: inHeader('agent') }) },
+  }
+  app.post('/api/v1/upload', route, async (request, reply) => {
+    const upload = await uploads.receive(
+      callerOf(request),
+      {
+        requestId: request.id,
+        face: 'rest',
+        credential: bearerOf(request),
+        address: request.ip,
+        agent: agentOf(request),
+      },
+      partsOf(request),
+      abortedWith(reply),
+      newsFor(request, reply),
+    )
+    return success(uploadRecord(upload, await uploads.urlOf(upload)))
+  })
+}
+
+/** Reads and deletes uploads. */
+export function uploadsRoutes(app: FastifyInstance, services: UploadServices): void {
+  const { uploads } = services
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  const onRequest = anyCredential(services)
+  const record = async (upload: Upload) => uploadRecord(upload, await uploads.urlOf(upload))
+  app.addSchema(UploadSchema)
+
+  routes.get('/api/v1/uploads', { schema: listSchema, onRequest }, async (request) => {
+    const { items, nextCursor } = await readPage(request.query, (query) =>
+      uploads.list(callerOf(request), query),
+    )
+    return success({ items: await Promise.all(items.map(record)), next_cursor: nextCursor })
+  })
+
+  routes.get('/api/v1/uploads/:id', { schema: getSchema, onRequest }, async (request) =>
+    success(await record(await uploads.find(callerOf(request), request.params.id))),
+  )
+
+  routes.delete('/api/v1/uploads/:id', { schema: deleteSchema, onRequest }, async (request) => {
+    await uploads.remove(callerOf(request), request.params.id)
+    return success({ id: request.params.id })
+  })
+}
+
+function agentOf({ headers }: FastifyRequest): string | undefined {
+  return headers.agent === undefined ? undefined : String(headers.agent)
+}
+
+function newsFor(request: FastifyRequest, reply: FastifyReply) {
+  return {
+    onLimit: (verdict: Parameters<typeof limitHeaders>[1]) => limitHeaders(reply, verdict),
+    onAdmitted(callId: string) {
+      request.callId = callId
+      reply.header('x-call-id', callId)
+    },
+  }
+}
+
+const upload = envelope(ref(UploadSchema))
+const params = Type.Object({ id: Type.String({ description: 'The id of the upload.' }) })
+
+const UPLOAD_PROBLEMS = [
+  'invalid_request',
+  'unknown_agent',
+  'permission_denied',
+  'agent_denied',
+  'body_too_large',
+  'upload_space_used_up',
+  'unsupported_media_type',
+  'file_type_not_accepted',
+] as const satisfies ErrorReason[]
+
+const receiveSchema = {
+  tags: ['uploads'],
+  operationId: 'upload',
+  security: [{ apiKey: [] }],
+  summary: 'Upload a file',
+  description:
+    'Stores a file and returns a URL by which anyone can read it until it expires. Send the URL in `files` of a chat to attach the file. The type is decided by the content of the file. The call counts towards the limit for uploads from the first byte of the file on.',
+  'x-response-headers': ['X-Call-Id', ...LIMIT_HEADERS],
+  headers: Type.Object({
+    agent: Type.Optional(
+      Type.String({
+        description:
+          'The agent that the file is meant for. It is checked and recorded; the file can be used with any agent.',
+      }),
+    ),
+  }),
+  consumes: ['multipart/form-data'],
+  body: ref(UploadFormSchema),
+  response: { 200: upload, ...problems(...KEY_PROBLEMS, ...UPLOAD_PROBLEMS) },
+}
+
+const reading = { tags: ['uploads'], security: [{ accessToken: [] }, { apiKey: [] }] }
+
+const listSchema = {
+  ...reading,
+  operationId: 'listUploads',
+  summary: 'List your uploads',
+  description:
+    "Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it.",
+  querystring: Type.Object(PageQuery),
+  response: {
+    200: envelope(page(ref(UploadSchema))),
+    ...problems('invalid_request', ...ANY_PROBLEMS, 'permission_denied'),
+  },
+}
+
+const getSchema = {
+  ...reading,
+  operationId: 'getUpload',
+  summary: 'Read an upload',
+  description: 'Returns the record of an upload with a fresh URL.',
+  params,
+  response: { 200: upload, ...problems(...ANY_PROBLEMS, 'permission_denied', 'upload_not_found') },
+}
+
+const deleteSchema = {
+  ...reading,
+  operationId: 'deleteUpload',
+  summary: 'Delete an upload',
+  description: 'Deletes the file and its record. The URL stops working.',
+  params,
+  response: {
+    200: envelope(Type.Object({ id: Type.String({ description: 'The id of the deleted upload.' }) })),
+    ...problems(...BODY_PROBLEMS, ...ANY_PROBLEMS, 'permission_denied', 'upload_not_found'),
+  },
+}
