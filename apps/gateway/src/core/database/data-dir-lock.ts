@@ -1,6 +1,7 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeDirectory } from '#core/make-directory.ts'
 import { OperatorError } from '#core/operator-error.ts'
 
 export interface DataDirLock {
@@ -65,26 +66,6 @@ async function lock(dataDir: string): Promise<DataDirLock> {
       file.close()
     },
   }
-}
-
-/**
- * Creates a directory with its parents. Node's `recursive` option loops forever in a directory that cannot contain others,
- * such as `/proc`: it takes the `ENOENT` of the child for a missing parent, finds the parent, and tries again.
- */
-async function makeDirectory(path: string): Promise<void> {
-  if (await isDirectory(path)) return
-  const parent = dirname(path)
-  if (parent !== path) await makeDirectory(parent)
-  try {
-    await mkdir(path, { mode: 0o700 })
-  } catch (error) {
-    // Another process may have created it in between.
-    if (!(await isDirectory(path))) throw error
-  }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() === true
 }
 
 /** Describes why a directory cannot be used: a file on its path is easier to recognize than the error that it caused. */

@@ -59,7 +59,7 @@ test('the error is at most half the round trip of the first response, and a slow
   expect(aheadMs()).toBe(0)
 })
 
-test('it follows a database whose clock was set, and continues while the database is not available', async () => {
+test('the time follows a database whose clock was set, and continues while the database is not available', async () => {
   await clock.sync()
   clock.start()
   databaseMs += HOUR_MS

@@ -151,7 +151,7 @@ describe.runIf(serverUrl)('server', () => {
   )
 
   test.each(['sql', 'dedicatedSql'] as const)(
-    '%s: an idle connection that is lost harms nothing',
+    '%s: the loss of an idle connection does not affect the next query',
     async (name) => {
       const database = await open({ poolMax: 1 })
       const sql = database[name]

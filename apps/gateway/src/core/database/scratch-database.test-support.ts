@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { handled } from '#core/handled.ts'
-import type { Database } from './database.ts'
+import type { Database, Sql } from './database.ts'
 import { readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
 import { databaseOn } from './open-embedded.ts'
@@ -25,9 +25,17 @@ export async function openScratchDatabase(serverUrl?: string): Promise<Database>
     return { ...database, close: () => database.close().finally(drop) }
   }
   const database = idle.pop() ?? databaseOn(await PGlite.create({ loadDataDir: await migrated() }))
+  let isClosed = false
+  // What a file has left running must not reach the database of the next one.
+  const sql: Sql = {
+    query: (...statement) =>
+      isClosed ? Promise.reject(new Error('the database is closed')) : database.sql.query(...statement),
+  }
   return {
     ...database,
+    ...{ sql, dedicatedSql: sql },
     async close() {
+      isClosed = true
       await database.sql.query(await truncateAll(database))
       idle.push(database)
     },
@@ -49,7 +57,7 @@ async function truncateAll({ sql }: Database): Promise<string> {
   const tables = await sql.query<{ name: string }>(
     "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'",
   )
-  return `TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY`
+  return `TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY CASCADE`
 }
 
 export interface ScratchDatabase {

@@ -1,13 +1,23 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
+import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf } from '#core/input-rules.ts'
 import { perMinute } from '#core/limits/limits.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
-import { isAdmin, type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
+import {
+  isAdmin,
+  isManager,
+  type Principal,
+  requireKey,
+  requireManager,
+  requireToken,
+} from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { type ApiKey, Prisma, type PrismaClient, type User } from '#generated/prisma/client.ts'
+import { activeInSql, activeWhere, type KeyFilter, visibleInSql, visibleTo } from './key-filter.ts'
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
 import { changedColumns, type KeyChange, type KeyRules, type NewKey, newColumns } from './key-input.ts'
 
@@ -18,13 +28,6 @@ export interface KeysDeps {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
   readonly rules: KeyRules
-}
-
-export interface KeyFilter {
-  /** Selects keys that are usable now (true) or not (false); both by default. */
-  readonly active?: boolean | undefined
-  /** Selects the keys of this user; an invalid id matches nothing. */
-  readonly ownerId?: string | undefined
 }
 
 /** The columns and relations to read; whole rows by default. */
@@ -49,14 +52,36 @@ export interface Keys {
   create(caller: Principal, input: NewKey): Promise<{ key: ApiKey; fullKey: string }>
   /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
   find(caller: Principal, id: string, query?: KeyQuery): Promise<ApiKey>
+  /**
+   * The keys with these ids that the caller may see, in one statement and in no particular order; an API key without `admin`
+   * sees only itself, as in {@link Keys.current}.
+   */
+  findMany(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
   /** Newest first. */
   list(caller: Principal, query: ListQuery & KeyQuery, filter?: KeyFilter): Promise<ApiKey[]>
   count(caller: Principal, filter?: KeyFilter): Promise<number>
+  /** The same page of the keys of several owners, by owner; at most two statements. */
+  listOfOwners(
+    caller: Principal,
+    ownerIds: readonly string[],
+    query: ListQuery & KeyQuery,
+    filter?: Pick<KeyFilter, 'active'>,
+  ): Promise<Map<string, ApiKey[]>>
+  /** How many keys each of several owners has; owners without any are left out. */
+  countOfOwners(
+    caller: Principal,
+    ownerIds: readonly string[],
+    filter?: Pick<KeyFilter, 'active'>,
+  ): Promise<Map<string, number>>
   /**
    * Returns the condition that limits `find`, `list` and `count`, for queries that reach keys through a relation. Combine it
    * by `AND`: spread into a `where`, it could replace another condition on the same column.
    */
   visibleTo(caller: Principal): Prisma.ApiKeyWhereInput
+  /**
+   * Checks the condition of {@link findMany} on a row that has been read, for to-one relations, which Prisma cannot filter.
+   */
+  isVisibleTo(caller: Principal, key: Pick<ApiKey, 'id' | 'ownerId' | 'createdById'>): boolean
   /** Returns the key that the caller presented, with its owner and effective limits. */
   current(caller: Principal): Promise<{ key: ApiKey; owner: User; rateLimits: KeyRateLimits }>
   /** @throws Problem `key_not_found`, `invalid_request`; `role_denied` for an owner who did not create the key */
@@ -90,6 +115,18 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       where: { id, AND: [visibleTo(caller)] },
     })
     return key ?? fail('key_not_found')
+  }
+
+  async function list(caller: Principal, query: ListQuery & KeyQuery, filter: KeyFilter = {}) {
+    requireManager(caller)
+    if (filter.ownerId !== undefined && !validate(filter.ownerId)) return []
+    return readList(query, ({ where, ...keyset }) =>
+      prisma.apiKey.findMany({
+        ...columnsOf(query),
+        ...keyset,
+        where: { ...where, ...whereOf(caller, filter) },
+      }),
+    )
   }
 
   const rateLimits = ({ chatPerMinute, uploadPerMinute }: ApiKey): KeyRateLimits => ({
@@ -128,25 +165,49 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       return { key, fullKey }
     },
     find,
-    async list(caller, query, filter = {}) {
-      requireManager(caller)
-      if (filter.ownerId !== undefined && !validate(filter.ownerId)) return []
-      return readList(query, ({ where, ...keyset }) =>
-        prisma.apiKey.findMany({
-          ...columnsOf(query),
-          ...keyset,
-          where: { ...where, ...whereOf(caller, filter) },
-        }),
-      )
+    async findMany(caller, ids, query = {}) {
+      const { via } = caller
+      const known = validIds(ids)
+      if (known.length === 0) return []
+      const visible = via.kind === 'key' && !isManager(caller) ? { id: via.keyId } : visibleTo(caller)
+      const where = { id: { in: known }, AND: [visible] }
+      return prisma.apiKey.findMany({ ...columnsOf(query), where })
     },
+    list,
     async count(caller, filter = {}) {
       requireManager(caller)
       if (filter.ownerId !== undefined && !validate(filter.ownerId)) return 0
       return prisma.apiKey.count({ where: whereOf(caller, filter) })
     },
+    async listOfOwners(caller, ownerIds, query, filter = {}) {
+      requireManager(caller)
+      return readPagesOfLists(query, ownerIds, {
+        ...{ prisma, table: 'api_keys', parentColumn: 'owner_id' },
+        where: Prisma.sql`${visibleInSql(caller)} AND ${activeInSql(filter.active, runtime.now())}`,
+        readOne: (ownerId) => list(caller, query, { ...filter, ownerId }),
+        readRows: (ids) =>
+          prisma.apiKey.findMany({
+            ...columnsOf(query),
+            where: { id: { in: [...ids] }, ...whereOf(caller, filter) },
+          }),
+      })
+    },
+    async countOfOwners(caller, ownerIds, filter = {}) {
+      requireManager(caller)
+      const counts = await prisma.apiKey.groupBy({
+        by: ['ownerId'],
+        where: { ownerId: { in: validIds(ownerIds) }, ...whereOf(caller, filter) },
+        _count: { _all: true },
+      })
+      return new Map(counts.map(({ ownerId, _count }) => [ownerId, _count._all]))
+    },
     visibleTo(caller) {
       requireManager(caller)
       return visibleTo(caller)
+    },
+    isVisibleTo(caller, { id, ownerId, createdById }) {
+      if (!isManager(caller)) return caller.via.kind === 'key' && caller.via.keyId === id
+      return isAdmin(caller) || ownerId === caller.userId || createdById === caller.userId
     },
     async current(caller) {
       const { keyId } = requireKey(caller)
@@ -227,16 +288,4 @@ function requireKeyCreator(caller: Principal, { permissions }: NewKey): void {
 
 function managedBy(caller: Principal): Prisma.ApiKeyWhereInput {
   return isAdmin(caller) ? {} : { createdById: caller.userId }
-}
-
-function visibleTo(caller: Principal): Prisma.ApiKeyWhereInput {
-  return isAdmin(caller) ? {} : { OR: [{ createdById: caller.userId }, { ownerId: caller.userId }] }
-}
-
-/** The condition of `isActive` in key.ts for the database. */
-function activeWhere(active: boolean | undefined, now: Date): Prisma.ApiKeyWhereInput {
-  if (active === undefined) return {}
-  return active
-    ? { revokedAt: null, expiresAt: { gt: now } }
-    : { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] }
 }

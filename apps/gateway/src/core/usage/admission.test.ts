@@ -116,7 +116,7 @@ test('a caller over its limit receives the delay and the state of its window', a
   expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
 })
 
-test('an invalid key counts against its address, an unknown one without taking a point of a key', async () => {
+test('an invalid key counts against its address, and an unknown one takes no point of a key', async () => {
   const revoked = await services.ownKey(owner)
   await services.keys.revoke(owner, revoked.id)
   expect([await ask(unknown, 'chat'), await ask(revoked, 'upload')]).toEqual(['key_unknown', 'key_revoked'])

@@ -1,5 +1,12 @@
 import { type CallOutcome, OUTCOMES } from './ledger.ts'
-import { AGENT_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf, timeOf } from './query-fields.ts'
+import {
+  AGENT_LENGTH_MAX,
+  CONVERSATION_LENGTH_MAX,
+  oneOf,
+  REQUEST_ID_LENGTH_MAX,
+  textOf,
+  timeOf,
+} from './query-fields.ts'
 import type { ScopeFilter } from './scope.ts'
 
 /** A query for rows of the ledger as the faces receive it, before any check. */
@@ -8,6 +15,8 @@ export interface CallsInput extends ScopeFilter {
   /** An outcome, or `running` for calls that have not ended. */
   readonly outcome?: string | undefined
   readonly requestId?: string | undefined
+  /** The id by which the client names the conversation. */
+  readonly conversation?: string | undefined
   /** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
   readonly from?: string | Date | undefined
   /** The end of the range, exclusive. */
@@ -18,20 +27,23 @@ export interface CallsQuery extends ScopeFilter {
   readonly agent?: string | undefined
   readonly outcome?: CallOutcome | 'running' | undefined
   readonly requestId?: string | undefined
+  readonly conversation?: string | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined
 }
 
-const OUTCOMES_OR_RUNNING = [...OUTCOMES, 'running' as const]
+export const OUTCOMES_OR_RUNNING = [...OUTCOMES, 'running' as const]
 
 /** @throws Problem `invalid_request` */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
-  const { agent, outcome, requestId, from, to, keyId, userId } = input
+  const { agent, outcome, requestId, conversation, from, to, keyId, userId } = input
   return {
     ...{ keyId, userId },
     agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
     outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES_OR_RUNNING, outcome),
     requestId: requestId === undefined ? undefined : textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
+    conversation:
+      conversation === undefined ? undefined : textOf('conversation', conversation, CONVERSATION_LENGTH_MAX),
     from: from === undefined ? undefined : timeOf('from', from),
     to: to === undefined ? undefined : timeOf('to', to),
   }

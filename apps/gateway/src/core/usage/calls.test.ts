@@ -4,6 +4,7 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
+import type { CallsInput } from './calls-query.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { createUsageService, type UsageDeps, type UsageService } from './usage.ts'
 
@@ -55,6 +56,33 @@ test.each(['embedded', 'server'] as const)('%s: a page has the requested columns
   const page = usage.calls(owner, {}, { take: -1 })
   await expect(page).rejects.toMatchObject({ reason: 'invalid_request' })
 })
+
+test.each(['embedded', 'server'] as const)(
+  '%s: a count is exact up to its bound, then null',
+  async (kind) => {
+    const { sql } = services.database
+    const counted = await services.ownKey(await services.join('premium'))
+    const usage = usageWith({ database: { ...services.database, kind } })
+    const count = (filter: CallsInput = {}) => usage.countCalls(counted.caller, filter)
+    const insert = (agent: string, calls: number) =>
+      sql.query(
+        `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, admitted_at)
+       SELECT gen_random_uuid(), '', $1, $2, 'chat', 'rest', $3, $1, now() FROM generate_series(1, $4::int)`,
+        [counted.id, counted.ownerId, agent, calls],
+      )
+    expect(await count()).toBe(0)
+    await insert('dify', 9_990)
+    await insert('coze', 10)
+    expect(await count()).toBe(10_000)
+    expect(await count({ agent: 'dify' })).toBe(9_990)
+    expect(await count({ outcome: 'done' })).toBe(0)
+    await insert('dify', 1)
+    expect(await count()).toBeNull()
+    await expect(usage.countCalls(foreign.caller, { keyId: counted.id })).rejects.toMatchObject({
+      reason: 'key_not_found',
+    })
+  },
+)
 
 test('an export continues after its first batch, with each call once, newest first', async () => {
   await services.database.sql.query(

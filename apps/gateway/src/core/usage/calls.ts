@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import type { Sql } from '#core/database/database.ts'
+import { validIds } from '#core/database/valid-ids.ts'
 import { refuseField } from '#core/errors.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
@@ -7,7 +8,7 @@ import type { Call, Prisma, PrismaClient } from '#generated/prisma/client.ts'
 import type { CallsQuery } from './calls-query.ts'
 import type { Slices } from './reads.ts'
 import type { ReadDeps } from './reports.ts'
-import { type Scope, scopeOf } from './scope.ts'
+import { ownScopeOf, type Scope, scopeOf } from './scope.ts'
 
 /** The columns to read, as Pothos passes them to a resolver; by default all of them. A call has no relations. */
 export interface CallQuery {
@@ -30,8 +31,7 @@ export function readCalls(
   query: CallsQuery,
   page: ListQuery & CallQuery,
 ): Promise<Call[]> {
-  // Reading backwards would need slices of its own for filters that match few rows, and no face offers it.
-  if (page.take < 0) refuseField(['last'], 'calls are read from the newest on; expected first.')
+  requireForward(page)
   return readList(page, ({ where: { id }, take }) =>
     readBefore(deps, caller, query, {
       before: id && 'lt' in id ? id.lt : undefined,
@@ -39,6 +39,42 @@ export function readCalls(
       select: page.select,
     }),
   )
+}
+
+/** Reading backwards would need slices of its own for filters that match few rows, and no face offers it. */
+export function requireForward({ take }: ListQuery): void {
+  if (take < 0) refuseField(['last'], 'calls are read from the newest on; expected first.')
+}
+
+/** Larger counts are not exact anywhere, because an exact one would read the whole ledger. */
+export const COUNT_MAX = 10_000
+
+/**
+ * The number of calls that match the filter; null if there are more than {@link COUNT_MAX}.
+ *
+ * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
+ */
+export function countCalls(
+  { prisma, sql, reads, requireKnownAgent }: CallsDeps,
+  caller: Principal,
+  query: CallsQuery,
+): Promise<number | null> {
+  return reads.inTurn(async () => {
+    const { slices } = reads
+    const scope = await scopeOf(sql, caller, query)
+    await requireKnownAgent(query.agent)
+    const where = filterOf(scope, query)
+    const count = (idRange: Prisma.CallWhereInput) =>
+      prisma.call.count({ where: { AND: [where, idRange] }, take: COUNT_MAX + 1 })
+    let counted = slices === undefined ? await count({}) : 0
+    if (slices !== undefined) {
+      for await (const { first, end } of slicesOf({ sql, slices, scope, query })) {
+        counted += await slices.run(() => count({ id: { gte: first, lt: end } }))
+        if (counted > COUNT_MAX) break
+      }
+    }
+    return counted > COUNT_MAX ? null : counted
+  })
 }
 
 const BATCH_ROWS = 1_000
@@ -72,15 +108,38 @@ async function* followingBatches(
 
 /** Returns null for a call that does not exist and for one that the caller may not see. */
 export async function findCall(
-  { prisma, sql }: Pick<CallsDeps, 'prisma' | 'sql'>,
+  { prisma }: Pick<CallsDeps, 'prisma'>,
   caller: Principal,
   id: string,
   query: CallQuery = {},
 ): Promise<Call | null> {
   if (!validate(id)) return null
-  const where = filterOf(await scopeOf(sql, caller, {}), {})
-  const call = await prisma.call.findFirst({ ...columnsOf(query), where: { AND: [where, { id }] } })
+  const call = await prisma.call.findFirst({
+    ...columnsOf(query),
+    where: { AND: [callsVisibleTo(caller), { id }] },
+  })
   return call && shownTo(caller)(call)
+}
+
+/** The calls with these ids that the caller may see, in one statement and in no particular order. */
+export async function findCalls(
+  { prisma }: Pick<CallsDeps, 'prisma'>,
+  caller: Principal,
+  ids: readonly string[],
+  query: CallQuery = {},
+): Promise<Call[]> {
+  const known = validIds(ids)
+  if (known.length === 0) return []
+  const calls = await prisma.call.findMany({
+    ...columnsOf(query),
+    where: { AND: [callsVisibleTo(caller), { id: { in: known } }] },
+  })
+  return calls.map(shownTo(caller))
+}
+
+/** The condition for the calls that the caller may see. */
+export function callsVisibleTo(caller: Principal): Prisma.CallWhereInput {
+  return filterOf(ownScopeOf(caller), {})
 }
 
 /** Adds the id, from which the next page continues, to the selected columns. */
@@ -124,19 +183,13 @@ function readBefore(
  * statement would read the whole ledger and block an embedded database meanwhile.
  */
 async function findInSlices(
-  { sql, slices, scope, query }: { sql: Sql; slices: Slices; scope: Scope; query: CallsQuery },
+  { sql, slices, scope, query }: SlicedScope,
   cursor: string | undefined,
   take: number,
   find: (idRange: Prisma.CallWhereInput, takeMax: number) => Promise<Call[]>,
 ): Promise<Call[]> {
   const found: Call[] = []
-  const last = query.from === undefined ? LEAST_ID : idAt(query.from, -DAY_MS)
-  let end = leastId(cursor, query.to === undefined ? GREATEST_ID : idAt(query.to, DAY_MS))
-  while (found.length < take && end > last) {
-    const first = await slices.run(async (rowsMax) => {
-      const [row] = await sql.query<{ id: string }>(boundaryOf(scope), [end, rowsMax, ...ownerOf(scope)])
-      return row === undefined || row.id < last ? last : row.id
-    })
+  for await (const { first, end } of slicesOf({ sql, slices, scope, query }, cursor)) {
     while (found.length < take) {
       const lt = found.at(-1)?.id ?? end
       const some = await slices.run(async (rowsMax) => {
@@ -146,9 +199,33 @@ async function findInSlices(
       found.push(...some.rows)
       if (some.rows.length < some.takeMax) break
     }
-    end = first
+    if (found.length >= take) break
   }
   return found
+}
+
+interface SlicedScope {
+  readonly sql: Sql
+  readonly slices: Slices
+  readonly scope: Scope
+  readonly query: CallsQuery
+}
+
+/** Ranges of ids, newest first, that contain a bounded number of the scope's rows each. */
+async function* slicesOf(
+  { sql, slices, scope, query: { from, to } }: SlicedScope,
+  cursor?: string,
+): AsyncGenerator<{ first: string; end: string }> {
+  const last = from === undefined ? LEAST_ID : idAt(from, -DAY_MS)
+  let end = leastId(cursor, to === undefined ? GREATEST_ID : idAt(to, DAY_MS))
+  while (end > last) {
+    const first = await slices.run(async (rowsMax) => {
+      const [row] = await sql.query<{ id: string }>(boundaryOf(scope), [end, rowsMax, ...ownerOf(scope)])
+      return row === undefined || row.id < last ? last : row.id
+    })
+    yield { first, end }
+    end = first
+  }
 }
 
 const LEAST_ID = '00000000-0000-0000-0000-000000000000'
@@ -175,13 +252,15 @@ function ownerOf(scope: Scope): string[] {
   }
 }
 
-function filterOf(scope: Scope, { agent, outcome, requestId, from, to }: CallsQuery): Prisma.CallWhereInput {
+function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
+  const { agent, outcome, requestId, conversation, from, to } = query
   return {
     ...(scope.kind === 'key' && { keyId: scope.keyId }),
     ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
     ...(agent !== undefined && { agent }),
     ...(outcome !== undefined && { outcome: outcome === 'running' ? null : outcome }),
     ...(requestId !== undefined && { requestId }),
+    ...(conversation !== undefined && { conversation }),
     ...((from !== undefined || to !== undefined) && {
       admittedAt: { ...(from && { gte: from }), ...(to && { lt: to }) },
       // Ids begin with the time, so the range of ids selects the rows through the primary key. The day of slack covers calls
@@ -201,9 +280,14 @@ function idAt(moment: Date, slackMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** Hides the platform's own error details from callers who are not administrators. */
-function shownTo(caller: Principal): (call: Call) => Call {
+/** Whether the caller may see what the platform said about an error. */
+export function seesPlatform(caller: Principal): boolean {
   return isAdmin(caller)
+}
+
+/** Hides what the platform said from callers who may not see it. */
+function shownTo(caller: Principal): (call: Call) => Call {
+  return seesPlatform(caller)
     ? (call) => call
     : (call) => ({ ...call, platformStatus: null, platformCode: null, platformLogId: null })
 }

@@ -7,11 +7,11 @@ const durations: Arbitrary<number[]> = array(integer({ min: 1, max: 0x7fffffff }
 test('a quantile is within 5 % of the true one, whatever the values', () => {
   assert(
     property(durations, (values) => {
-      const told = histogramOf(values).quantiles()
+      const quantiles = histogramOf(values).quantiles()
       for (const [share, value] of [
-        [0.5, told?.p50],
-        [0.95, told?.p95],
-        [0.99, told?.p99],
+        [0.5, quantiles?.p50],
+        [0.95, quantiles?.p95],
+        [0.99, quantiles?.p99],
       ] as const) {
         const truth = rankOf(values, share)
         expect(Math.abs((value ?? Number.NaN) - truth) / truth).toBeLessThan(0.05)
@@ -50,7 +50,7 @@ test('subtracting restores the previous state', () => {
   )
 })
 
-test('JSON after JSON reads as the sum, spaced as PostgreSQL or JavaScript do it', () => {
+test('concatenated JSON is read as the sum, with the spacing of PostgreSQL or JavaScript', () => {
   const sparse = dictionary(integer({ min: 0, max: 226 }).map(String), integer({ min: 1, max: 1_000_000 }))
   assert(
     property(array(sparse), (parts) => {
@@ -66,7 +66,7 @@ test('JSON after JSON reads as the sum, spaced as PostgreSQL or JavaScript do it
   )
 })
 
-test.each(['', '{}', '{}{}'])('%j counts nothing', (json) => {
+test.each(['', '{}', '{}{}'])('%j is read as a histogram without values', (json) => {
   const histogram = new Histogram()
   histogram.addJson(json)
   expect(histogram.quantiles()).toBeNull()
@@ -78,7 +78,7 @@ function histogramOf(values: readonly number[]): Histogram {
   return histogram
 }
 
-/** As the settlement's SQL counts. */
+/** Counts the values as the SQL of the settlement does. */
 function jsonOf(values: readonly number[]): string {
   const cells = Map.groupBy(values, (value) => Math.ceil(Math.log(value) / Math.log(GROWTH)))
   return JSON.stringify(Object.fromEntries([...cells].map(([index, { length }]) => [index, length])))

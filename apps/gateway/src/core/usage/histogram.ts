@@ -31,8 +31,8 @@ export class Histogram {
     const cells = this.#cells
     let cell = 0
     let number = 0
-    for (let at = 0; at < json.length; at += 1) {
-      const code = json.charCodeAt(at)
+    for (let index = 0; index < json.length; index += 1) {
+      const code = json.charCodeAt(index)
       if (code >= ZERO && code <= NINE) {
         number = number * 10 + code - ZERO
       } else if (code === COLON) {

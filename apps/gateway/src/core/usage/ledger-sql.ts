@@ -11,15 +11,17 @@ const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 
 
 /**
  * The reason to reject a call of a known key, apart from its quota. The rule about allowed agents is the same as that of
- * `usableAgents` in `agents/usable.ts`.
+ * `usableAgents` in `agents/usable.ts`. An upload may name no agent, and never names an app, so a key for some apps of an
+ * agent may upload for that agent.
  */
 const REFUSAL = `
       WHEN revoked_at IS NOT NULL THEN 'key_revoked'
       WHEN expires_at <= m.clock THEN 'key_expired'
       WHEN status <> 'active' THEN 'owner_suspended'
       WHEN NOT (permission = ANY (permissions) OR 'admin' = ANY (permissions)) THEN 'permission_denied'
-      WHEN cardinality(allowed_agents) > 0
-        AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents)) THEN 'agent_denied'`
+      WHEN cardinality(allowed_agents) > 0 AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents))
+        AND NOT (kind = 'upload' AND (agent = '' OR EXISTS (
+          SELECT FROM unnest(allowed_agents) AS allowed WHERE starts_with(allowed, agent || '/')))) THEN 'agent_denied'`
 
 /** Adds the admitted calls `a` to the counters; a counter of an earlier period starts again from zero. */
 const COUNTED_USER = `

@@ -56,7 +56,7 @@ describe(kind, () => {
 
   async function userOf(more: Partial<Prisma.UserCreateInput> = {}): Promise<string> {
     const id = v7()
-    const at = new Date()
+    const now = new Date()
     const columns = {
       username: id,
       usernameKey: id,
@@ -64,7 +64,7 @@ describe(kind, () => {
       role: 'user',
       maxApiCalls: 1_000,
     } as const
-    await database.prisma.user.create({ data: { id, ...columns, createdAt: at, updatedAt: at, ...more } })
+    await database.prisma.user.create({ data: { id, ...columns, createdAt: now, updatedAt: now, ...more } })
     return id
   }
 
@@ -83,7 +83,7 @@ describe(kind, () => {
       hash: randomHash(),
       ownerId: ownerId ?? (await userOf()),
     }
-    const at = new Date()
+    const now = new Date()
     const columns = { prefix: '', name: '', description: '', permissions: ['chat'], expiresAt: inDays(1) }
     await database.prisma.apiKey.create({
       data: {
@@ -91,7 +91,7 @@ describe(kind, () => {
         hash: Buffer.from(key.hash, 'hex'),
         ...columns,
         createdById: key.ownerId,
-        createdAt: at,
+        createdAt: now,
         ...more,
       },
     })
@@ -115,49 +115,49 @@ describe(kind, () => {
 
   // A call that arrives alone uses a different statement.
   describe.each(['alone', 'with another'])('a call %s', (company) => {
-    async function admit(asked: Admission): Promise<Admitted> {
-      if (company === 'alone') return ledger.admit(asked)
+    async function admit(admission: Admission): Promise<Admitted> {
+      if (company === 'alone') return ledger.admit(admission)
       const other = admissionOf(await keyOf())
-      const [admitted] = await Promise.all([ledger.admit(asked), ledger.admit(other)])
+      const [admitted] = await Promise.all([ledger.admit(admission), ledger.admit(other)])
       return admitted
     }
 
     test('an admitted call is counted and written before admission resolves', async () => {
       const key = await keyOf()
-      const asked = admissionOf(key, { app: 'app-1', endUser: '安娜', conversation: 'chat-1' })
-      expect(await admit(asked)).toEqual({ keyId: key.id, ownerId: key.ownerId })
+      const admission = admissionOf(key, { app: 'app-1', endUser: '安娜', conversation: 'chat-1' })
+      expect(await admit(admission)).toEqual({ keyId: key.id, ownerId: key.ownerId })
       expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
-      expect(await rowOf(asked.callId)).toMatchObject({
+      expect(await rowOf(admission.callId)).toMatchObject({
         ...{ requestId: 'request-1', keyId: key.id, ownerId: key.ownerId, kind: 'chat', face: 'rest' },
         ...{ agent: 'dify', app: 'app-1', endUser: '安娜', conversation: 'chat-1' },
         ...{ outcome: null, endedAt: null, admittedAt: expect.any(Date) },
       })
       const { lastUsedAt } = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
-      expect(lastUsedAt).toEqual((await rowOf(asked.callId)).admittedAt)
+      expect(lastUsedAt).toEqual((await rowOf(admission.callId)).admittedAt)
     })
 
-    test('of several reasons the first is reported, and a rejected call leaves no trace', async () => {
+    test('of several reasons the first is reported, and a rejected call is neither counted nor stored', async () => {
       const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
       const key = await keyOf(ownerId, {
         ...{ revokedAt: new Date(), expiresAt: inDays(-1) },
         ...{ permissions: ['upload'], allowedAgents: ['fastgpt'] },
       })
       const { apiKey, user } = database.prisma
-      const mend = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
+      const updateKey = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
       const reasons: string[] = []
       const ask = async (hash = key.hash) => reasons.push(await refusal(admit(admissionOf({ hash }))))
 
       await ask(randomHash())
       await ask()
-      await mend({ revokedAt: null })
+      await updateKey({ revokedAt: null })
       await ask()
-      await mend({ expiresAt: inDays(1) })
+      await updateKey({ expiresAt: inDays(1) })
       await ask()
       await user.update({ where: { id: ownerId }, data: { status: 'active' } })
       await ask()
-      await mend({ permissions: ['chat'] })
+      await updateKey({ permissions: ['chat'] })
       await ask()
-      await mend({ allowedAgents: ['fastgpt', 'dify'] })
+      await updateKey({ allowedAgents: ['fastgpt', 'dify'] })
       await ask()
       expect(await usageOf(key)).toEqual({ user: 0, key: 0, day: 0, month: 0, rows: 0 })
       await user.update({ where: { id: ownerId }, data: { maxApiCalls: 1 } })
@@ -225,7 +225,7 @@ describe(kind, () => {
       expect(await refusal(admit(admissionOf(key)))).toBe('quota_exceeded')
     })
 
-    test('a period never goes back: a lagging clock counts into the later one', async () => {
+    test('a period never goes back, so a call by a lagging clock counts into the later period', async () => {
       const ahead = { quotaPeriod: 'day', maxApiCalls: 6, apiCallsCount: 5, quotaStart: dayStart(1) } as const
       const key = await keyOf(await userOf(ahead), { dayStart: dayStart(1), dayCalls: 7 })
       expect(await refusal(admit(admissionOf(key)))).toBe('admitted')
@@ -235,7 +235,7 @@ describe(kind, () => {
 
     test("a time in the future in one user's rows affects only that user", async () => {
       const ahead = { quotaPeriod: 'day', apiCallsCount: 5, quotaStart: dayStart(2) } as const
-      const strange = await keyOf(await userOf(ahead), { dayStart: dayStart(2) })
+      const skewed = await keyOf(await userOf(ahead), { dayStart: dayStart(2) })
       const counted = {
         quotaPeriod: 'day',
         maxApiCalls: 6,
@@ -244,8 +244,8 @@ describe(kind, () => {
       } as const
       const key = await keyOf(await userOf(counted), { dayStart: dayStart(0), dayCalls: 7 })
       const [first, second] = [admissionOf(key), admissionOf(key)]
-      const told = [strange, strange].map((each) => refusal(admit(admissionOf(each))))
-      expect(await Promise.all([refusal(admit(first)), ...told])).toEqual(Array(3).fill('admitted'))
+      const results = [skewed, skewed].map((each) => refusal(admit(admissionOf(each))))
+      expect(await Promise.all([refusal(admit(first)), ...results])).toEqual(Array(3).fill('admitted'))
       expect(await usageOf(key)).toMatchObject({ user: 6, day: 8 })
       expect((await rowOf(first.callId)).admittedAt.getTime()).toBeLessThan(dayStart(1).getTime())
       expect(await refusal(admit(second))).toBe('quota_exceeded')
@@ -274,27 +274,27 @@ describe(kind, () => {
     })
   })
 
-  test('of 400 calls at once exactly the 100 that the quota leaves are admitted, over all keys of a user', async () => {
+  test('of 400 concurrent calls with two keys of a user, exactly the 100 of its remaining quota are admitted', async () => {
     const ownerId = await userOf({ maxApiCalls: 103, apiCallsCount: 3 })
     const keys = await Promise.all([keyOf(ownerId), keyOf(ownerId)])
     const others = [await keyOf(), await keyOf()]
-    const asked = Array.from({ length: 400 }, (_, index) => keys[index % 2] as Key)
-    const told = await Promise.all(
-      asked.flatMap((key, index) =>
+    const keyOfCall = Array.from({ length: 400 }, (_, index) => keys[index % 2] as Key)
+    const results = await Promise.all(
+      keyOfCall.flatMap((key, index) =>
         [key, others[index % 2] as Key].map((each) => refusal(ledger.admit(admissionOf(each)))),
       ),
     )
-    expect(told.filter((_, index) => index % 2 === 0).filter((reason) => reason === 'admitted')).toHaveLength(
-      100,
-    )
-    expect(told.filter((_, index) => index % 2 === 1)).toEqual(Array(400).fill('admitted'))
+    expect(
+      results.filter((_, index) => index % 2 === 0).filter((reason) => reason === 'admitted'),
+    ).toHaveLength(100)
+    expect(results.filter((_, index) => index % 2 === 1)).toEqual(Array(400).fill('admitted'))
     const usages = await Promise.all([...keys, ...others].map(usageOf))
     expect(usages.map(({ user }) => user)).toEqual([103, 103, 200, 200])
     for (const { key, rows } of usages) expect(rows).toBe(key)
     expect((usages[0]?.key ?? 0) + (usages[1]?.key ?? 0)).toBe(100)
   })
 
-  test('a value that the database refuses fails its call alone', async () => {
+  test('a value that the database rejects fails only its own call', async () => {
     const key = await keyOf()
     const good = Array.from({ length: 9 }, () => admissionOf(key))
     const bad = admissionOf(key, { app: 'a\u0000b' })
@@ -305,7 +305,7 @@ describe(kind, () => {
     expect(await usageOf(key)).toMatchObject({ user: 9, key: 9, rows: 9 })
   })
 
-  test('an admission whose answer was lost is sent again and counted once', async () => {
+  test('an admission whose result is lost is retried and counted once', async () => {
     let losses = 2
     const sql: Sql = {
       async query<Row>(text: string, values?: readonly unknown[]) {
@@ -317,8 +317,8 @@ describe(kind, () => {
     }
     const key = await keyOf(await userOf({ maxApiCalls: 2 }))
     const flaky = ledgerOf({ sql })
-    const asked = [admissionOf(key), admissionOf(key), admissionOf(key)]
-    expect(await Promise.all(asked.map((each) => refusal(flaky.admit(each))))).toEqual([
+    const admissions = [admissionOf(key), admissionOf(key), admissionOf(key)]
+    expect(await Promise.all(admissions.map((each) => refusal(flaky.admit(each))))).toEqual([
       'admitted',
       'admitted',
       'quota_exceeded',
@@ -326,7 +326,7 @@ describe(kind, () => {
     expect(await usageOf(key)).toMatchObject({ user: 2, key: 2, rows: 2 })
   })
 
-  test('an admission whose answer is lost for good is rejected, and a call that it counted is settled', async () => {
+  test('an admission whose results are all lost is rejected, and the call that it counted is settled', async () => {
     let isLosing = true
     let elapsedMs = 0
     const sql: Sql = {
@@ -338,16 +338,18 @@ describe(kind, () => {
     }
     const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
     const flaky = ledgerOf({ sql, runtime })
-    const asked = admissionOf(await keyOf())
-    expect(await refusal(flaky.admit(asked))).toBe('unavailable')
+    const admission = admissionOf(await keyOf())
+    expect(await refusal(flaky.admit(admission))).toBe('unavailable')
     isLosing = false
-    await vi.waitFor(async () =>
-      expect(await rowOf(asked.callId)).toMatchObject({ outcome: 'rejected', reason: 'unavailable' }),
+    await vi.waitFor(
+      async () =>
+        expect(await rowOf(admission.callId)).toMatchObject({ outcome: 'rejected', reason: 'unavailable' }),
+      20_000,
     )
     await flaky.close(5_000)
   })
 
-  test('an admission behind a hanging statement is rejected within two seconds and not sent any more', async () => {
+  test('an admission that waits for a hanging statement is rejected within two seconds and never sent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] })
     try {
       const hang = Promise.withResolvers<void>()
@@ -362,13 +364,13 @@ describe(kind, () => {
       const slow = ledgerOf({ sql })
       const key = await keyOf()
       const [first, behind] = [admissionOf(key), admissionOf(key)]
-      const told = [refusal(slow.admit(first))]
+      const results = [refusal(slow.admit(first))]
       await vi.advanceTimersByTimeAsync(1)
-      told.push(refusal(slow.admit(behind)))
+      results.push(refusal(slow.admit(behind)))
       await vi.advanceTimersByTimeAsync(2_010)
-      expect(await Promise.all(told)).toEqual(['unavailable', 'unavailable'])
+      expect(await Promise.all(results)).toEqual(['unavailable', 'unavailable'])
       hang.resolve()
-      await vi.waitFor(async () => expect((await rowOf(first.callId)).outcome).toBe('rejected'))
+      await vi.waitFor(async () => expect((await rowOf(first.callId)).outcome).toBe('rejected'), 20_000)
       expect(sent.join()).not.toContain(behind.callId)
       expect(await usageOf(key)).toMatchObject({ key: 1, rows: 1 })
       await slow.close(5_000)
@@ -378,10 +380,10 @@ describe(kind, () => {
   })
 
   test.runIf(kind === 'server')(
-    'an admission that is repeated while its first statement still runs counts once',
+    'an admission that is retried while its first statement still runs counts once',
     async () => {
       const key = await keyOf()
-      const asked = admissionOf(key)
+      const admission = admissionOf(key)
       const started = Promise.withResolvers<void>()
       let first: Promise<unknown> | undefined
       const sql: Sql = {
@@ -399,7 +401,7 @@ describe(kind, () => {
       await locker.connect()
       await locker.query('BEGIN')
       await locker.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [key.ownerId])
-      const told = refusal(ledgerOf({ sql }).admit(asked))
+      const result = refusal(ledgerOf({ sql }).admit(admission))
       await started.promise
       // Both wait for the row, so that neither sees what the other writes.
       await vi.waitFor(async () => {
@@ -407,11 +409,11 @@ describe(kind, () => {
           "SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')",
         )
         expect(waiting.rowCount).toBe(2)
-      })
+      }, 20_000)
       await locker.query('COMMIT')
       await locker.end()
       await first
-      expect(await told).toBe('admitted')
+      expect(await result).toBe('admitted')
       expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
     },
   )
@@ -426,7 +428,7 @@ describe(kind, () => {
     })
   })
 
-  test('an end is written once: the first one is kept', async () => {
+  test('the first end of a call is written, and later ones are ignored', async () => {
     const { callId } = await admitted()
     const tokens = { promptTokens: 7, completionTokens: 11, totalTokens: 18 }
     const times = { firstChunkMs: 12.6, durationMs: 99.4 }
@@ -457,15 +459,15 @@ describe(kind, () => {
   })
 
   test('an end that the database rejects is reported, and the others of its batch are written', async () => {
-    const told: unknown[] = []
-    const observer = { batch: () => undefined, settleFailed: (error: unknown) => told.push(error) }
+    const reported: unknown[] = []
+    const observer = { batch: () => undefined, settleFailed: (error: unknown) => reported.push(error) }
     const instanceId = v7()
     const own = ledgerOf({ instanceId, observer })
     const calls = await Promise.all(
       [0, 1, 2, 3].map(async () => {
-        const asked = admissionOf(await keyOf())
-        await own.admit(asked)
-        return asked
+        const admission = admissionOf(await keyOf())
+        await own.admit(admission)
+        return admission
       }),
     )
     for (const [index, { callId }] of calls.entries()) {
@@ -474,7 +476,7 @@ describe(kind, () => {
     await own.close(5_000)
     const rows = await Promise.all(calls.map(({ callId }) => rowOf(callId)))
     expect(rows.map(({ outcome }) => outcome)).toEqual(['done', 'done', null, 'done'])
-    expect(told).toHaveLength(1)
+    expect(reported).toHaveLength(1)
   })
 
   test('an end is retried until the database accepts it, and closing waits for that', async () => {
@@ -486,11 +488,11 @@ describe(kind, () => {
       },
     }
     const flaky = ledgerOf({ sql })
-    const asked = admissionOf(await keyOf())
-    await flaky.admit(asked)
-    flaky.settle({ ...asked, outcome: 'done', durationMs: 1 })
+    const admission = admissionOf(await keyOf())
+    await flaky.admit(admission)
+    flaky.settle({ ...admission, outcome: 'done', durationMs: 1 })
     await flaky.close(5_000)
-    expect((await rowOf(asked.callId)).outcome).toBe('done')
+    expect((await rowOf(admission.callId)).outcome).toBe('done')
   })
 
   test('a settlement batch that takes too long is written in smaller ones', async () => {
@@ -507,15 +509,15 @@ describe(kind, () => {
     }
     const slow = ledgerOf({ sql, instanceId: own })
     const key = await keyOf()
-    const asked = Array.from({ length: 40 }, () => admissionOf(key))
-    await Promise.all(asked.map((each) => slow.admit(each)))
-    for (const { callId } of asked) slow.settle({ callId, outcome: 'done', durationMs: 1 })
+    const admissions = Array.from({ length: 40 }, () => admissionOf(key))
+    await Promise.all(admissions.map((each) => slow.admit(each)))
+    for (const { callId } of admissions) slow.settle({ callId, outcome: 'done', durationMs: 1 })
     await slow.close(10_000)
     expect(sizes.slice(0, 3)).toEqual([40, 20, 10])
     expect(await database.prisma.call.count({ where: { keyId: key.id, outcome: 'done' } })).toBe(40)
   })
 
-  test('an end that times out by itself is retried and delays no other', async () => {
+  test('an end that times out is retried and delays no other', async () => {
     let tries = 0
     const [stuck, free] = [admissionOf(await keyOf()), admissionOf(await keyOf())]
     const sql: Sql = {
@@ -527,22 +529,22 @@ describe(kind, () => {
     const slow = ledgerOf({ sql })
     await Promise.all([slow.admit(stuck), slow.admit(free)])
     for (const { callId } of [stuck, free]) slow.settle({ callId, outcome: 'done', durationMs: 1 })
-    await vi.waitFor(async () => expect((await rowOf(free.callId)).outcome).toBe('done'))
+    await vi.waitFor(async () => expect((await rowOf(free.callId)).outcome).toBe('done'), 20_000)
     expect((await rowOf(stuck.callId)).outcome).toBeNull()
     await slow.close(10_000)
     expect((await rowOf(stuck.callId)).outcome).toBe('done')
   })
 
-  test.runIf(kind === 'server')('behind a lock, one end waits and the others are written', async () => {
+  test.runIf(kind === 'server')('an end whose row is locked waits, and the others are written', async () => {
     const impatient = await openDatabase({ kind: 'server', url: scratch?.url ?? '', statementTimeoutMs: 200 })
     const own = ledgerOf({ sql: impatient.sql })
     const calls = await Promise.all(
       [1, 2, 3, 4].map(async () => {
-        const asked = admissionOf(await keyOf(undefined, { permissions: ['chat'] }), {
+        const admission = admissionOf(await keyOf(undefined, { permissions: ['chat'] }), {
           agent: v7().slice(0, 8),
         })
-        await own.admit(asked)
-        return asked.callId
+        await own.admit(admission)
+        return admission.callId
       }),
     )
     const [locked = '', ...free] = calls
@@ -553,7 +555,7 @@ describe(kind, () => {
     for (const callId of calls) own.settle({ callId, outcome: 'done', durationMs: 1 })
     const outcomesOf = async (ids: string[]) =>
       (await Promise.all(ids.map(rowOf))).map(({ outcome }) => outcome)
-    await vi.waitFor(async () => expect(await outcomesOf(free)).toEqual(['done', 'done', 'done']), 10_000)
+    await vi.waitFor(async () => expect(await outcomesOf(free)).toEqual(['done', 'done', 'done']), 20_000)
     expect(await outcomesOf([locked])).toEqual([null])
     await locker.query('COMMIT')
     await locker.end()
@@ -562,7 +564,7 @@ describe(kind, () => {
     await impatient.close()
   })
 
-  test('an admission batch that the database cancels after its timeout is not repeated unchanged and counts nothing', async () => {
+  test('an admission batch that the database cancels after its timeout counts nothing and is retried in smaller ones', async () => {
     const sent: number[] = []
     const sql: Sql = {
       async query<Row>(text: string, values: readonly unknown[] = []) {
@@ -574,8 +576,8 @@ describe(kind, () => {
     }
     const slow = ledgerOf({ sql })
     const key = await keyOf()
-    const told = await Promise.all(Array.from({ length: 8 }, () => refusal(slow.admit(admissionOf(key)))))
-    expect(told).toEqual(Array(8).fill('admitted'))
+    const results = await Promise.all(Array.from({ length: 8 }, () => refusal(slow.admit(admissionOf(key)))))
+    expect(results).toEqual(Array(8).fill('admitted'))
     expect(sent.slice(0, 3)).toEqual([8, 4, 2])
     expect(await usageOf(key)).toMatchObject({ key: 8, rows: 8 })
 
@@ -583,13 +585,13 @@ describe(kind, () => {
     expect(await refusal(never.admit(admissionOf(key)))).toBe('unavailable')
   })
 
-  test('closing gives up on a database that does not come back, and reports it', async () => {
-    const told: unknown[] = []
+  test('closing gives up on a database that does not recover, and reports the error', async () => {
+    const reported: unknown[] = []
     const failed = Promise.withResolvers<void>()
     const observer = {
       batch: () => undefined,
       settleFailed(error: unknown) {
-        told.push(error)
+        reported.push(error)
         failed.resolve()
       },
     }
@@ -597,10 +599,10 @@ describe(kind, () => {
     down.settle({ callId: v7(), outcome: 'done', durationMs: 1 })
     await down.close(10)
     await failed.promise
-    expect(told).toEqual([lost])
+    expect(reported).toEqual([lost])
   })
 
-  test('a successor settles what was left open as interrupted; the settlement by the process itself replaces that and nothing else', async () => {
+  test('a successor settles open calls as interrupted, which only a late settlement by their own process replaces', async () => {
     const own = ledgerOf()
     const [open, ended, late] = await Promise.all([admitted(own), admitted(own), admitted(own)])
     own.settle({ ...ended, outcome: 'timeout', durationMs: 1 })
@@ -617,14 +619,14 @@ describe(kind, () => {
 
     own.settle({ ...late, outcome: 'done', durationMs: 1 })
     own.settle({ ...ended, outcome: 'done', durationMs: 1 })
-    // Not its call.
+    // The successor did not run this call, so its settlement is ignored.
     successor.settle({ ...open, outcome: 'done', durationMs: 1 })
     await Promise.all([own.close(5_000), successor.close(5_000)])
     expect(await outcomes()).toEqual(['interrupted', 'timeout', 'done', null])
   })
 
   test.runIf(kind === 'server')(
-    'two processes over the same keys and users neither deadlock nor miscount',
+    'two processes with the same keys and users neither deadlock nor miscount',
     async () => {
       const other = await open()
       // The retry of the batch would hide a deadlock.
@@ -640,28 +642,28 @@ describe(kind, () => {
       const quotas = [50, ...Array<number>(9).fill(1_000)]
       const users = await Promise.all(quotas.map((maxApiCalls) => userOf({ maxApiCalls })))
       const keys = await Promise.all(users.flatMap((user) => [keyOf(user), keyOf(user)]))
-      const askedOf = (process: Ledger) => async (key: Key) => {
-        const asked = admissionOf(key)
-        const reason = await refusal(process.admit(asked))
-        if (reason === 'admitted') process.settle({ ...asked, outcome: 'done', durationMs: 1 })
+      const runCallOn = (process: Ledger) => async (key: Key) => {
+        const admission = admissionOf(key)
+        const reason = await refusal(process.admit(admission))
+        if (reason === 'admitted') process.settle({ ...admission, outcome: 'done', durationMs: 1 })
         return { key, reason }
       }
       const ofProcesses = await Promise.all(
         ledgers.map(async (process, index) => {
-          const asked = Array.from({ length: 600 }, (_, nth) => keys[(nth + index) % keys.length] as Key)
-          // Half of them have crowds, the others a call at a time, which is another statement.
-          if (index < 2) return Promise.all(asked.map(askedOf(process)))
-          const told: Awaited<ReturnType<ReturnType<typeof askedOf>>>[] = []
-          for (const key of asked) told.push(await askedOf(process)(key))
-          return told
+          const keyOfCall = Array.from({ length: 600 }, (_, nth) => keys[(nth + index) % keys.length] as Key)
+          // Half of the processes send all calls at once, the others one at a time, which uses another statement.
+          if (index < 2) return Promise.all(keyOfCall.map(runCallOn(process)))
+          const resultsOfProcess: Awaited<ReturnType<ReturnType<typeof runCallOn>>>[] = []
+          for (const key of keyOfCall) resultsOfProcess.push(await runCallOn(process)(key))
+          return resultsOfProcess
         }),
       )
-      const told = ofProcesses.flat()
+      const results = ofProcesses.flat()
       await Promise.all(ledgers.map((each) => each.close(10_000)))
       expect(failures).toEqual([])
-      expect(new Set(told.map(({ reason }) => reason))).toEqual(new Set(['admitted', 'quota_exceeded']))
+      expect(new Set(results.map(({ reason }) => reason))).toEqual(new Set(['admitted', 'quota_exceeded']))
       const admittedOf = (match: (key: Key) => boolean) =>
-        told.filter(({ key, reason }) => reason === 'admitted' && match(key)).length
+        results.filter(({ key, reason }) => reason === 'admitted' && match(key)).length
       for (const key of keys) {
         const usage = await usageOf(key)
         const expected = admittedOf(({ id }) => id === key.id)
@@ -682,9 +684,9 @@ describe(kind, () => {
   )
 
   async function admitted(by = ledger): Promise<Pick<Settlement, 'callId'>> {
-    const asked = admissionOf(await keyOf())
-    await by.admit(asked)
-    return { callId: asked.callId }
+    const admission = admissionOf(await keyOf())
+    await by.admit(admission)
+    return { callId: admission.callId }
   }
 })
 

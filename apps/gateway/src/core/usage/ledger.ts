@@ -13,8 +13,10 @@ import { sleep } from '#core/sleep.ts'
 import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
 
 /** Kinds of calls, each named after the permission that it requires. */
-export type CallKind = Extract<Permission, 'chat' | 'upload'>
-export type CallFace = 'rest' | 'openai' | 'graphql'
+export const CALL_KINDS = ['chat', 'upload'] as const satisfies Permission[]
+export type CallKind = (typeof CALL_KINDS)[number]
+export const CALL_FACES = ['rest', 'openai', 'graphql', 'responses'] as const
+export type CallFace = (typeof CALL_FACES)[number]
 export const OUTCOMES = [
   'done',
   'client_gone',

@@ -30,3 +30,4 @@ export function textOf(field: string, text: string, lengthMax: number): string {
 
 export const AGENT_LENGTH_MAX = 32
 export const REQUEST_ID_LENGTH_MAX = 128
+export const CONVERSATION_LENGTH_MAX = 256

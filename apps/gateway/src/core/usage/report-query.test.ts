@@ -46,7 +46,7 @@ const fields = [
   ['agent', { agent: 'a'.repeat(33) }],
 ] as const
 
-test.each(fields)('%s is refused in a report and in the ledger alike (case %#)', (field, wrong) => {
+test.each(fields)('an invalid %s is rejected in a report and in the ledger (case %#)', (field, wrong) => {
   const refusal = expect.objectContaining({
     reason: 'invalid_request',
     detail: expect.stringContaining(`${field}: `),
@@ -69,6 +69,8 @@ test.each([
   ['outcome', { outcome: 'lost' }],
   ['requestId', { requestId: 'a\ud800' }],
   ['requestId', { requestId: 'a'.repeat(129) }],
+  ['conversation', { conversation: 'a\ud800' }],
+  ['conversation', { conversation: 'a'.repeat(257) }],
 ] as const)('%s is refused in the ledger (case %#)', (field, wrong) => {
   expect(() => parseCallsQuery(wrong)).toThrow(
     expect.objectContaining({ detail: expect.stringContaining(`${field}: `) }),

@@ -1,6 +1,6 @@
 import { assert, constantFrom, date, integer, property, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BUCKETS_MAX, type Granularity, reportRange, type Segment } from './report-range.ts'
+import { BUCKETS_MAX, type Granularity, rangeBefore, reportRange, type Segment } from './report-range.ts'
 
 const HOUR_MS = 3_600_000
 const LENGTH_MAX_HOURS = { hour: 100, day: 60 * 24, month: 900 * 24 }
@@ -12,13 +12,13 @@ const ZONES = [
   'America/New_York',
   'Pacific/Kiritimati',
   'Pacific/Pago_Pago',
-  // Clocks change at midnight, which some days do not have and others have twice.
+  // These zones change their clocks at midnight, so that some days have no midnight and others have two.
   'America/Havana',
   'America/Santiago',
   'Africa/Cairo',
   'Asia/Beirut',
   'America/Asuncion',
-  // Skipped a whole day in 2011.
+  // This zone skipped a whole day in 2011.
   'Pacific/Apia',
 ]
 
@@ -34,8 +34,8 @@ const rangesBy = (granularity: Granularity) =>
     constantFrom(...ZONES),
   )
 
-describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
-  test('buckets have no gaps, overlap the requested range and begin at the boundaries of the zone', () => {
+describe.each(['hour', 'day', 'month'] as const)('a report by the %s', (granularity) => {
+  test('has buckets without gaps that overlap the requested range and begin at the boundaries of the zone', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const to = new Date(from.getTime() + lengthMs)
@@ -43,7 +43,7 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
         expect(range.starts[0]).toEqual(range.from)
         expect(range.from <= from && range.to >= to).toBe(true)
         expect(range.starts.every((start) => start < to)).toBe(true)
-        // A report for the range of the answer has the same range.
+        // A report for the returned range has the same range.
         expect(reportRange(range.from, range.to, timezone, granularity)).toEqual(range)
         const labels = [...range.starts, range.to].map((start) => labelOf(start, timezone, granularity))
         if (granularity !== 'hour') expect(new Set(labels).size).toBe(labels.length)
@@ -57,7 +57,20 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
     )
   })
 
-  test('the added and subtracted hours cover each hour of the bucket exactly once, and no other', () => {
+  test('has a period before it with as many buckets, which ends where it begins', () => {
+    assert(
+      property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
+        const range = reportRange(from, new Date(from.getTime() + lengthMs), timezone, granularity)
+        const before = rangeBefore(range, timezone, granularity)
+        const { starts, ...aligned } = reportRange(before.from, before.to, timezone, granularity)
+        expect(aligned).toMatchObject({ from: before.from, to: range.from })
+        expect(starts).toHaveLength(range.starts.length)
+      }),
+      { numRuns: process.env.SOAK ? 1_000 : 30 },
+    )
+  })
+
+  test('counts each hour of a bucket exactly once, and no other', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const to = new Date(from.getTime() + lengthMs)
@@ -76,7 +89,7 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
           expect(isWhole(begins, span) && isWhole(ends, span) && begins < ends).toBe(true)
         }
       }),
-      // A run walks every hour of years.
+      // Each run visits every hour of several years.
       { numRuns: process.env.SOAK ? 400 : 8 },
     )
   })
@@ -86,13 +99,19 @@ describe.each(['hour', 'day', 'month'] as const)('by the %s', (granularity) => {
 function countHours(segments: readonly Segment[]): Map<number, number> {
   const hours = new Map<number, number>()
   for (const { sign, from, to } of segments) {
-    for (let at = from.getTime(); at < to.getTime(); at += HOUR_MS) hours.set(at, (hours.get(at) ?? 0) + sign)
+    for (let time = from.getTime(); time < to.getTime(); time += HOUR_MS)
+      hours.set(time, (hours.get(time) ?? 0) + sign)
   }
   return hours
 }
 
 test('a month of a zone is the nearest UTC month, with hours added and subtracted at its edges', () => {
-  const { segments } = reportRange(at('2026-03-01'), at('2026-03-02'), 'Asia/Shanghai', 'month')
+  const { segments } = reportRange(
+    midnightOf('2026-03-01'),
+    midnightOf('2026-03-02'),
+    'Asia/Shanghai',
+    'month',
+  )
   expect(
     segments.map(({ sign, span, from, to }) => [sign, span, from.toISOString(), to.toISOString()]),
   ).toEqual([
@@ -115,7 +134,7 @@ test.each([
 })
 
 test('months have their own lengths, and a year has twelve', () => {
-  const { starts } = reportRange(at('2027-12-15'), at('2028-12-01'), 'UTC', 'month')
+  const { starts } = reportRange(midnightOf('2027-12-15'), midnightOf('2028-12-01'), 'UTC', 'month')
   expect(starts).toHaveLength(12)
   const lengths = starts
     .slice(1)
@@ -123,34 +142,40 @@ test('months have their own lengths, and a year has twelve', () => {
   expect(lengths).toEqual([31, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31])
 })
 
-describe('is refused', () => {
+describe('a report rejects', () => {
   const refused = (detail: RegExp) =>
     expect.objectContaining({ reason: 'invalid_request', detail: expect.stringMatching(detail) })
 
-  test.each(['hour', 'day', 'month'] as const)('a zone between the hours, by the %s', (granularity) => {
-    const ask = () => reportRange(at('2026-01-01'), at('2026-01-02'), 'Asia/Kolkata', granularity)
-    expect(ask).toThrow(refused(/^timezone: expected one whose offset is a whole number of hours/))
-  })
+  test.each(['hour', 'day', 'month'] as const)(
+    'a zone whose offset is not a whole number of hours, by the %s',
+    (granularity) => {
+      const ask = () =>
+        reportRange(midnightOf('2026-01-01'), midnightOf('2026-01-02'), 'Asia/Kolkata', granularity)
+      expect(ask).toThrow(refused(/^timezone: expected one whose offset is a whole number of hours/))
+    },
+  )
 
   test.each(['Mars/Olympus', '', 'UTC; DROP'])('the zone %j, which does not exist', (timezone) => {
-    expect(() => reportRange(at('2026-01-01'), at('2026-01-02'), timezone, 'day')).toThrow(
+    expect(() => reportRange(midnightOf('2026-01-01'), midnightOf('2026-01-02'), timezone, 'day')).toThrow(
       refused(/^timezone: expected an IANA/),
     )
   })
 
-  test.each(['2026-01-01', '2025-12-31'])('a range that ends at %s, before it begins', (to) => {
-    expect(() => reportRange(at('2026-01-01'), at(to), 'UTC', 'day')).toThrow(refused(/^from/))
+  test.each(['2026-01-01', '2025-12-31'])('a range from 2026-01-01 to %s', (to) => {
+    expect(() => reportRange(midnightOf('2026-01-01'), midnightOf(to), 'UTC', 'day')).toThrow(
+      refused(/^from/),
+    )
   })
 
-  test('more buckets than a report holds', () => {
-    const end = new Date(at('2026-01-01').getTime() + BUCKETS_MAX * HOUR_MS)
-    expect(reportRange(at('2026-01-01'), end, 'UTC', 'hour').starts).toHaveLength(BUCKETS_MAX)
+  test('more buckets than the maximum', () => {
+    const end = new Date(midnightOf('2026-01-01').getTime() + BUCKETS_MAX * HOUR_MS)
+    expect(reportRange(midnightOf('2026-01-01'), end, 'UTC', 'hour').starts).toHaveLength(BUCKETS_MAX)
     const later = new Date(end.getTime() + 1)
-    expect(() => reportRange(at('2026-01-01'), later, 'UTC', 'hour')).toThrow(refused(/^granularity/))
+    expect(() => reportRange(midnightOf('2026-01-01'), later, 'UTC', 'hour')).toThrow(refused(/^granularity/))
   })
 })
 
-function at(day: string): Date {
+function midnightOf(day: string): Date {
   return new Date(`${day}T00:00:00Z`)
 }
 

@@ -56,6 +56,19 @@ export function reportRange(from: Date, to: Date, timezone: string, granularity:
   return { from: starts[0] ?? from, to: end, starts, segments }
 }
 
+/** The range of the same number of buckets that ends where this one begins. */
+export function rangeBefore(
+  { from, starts }: Pick<ReportRange, 'from' | 'starts'>,
+  timezone: string,
+  granularity: Granularity,
+): { from: Date; to: Date } {
+  const zone = zoneOf(timezone)
+  // Stepping back from bucket to bucket also counts right where a zone skipped a day.
+  let start = from
+  for (const _bucket of starts) start = floor(new Date(start.getTime() - 1), granularity, zone)
+  return { from: start, to: from }
+}
+
 type Piece = Omit<Segment, 'start'>
 
 /**

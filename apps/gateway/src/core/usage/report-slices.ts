@@ -19,7 +19,7 @@ export interface SlicedRead {
 
 /**
  * Reads a bounded number of rollups at a time, in the order of their primary key, and adds up the sums of the slices. The
- * result is the same as that of the single statement in reports.ts, without its long run time.
+ * result is the same as that of the single statement in report-source.ts, without its long run time.
  */
 export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): Promise<ReportRow[]> {
   const statement = statementOf(read)
@@ -153,7 +153,8 @@ function merged(one: ReportRow, other: GroupSums): ReportRow {
 /** The columns of the primary key of `rollups` that follow span, grain and subject. */
 const KEY = ['bucket', 'end_user', 'kind', 'agent', 'app', 'model', 'outcome']
 
-const keyOf = (table: string) => KEY.map((column) => `${table}.${column}`).join(', ')
+/** They are compared as one value and sorted by, so that a planner without statistics reads by the primary key as well. */
+export const keyOf = (table: string) => KEY.map((column) => `${table}.${column}`).join(', ')
 
 /** `$1`: the key ranges in their order, `$2`: grain, `$3`: rollups to read at most, `$4`: agent. */
 function statementOf({ columns, groupBy }: SlicedRead): string {

@@ -11,7 +11,7 @@ import type { Settlement } from './ledger.ts'
 import type { Reads, Slices } from './reads.ts'
 import type { ReportQuery } from './report-query.ts'
 import { GROUPS } from './report-rows.ts'
-import { type Report, readReport, type Series } from './reports.ts'
+import { queryBefore, type Report, readReport, type Series } from './reports.ts'
 import { openUsageServices, type TestKey, type UsageServices } from './usage.test-support.ts'
 import { createUsageService, type UsageService } from './usage.ts'
 import type { UsageMetrics } from './usage-accumulator.ts'
@@ -72,8 +72,11 @@ beforeAll(async () => {
   await assert(
     asyncProperty(array(past, { minLength: CALLS, maxLength: CALLS }), async (batch) => {
       for (const { key, hour, agent, endUser, end } of batch) {
-        const at = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
-        const callId = await services.admitAt(keys[key] as TestKey, instanceId, at, { agent, endUser })
+        const admittedAt = new Date(FROM.getTime() + hour * HOUR_MS + 1_234)
+        const callId = await services.admitAt(keys[key] as TestKey, instanceId, admittedAt, {
+          agent,
+          endUser,
+        })
         process.settle({ callId, ...end })
       }
     }),
@@ -99,7 +102,7 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
 function usageOf(kind: 'embedded' | 'server'): UsageService {
   return createUsageService({
     ...{ database: { ...services.database, kind }, runtime: services.runtime, limits: ampleLimits() },
-    ...{ config: { retentionDays: 400 }, agentIds: new Set(['nobody-called-it']) },
+    ...{ config: { retentionDays: 400 }, agentIds: new Set(['configured-only']) },
   })
 }
 
@@ -126,19 +129,19 @@ test.each([1, 7, 50])('slices of %i rollups add up to the result of one statemen
 })
 
 test.each(['embedded', 'server'] as const)(
-  '%s: an agent is known that is configured or was called; another is refused',
+  '%s: an agent that is configured or was called is accepted, and another one is rejected',
   async (kind) => {
-    const asked = usageOf(kind)
-    const report = (agent: string) => asked.report(admin, { ...base, agent })
+    const service = usageOf(kind)
+    const report = (agent: string) => service.report(admin, { ...base, agent })
     expect((await report('coze')).totals.calls).toBeGreaterThan(0)
-    expect((await report('nobody-called-it')).totals.calls).toBe(0)
+    expect((await report('configured-only')).totals.calls).toBe(0)
     await expect(report('cozy')).rejects.toMatchObject({ detail: expect.stringMatching(/^agent: /) })
-    const page = asked.calls(admin, { agent: 'cozy' }, { take: 1 })
+    const page = service.calls(admin, { agent: 'cozy' }, { take: 1 })
     await expect(page).rejects.toMatchObject({ detail: expect.stringMatching(/^agent: /) })
   },
 )
 
-test('a page of the ledger that is read in slices is the same page', async () => {
+test('a page of the ledger that is read in slices equals the page that is read at once', async () => {
   const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
   const deps = { ...services.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
@@ -228,7 +231,7 @@ test.each([
   ['Asia/Shanghai', 'day', 10],
   ['America/New_York', 'month', 2],
 ] as const)(
-  'in %s by the %s the series is free of gaps and its points are the calls of their time',
+  'in %s by the %s the series has no gaps, and each point counts the calls of its time',
   async (timezone, granularity, length) => {
     const { from, to, series, totals } = await ask(admin, { timezone, granularity })
     const [only] = series as [Series]
@@ -245,14 +248,68 @@ test.each([
   },
 )
 
-test('a report without calls has points', async () => {
-  const nobody = await services.join('user')
-  const { totals, series } = await ask(nobody)
+test('a report without calls has points, and a grouped one has no series', async () => {
+  const idleUser = await services.join('user')
+  const { totals, series } = await ask(idleUser)
   expectTruth(totals, [])
   expect(series).toHaveLength(1)
   expect(series[0]?.points).toHaveLength(9)
-  expect((await ask(nobody, { groupBy: ['agent'] })).series).toEqual([])
+  expect((await ask(idleUser, { groupBy: ['agent'] })).series).toEqual([])
 })
+
+test('the points of a report are those of all of its groups together', async () => {
+  const whole = await ask(admin)
+  for (const groupBy of [['key'], ['outcome', 'agent'], ['end_user']] as const) {
+    expect((await ask(admin, { groupBy })).points).toEqual(whole.points)
+  }
+  expect(whole.points).toEqual(whole.series[0]?.points)
+})
+
+test('the period before a report is read by its own query', async () => {
+  const second = await ask(owners[0], { from: new Date('2026-03-30T00:00:00Z'), groupBy: ['agent'] })
+  const before = await ask(owners[0], queryBefore(second))
+  expect(before).toMatchObject({
+    from: new Date('2026-03-26T00:00:00Z'),
+    to: second.from,
+    groupBy: ['agent'],
+  })
+  const isBefore = ({ admittedAt }: Call) => admittedAt >= before.from && admittedAt < before.to
+  const own = calls.filter((call) => call.ownerId === owners[0].userId && isBefore(call))
+  expect(own.length).toBeGreaterThan(0)
+  expectTruth(before.totals, own)
+})
+
+test.each(['embedded', 'server'] as const)(
+  '%s: the reports of several keys are those of each key, without the keys of others',
+  async (kind) => {
+    const service = usageOf(kind)
+    const ids = keys.map(({ id }) => id)
+    for (const more of [
+      {},
+      { groupBy: ['agent', 'outcome'], timezone: 'Europe/Berlin' },
+      { groupBy: ['key'], agent: 'coze' },
+      { groupBy: ['end_user'], granularity: 'month' },
+    ] satisfies Partial<ReportQuery>[]) {
+      const query = { ...base, ...more }
+      const ofAll = await service.reportsOfKeys(admin, [...ids, v7(), 'no id'], query)
+      expect(ofAll.size).toBe(3)
+      for (const keyId of ids) {
+        expect(ofAll.get(keyId)).toEqual({
+          ...(await service.report(admin, { ...query, keyId })),
+          keyId: undefined,
+        })
+      }
+      const [own, foreign] = [ids.slice(0, 2), ids.slice(2)]
+      expect(await service.reportsOfKeys(owners[0], ids, query)).toEqual(
+        new Map([...ofAll].filter(([id]) => own.includes(id))),
+      )
+      expect([...(await service.reportsOfKeys(owners[1], ids, query)).keys()]).toEqual(foreign)
+      expect([...(await service.reportsOfKeys(keys[1]?.caller ?? admin, ids, query)).keys()]).toEqual([
+        ids[1],
+      ])
+    }
+  },
+)
 
 test("no caller reads another user's usage, whatever the groups", async () => {
   const [owner, other] = owners
@@ -309,12 +366,12 @@ test('calls past their retention are deleted from the ledger but stay in the rep
   )
 })
 
-function expectTruth(told: UsageMetrics, truth: readonly Call[]): void {
+function expectTruth(metrics: UsageMetrics, truth: readonly Call[]): void {
   const reported = truth.filter(({ totalTokens }) => totalTokens !== null)
   const sum = (read: (call: Call) => number | null) =>
     reported.length === 0 ? null : truth.reduce((total, call) => total + (read(call) ?? 0), 0)
   const failures = ['upstream_error', 'timeout', 'drained', 'interrupted']
-  expect(told).toMatchObject({
+  expect(metrics).toMatchObject({
     calls: truth.length,
     failedCalls: truth.filter(({ outcome }) => failures.includes(outcome ?? '')).length,
     promptTokens: sum((call) => call.promptTokens),
@@ -323,25 +380,25 @@ function expectTruth(told: UsageMetrics, truth: readonly Call[]): void {
     tokenCoverage: truth.length === 0 ? null : Math.round((reported.length / truth.length) * 1e4) / 1e4,
   })
   expectQuantiles(
-    told.durationMs,
+    metrics.durationMs,
     truth.map(({ durationMs }) => durationMs),
   )
   expectQuantiles(
-    told.firstChunkMs,
+    metrics.firstChunkMs,
     truth.map(({ firstChunkMs }) => firstChunkMs),
   )
 }
 
-function expectQuantiles(told: UsageMetrics['durationMs'], truth: readonly (number | null)[]): void {
+function expectQuantiles(quantiles: UsageMetrics['durationMs'], truth: readonly (number | null)[]): void {
   const sorted = truth.filter((value) => value !== null).sort((one, other) => one - other)
-  expect(told === null).toBe(sorted.length === 0)
-  if (told === null) return
+  expect(quantiles === null).toBe(sorted.length === 0)
+  if (quantiles === null) return
   for (const [name, share] of [
     ['p50', 0.5],
     ['p95', 0.95],
     ['p99', 0.99],
   ] as const) {
     const value = sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
-    expect(Math.abs(told[name] - value) / value).toBeLessThan(0.05)
+    expect(Math.abs(quantiles[name] - value) / value).toBeLessThan(0.05)
   }
 }

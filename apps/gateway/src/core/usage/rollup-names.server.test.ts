@@ -158,7 +158,7 @@ describe(kind, () => {
     expect(await drifts()).toEqual([])
   })
 
-  test('processes that settle at once exceed the bound by no more than their batches, and count alike', async () => {
+  test('concurrent processes exceed the bound by at most the size of their batches, and all rollups count the same', async () => {
     const endUsers = Array.from({ length: 20 }, (_, n) => `end-user-${n}`)
     const shares = await Promise.all(
       [0, 1, 2].map(() => Promise.all(endUsers.map((endUser) => open({ endUser })))),

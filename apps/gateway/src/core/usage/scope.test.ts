@@ -4,7 +4,7 @@ import type { Sql } from '#core/database/database.ts'
 import type { Principal } from '#core/principal.ts'
 import { type Scope, scopeOf } from './scope.ts'
 
-const [me, other, nobody] = [v7(), v7(), v7()]
+const [me, other, unknownId] = [v7(), v7(), v7()]
 const [myKey, myOtherKey, othersKey] = [v7(), v7(), v7()]
 const owners = new Map([
   [myKey, me],
@@ -40,7 +40,7 @@ const key = { kind: 'key', keyId: myKey, ownerId: me }
 const otherKey = { kind: 'key', keyId: myOtherKey, ownerId: me }
 const foreignKey = { kind: 'key', keyId: othersKey, ownerId: other }
 
-/** What each may see: unasked, of itself, of a neighbour, by its key, by its other key, by a neighbour's key. */
+/** What each caller may see with each of {@link FILTERS}, in their order. */
 const MATRIX: Record<string, readonly (object | 'user_not_found' | 'key_not_found')[]> = {
   'an admin': [all, mine, others, key, otherKey, foreignKey],
   'an admin by a key with admin': [all, mine, others, key, otherKey, foreignKey],
@@ -62,7 +62,7 @@ const FILTERS = [
 
 describe.each(Object.entries(MATRIX))('%s', (name, row) => {
   test.each(FILTERS.map((filter, index) => ({ filter, expected: row[index] })))(
-    'asking for $filter',
+    'with the filter $filter has the scope of the table',
     async ({ filter, expected }) => {
       expect(await seen(name, filter)).toEqual(expected)
     },
@@ -73,19 +73,19 @@ describe.each(Object.entries(MATRIX))('%s', (name, row) => {
   })
 
   test.each(['key', 'user'])('an invalid id of a %s fails like one that does not exist', async (kind) => {
-    const filters = [nobody, 'no id', "' OR 1=1"].map((id) =>
+    const filters = [unknownId, 'no id', "' OR 1=1"].map((id) =>
       kind === 'key' ? { keyId: id } : { userId: id },
     )
-    const told = await Promise.all(filters.map((filter) => seen(name, filter)))
+    const results = await Promise.all(filters.map((filter) => seen(name, filter)))
     // An admin may filter by any user; one that does not exist has no usage.
     if (kind === 'user' && MATRIX[name]?.[0] === all)
-      expect(told.slice(1)).toEqual(Array(2).fill('user_not_found'))
-    else expect(told).toEqual(Array(3).fill(`${kind}_not_found`))
+      expect(results.slice(1)).toEqual(Array(2).fill('user_not_found'))
+    else expect(results).toEqual(Array(3).fill(`${kind}_not_found`))
   })
 })
 
 async function seen(name: string, filter: object): Promise<Scope | string> {
   const caller = CALLERS[name]
-  if (caller === undefined) throw new Error(`${name} is nobody`)
+  if (caller === undefined) throw new Error(`there is no caller ${name}`)
   return scopeOf(sql, caller, filter).catch((error: { reason: string }) => error.reason)
 }

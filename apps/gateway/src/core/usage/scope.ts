@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import type { Sql } from '#core/database/database.ts'
+import { validIds } from '#core/database/valid-ids.ts'
 import { fail } from '#core/errors.ts'
 import { isAdmin, isManager, type Principal } from '#core/principal.ts'
 
@@ -20,21 +21,38 @@ export interface ScopeFilter {
  * @throws Problem `key_not_found`, `user_not_found`, both for ids that do not exist and for those of other owners
  */
 export async function scopeOf(sql: Sql, caller: Principal, { keyId, userId }: ScopeFilter): Promise<Scope> {
-  const { via } = caller
-  const own: Scope =
-    via.kind === 'key' && !isManager(caller)
-      ? { kind: 'key', keyId: via.keyId, ownerId: caller.userId }
-      : isAdmin(caller)
-        ? { kind: 'all' }
-        : { kind: 'owner', ownerId: caller.userId }
+  const own = ownScopeOf(caller)
   const narrowed = userId === undefined ? own : ofUser(own, userId)
   return keyId === undefined ? narrowed : ofKey(sql, narrowed, keyId)
+}
+
+/** What the caller may read without any filter. */
+export function ownScopeOf(caller: Principal): Scope {
+  const { userId: ownerId, via } = caller
+  if (via.kind === 'key' && !isManager(caller)) return { kind: 'key', keyId: via.keyId, ownerId }
+  return isAdmin(caller) ? { kind: 'all' } : { kind: 'owner', ownerId }
 }
 
 function ofUser(scope: Scope, userId: string): Scope {
   if (!validate(userId)) return fail('user_not_found')
   if (scope.kind === 'all') return { kind: 'owner', ownerId: userId }
   return scope.ownerId === userId ? scope : fail('user_not_found')
+}
+
+/** The ids, out of these, of the keys whose calls the caller may read. */
+export async function keysInScope(sql: Sql, caller: Principal, keyIds: readonly string[]): Promise<string[]> {
+  const scope = ownScopeOf(caller)
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id::text FROM api_keys
+     WHERE id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))
+       AND ($2::uuid IS NULL OR owner_id = $2::uuid) AND ($3::uuid IS NULL OR id = $3::uuid)`,
+    [
+      JSON.stringify(validIds(keyIds)),
+      scope.kind === 'all' ? null : scope.ownerId,
+      scope.kind === 'key' ? scope.keyId : null,
+    ],
+  )
+  return rows.map(({ id }) => id)
 }
 
 async function ofKey(sql: Sql, scope: Scope, keyId: string): Promise<Scope> {

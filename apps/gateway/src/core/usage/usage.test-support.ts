@@ -19,7 +19,7 @@ export interface UsageServices extends UserServices {
   processOf(instanceId?: string): Ledger
   ownKey(owner: Principal): Promise<TestKey>
   /** Inserts the row of an open call that was admitted at that time, without counting it. */
-  admitAt(key: TestKey, instanceId: string, at: Date, more?: Partial<Admission>): Promise<string>
+  admitAt(key: TestKey, instanceId: string, admittedAt: Date, more?: Partial<Admission>): Promise<string>
 }
 
 export async function openUsageServices(): Promise<UsageServices> {
@@ -38,12 +38,12 @@ export async function openUsageServices(): Promise<UsageServices> {
       const { id, fullKey, caller } = await services.keyOf(owner, { permissions: ['chat', 'upload'] })
       return { id, ownerId: owner.userId, hash: hashKey(fullKey), caller }
     },
-    async admitAt(key, instanceId, at, more = {}) {
+    async admitAt(key, instanceId, admittedAt, more = {}) {
       const { callId, kind, face, agent, app, endUser } = admissionOf(key, more)
       await sql.query(
         `INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, instance, admitted_at)
          VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [callId, key.id, key.ownerId, endUser, kind, face, agent, app, instanceId, at.toISOString()],
+        [callId, key.id, key.ownerId, endUser, kind, face, agent, app, instanceId, admittedAt.toISOString()],
       )
       return callId
     },

@@ -3,13 +3,27 @@ import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { ListQuery } from '#core/pagination.ts'
 import { credentialId, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Call } from '#generated/prisma/client.ts'
-import { type CallQuery, exportCalls, findCall, readCalls } from './calls.ts'
+import { type Quota, quotaOf } from '#core/users/user.ts'
+import type { Call, Prisma } from '#generated/prisma/client.ts'
+import {
+  type CallQuery,
+  callsVisibleTo,
+  countCalls,
+  exportCalls,
+  findCall,
+  findCalls,
+  readCalls,
+  seesPlatform,
+} from './calls.ts'
+import { type CallParent, readCallsOf } from './calls-of.ts'
 import { type CallsInput, parseCallsQuery } from './calls-query.ts'
 import { createRequireKnownAgent } from './known-agents.ts'
 import { createReads } from './reads.ts'
 import { parseReportQuery, type ReportInput } from './report-query.ts'
-import { type Report, readReport } from './reports.ts'
+import { type Report, readReport, readReportsOfKeys } from './reports.ts'
+import type { ScopeFilter } from './scope.ts'
+import { createUsageFeed, type UsageFeedDeps } from './usage-feed.ts'
+import type { UsageUpdate } from './usage-today.ts'
 import { type Drift, verifyUsage } from './verify.ts'
 
 /**
@@ -19,21 +33,66 @@ import { type Drift, verifyUsage } from './verify.ts'
  */
 export interface UsageService {
   report(caller: Principal, input: ReportInput, onLimit?: OnLimit): Promise<Report>
-  /** A page of the ledger, newest first. There is no total count, because that would read every row that matches the filter. */
+  /**
+   * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
+   * Keys whose calls the caller may not read are left out.
+   */
+  reportsOfKeys(
+    caller: Principal,
+    keyIds: readonly string[],
+    input: Omit<ReportInput, keyof ScopeFilter>,
+    onLimit?: OnLimit,
+  ): Promise<ReadonlyMap<string, Report>>
+  /** A page of the ledger, newest first. */
   calls(
     caller: Principal,
     filter: CallsInput,
     query: ListQuery & CallQuery,
     onLimit?: OnLimit,
   ): Promise<Call[]>
+  /**
+   * The same page of the calls of each of several keys or users, by their ids, for the price of one page. What the caller
+   * may not see is not there.
+   */
+  callsOf(
+    caller: Principal,
+    of: { readonly parent: CallParent; readonly ids: readonly string[] },
+    query: ListQuery & CallQuery,
+    onLimit?: OnLimit,
+  ): Promise<ReadonlyMap<string, Call[]>>
+  /**
+   * How many calls match the filter; null for more than 10,000, because an exact count would read all of them. It takes a
+   * point like a page.
+   */
+  countCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<number | null>
   /** All calls that match the filter, newest first. The whole export takes one point. */
   exportCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<AsyncIterable<Call>>
+  /** The quota of the caller's user, which all of its keys share. */
+  quota(caller: Principal): Promise<Quota>
+  /**
+   * The usage of today and the caller's quota, now and whenever they change; see {@link UsageFeed}. A subscription takes a
+   * point like a report.
+   *
+   * @throws Problem `rate_limited`, `draining`, `unavailable`
+   */
+  updates(caller: Principal, onLimit?: OnLimit): Promise<AsyncIterableIterator<UsageUpdate, undefined>>
+  /**
+   * Returns the condition that limits all of these, for queries that reach calls by other ways. Combine it by `AND`. What
+   * the platform said is then hidden by {@link UsageService.seesPlatform}.
+   */
+  visibleTo(caller: Principal): Prisma.CallWhereInput
+  /** Whether the caller may see the columns `platformStatus`, `platformCode` and `platformLogId` of a call. */
+  seesPlatform(caller: Principal): boolean
   /** Returns null for a call that does not exist and for one that the caller may not see. */
   findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
+  /** The calls with these ids that the caller may see, in one statement and in no particular order. */
+  findCalls(caller: Principal, ids: readonly string[], query?: CallQuery): Promise<Call[]>
 }
 
-/** Periodic work on the ledger and its rollups. */
+/** Work on the ledger and its rollups that needs no caller. */
 export interface UsageMaintenance {
+  /** Ends the subscriptions to updates with `draining` and refuses new ones. */
+  endUpdates(): void
   /** Returns the differences between counters, rollups and ledger, of all time or of the last days. */
   verify(extent: 'all' | 'recent'): Promise<Drift[]>
   /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups are kept. */
@@ -44,13 +103,16 @@ export interface UsageMaintenance {
 
 export interface UsageDeps {
   readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
-  readonly runtime: Pick<Runtime, 'now'>
+  readonly runtime: Pick<Runtime, 'now' | 'elapsedMs'>
   readonly limits: Pick<Limits, 'reports' | 'calls'>
   readonly config: { readonly retentionDays: number }
   /** Ids of the configured agents. */
   readonly agentIds: ReadonlySet<string>
+  /** Called when the usage of today cannot be read for its subscribers, and when it can again. */
+  readonly onFeedAnswer?: UsageFeedDeps['onAnswer']
 }
 
+const QUOTA_COLUMNS = { apiCallsCount: true, maxApiCalls: true, quotaPeriod: true, quotaStart: true } as const
 const PRUNED_AT_ONCE = 5_000
 /** Names are needed until all calls of their day have been settled; even calls left open by an outage end sooner than this. */
 const NAMES_KEPT_DAYS = 7
@@ -61,28 +123,56 @@ export function createUsageService({
   limits,
   config,
   agentIds,
+  onFeedAnswer = () => undefined,
 }: UsageDeps): UsageService & UsageMaintenance {
   const { sql, prisma } = database
   const reads = createReads(database.kind)
   const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
   const deps = { sql, prisma, reads, requireKnownAgent }
+  const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
   return {
     async report(caller, input, onLimit) {
       const query = parseReportQuery(input, runtime.now())
       await requirePoint(limits.reports, credentialId(caller), onLimit)
       return readReport(deps, caller, query)
     },
+    async reportsOfKeys(caller, keyIds, input, onLimit) {
+      const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
+      await requirePoint(limits.reports, credentialId(caller), onLimit)
+      return readReportsOfKeys(deps, caller, keyIds, query)
+    },
     async calls(caller, filter, page, onLimit) {
       const query = parseCallsQuery(filter)
       await requirePoint(limits.calls, credentialId(caller), onLimit)
       return readCalls(deps, caller, query, page)
+    },
+    async callsOf(caller, of, page, onLimit) {
+      await requirePoint(limits.calls, credentialId(caller), onLimit)
+      return readCallsOf(deps, caller, of, page)
+    },
+    async countCalls(caller, filter, onLimit) {
+      const query = parseCallsQuery(filter)
+      await requirePoint(limits.calls, credentialId(caller), onLimit)
+      return countCalls(deps, caller, query)
     },
     async exportCalls(caller, filter, onLimit) {
       const query = parseCallsQuery(filter)
       await requirePoint(limits.calls, credentialId(caller), onLimit)
       return exportCalls(deps, caller, query)
     },
+    async quota({ userId }) {
+      const user = await prisma.user.findUniqueOrThrow({ where: { id: userId }, select: QUOTA_COLUMNS })
+      return quotaOf(user, runtime.now())
+    },
+    async updates(caller, onLimit) {
+      await requirePoint(limits.reports, credentialId(caller), onLimit)
+      return feed.subscribe(caller)
+    },
+    endUpdates: () => feed.close(),
+    visibleTo: callsVisibleTo,
+    seesPlatform,
     findCall: (caller, id, query) => findCall(deps, caller, id, query),
+    findCalls: (caller, ids, query) => findCalls(deps, caller, ids, query),
     verify: (extent) => verifyUsage(sql, { ...config, extent }),
     async prune() {
       const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, OPENING_MS)
 afterAll(() => services.database.close())
 beforeEach(async () => {
-  await services.database.sql.query('TRUNCATE users, api_keys, calls, rollups')
+  await services.database.sql.query('TRUNCATE users, api_keys, calls, uploads, upload_copies, rollups')
   admin = await services.join('admin')
 })
 
@@ -118,13 +118,13 @@ async function play(
   for (const step of sequence) {
     switch (step.do) {
       case 'admit': {
-        const asked = admissionOf(keys[step.key] as TestKey, step)
+        const admission = admissionOf(keys[step.key] as TestKey, step)
         // The user's limit may be reached.
-        const isIn = await process.admit(asked).then(
+        const isIn = await process.admit(admission).then(
           () => true,
           () => false,
         )
-        if (isIn) calls.push(asked.callId)
+        if (isIn) calls.push(admission.callId)
         break
       }
       case 'settle': {
@@ -166,12 +166,12 @@ async function sumsOf(source: 'ledger' | 'rollups') {
 
 test('a late settlement moves a call from interrupted to its own outcome, in every rollup', async () => {
   const owner = await services.join('premium')
-  const asked = admissionOf(await services.ownKey(owner))
+  const admission = admissionOf(await services.ownKey(owner))
   const process = services.processOf()
-  await process.admit(asked)
+  await process.admit(admission)
   await services.processOf().settlePredecessors()
   expect(await outcomes()).toEqual({ interrupted: 12 })
-  process.settle({ callId: asked.callId, outcome: 'done', totalTokens: 7, durationMs: 5 })
+  process.settle({ callId: admission.callId, outcome: 'done', totalTokens: 7, durationMs: 5 })
   await process.close(5_000)
   // Three spans of four grains.
   expect(await outcomes()).toEqual({ interrupted: 0, done: 12 })

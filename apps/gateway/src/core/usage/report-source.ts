@@ -1,0 +1,137 @@
+import type { Sql } from '#core/database/database.ts'
+import type { Reads, Slices } from './reads.ts'
+import type { ReportQuery } from './report-query.ts'
+import type { ReportRange } from './report-range.ts'
+import { type Group, type ReportRow, SUMS } from './report-rows.ts'
+import { readInSlices } from './report-slices.ts'
+import type { Scope } from './scope.ts'
+
+/** Larger reports are rejected: a report is meant for people, and each point costs memory. */
+export const POINTS_MAX = 50_000
+/** A point may consist of rollups of several spans. */
+export const POINT_ROWS_MAX = 2 * POINTS_MAX
+
+const NIL = '00000000-0000-0000-0000-000000000000'
+
+/** Reads the sums of each group in each bucket: in one statement, or in slices on an embedded database. */
+export function readRows(
+  { sql, reads }: { sql: Sql; reads: Reads },
+  source: Source,
+  range: ReportRange,
+  query: ReportQuery,
+): Promise<ReportRow[]> {
+  return reads.slices === undefined
+    ? readWhole(sql, source, range, query)
+    : readSliced(sql, reads.slices, source, range, query)
+}
+
+function readWhole(sql: Sql, source: Source, range: ReportRange, query: ReportQuery): Promise<ReportRow[]> {
+  return sql.query<ReportRow>(statementOf(source, query.groupBy), [
+    JSON.stringify(range.segments),
+    source.grain,
+    source.owner ?? null,
+    source.subjects === undefined ? null : JSON.stringify(source.subjects),
+    query.agent ?? null,
+  ])
+}
+
+async function readSliced(
+  sql: Sql,
+  slices: Slices,
+  source: Source,
+  { segments, starts }: ReportRange,
+  { agent, groupBy }: ReportQuery,
+): Promise<ReportRow[]> {
+  return readInSlices(sql, slices, {
+    grain: source.grain,
+    subjects: source.subjects ?? (await subjectsOf(sql, slices, source)),
+    columns: columnsOf(source, groupBy),
+    groupsMax: POINTS_MAX / starts.length,
+    agent: agent ?? null,
+    ...{ segments, groupBy },
+  })
+}
+
+/** The ids of all keys, or of all users, that may have rollups of this grain. */
+async function subjectsOf(sql: Sql, slices: Slices, { grain, owner }: Source): Promise<string[]> {
+  const table = isOfKeys(grain) ? 'api_keys' : 'users'
+  const statement = `
+    SELECT id::text FROM ${table}
+    WHERE id > $1::uuid ${owner === undefined ? 'AND $2::uuid IS NULL' : 'AND owner_id = $2::uuid'} ORDER BY id LIMIT $3`
+  const subjects: string[] = []
+  for (let last = NIL; ; last = subjects.at(-1) ?? NIL) {
+    const page = await slices.run(async (rowsMax) => {
+      const rows = await sql.query<{ id: string }>(statement, [last, owner ?? null, rowsMax])
+      return { rows, isFull: rows.length === rowsMax }
+    })
+    subjects.push(...page.rows.map(({ id }) => id))
+    if (!page.isFull) return subjects
+  }
+}
+
+export interface Source {
+  readonly grain: 'all' | 'owner' | 'key' | 'end_user'
+  readonly subjects?: readonly string[]
+  /** Restricts the rollups to the keys of this owner. */
+  readonly owner?: string
+}
+
+/** Chooses the coarsest grain that answers the query, since fewer rows make a faster report. */
+export function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
+  const byEndUser = groupBy.includes('end_user')
+  // End users have rollups for each key, which a report over several keys adds up.
+  const grain = byEndUser ? 'end_user' : 'key'
+  if (scope.kind === 'key') return { grain, subjects: [scope.keyId] }
+  if (byEndUser || groupBy.includes('key')) {
+    return scope.kind === 'owner' ? { grain, owner: scope.ownerId } : { grain }
+  }
+  if (scope.kind === 'owner') return { grain: 'owner', subjects: [scope.ownerId] }
+  return groupBy.includes('user') ? { grain: 'owner' } : { grain: 'all', subjects: [''] }
+}
+
+/**
+ * Reads and sums each segment by itself, because its rows are adjacent in an index. With a plain join the planner might not
+ * use it.
+ */
+function statementOf({ grain, subjects: given, owner }: Source, groupBy: readonly Group[]): string {
+  const subjects =
+    owner !== undefined
+      ? 'r.subject IN (SELECT id::text FROM api_keys WHERE owner_id = $3::uuid) AND $4::text IS NULL'
+      : given !== undefined
+        ? `$3::text IS NULL AND r.subject ${given.length === 1 ? '= $4::json ->> 0' : `= ANY (${GIVEN})`}`
+        : '$3::text IS NULL AND $4::text IS NULL'
+  return `
+SELECT s.start, s.sign, sums.*
+FROM json_to_recordset($1::json) AS s(start timestamptz, sign int, span rollup_span, "from" timestamptz, "to" timestamptz)
+CROSS JOIN LATERAL (
+  SELECT ${columnsOf({ grain }, groupBy)}
+  FROM rollups r
+  WHERE r.span = s.span AND r.grain = $2::rollup_grain AND r.bucket >= s."from" AND r.bucket < s."to"
+    AND ${subjects} AND ($5::text IS NULL OR r.agent = $5) AND r.calls > 0
+  GROUP BY ${groupBy.map((_group, index) => String(index + 1)).join(', ') || '()'}
+  HAVING count(*) > 0
+) AS sums
+LIMIT ${POINT_ROWS_MAX + 1}`
+}
+
+const GIVEN = 'ARRAY(SELECT value FROM json_array_elements_text($4::json))'
+
+/** Whether the subjects of its rollups are keys. */
+function isOfKeys(grain: Source['grain']): boolean {
+  return grain === 'key' || grain === 'end_user'
+}
+
+/** The columns of the groups and then those of the sums; the rollups are named `r`. */
+function columnsOf({ grain }: Pick<Source, 'grain'>, groupBy: readonly Group[]): string {
+  const column: Record<Group, string> = {
+    key: 'r.subject',
+    user: isOfKeys(grain) ? '(SELECT owner_id::text FROM api_keys WHERE id = r.subject::uuid)' : 'r.subject',
+    end_user: 'r.end_user',
+    agent: 'r.agent',
+    app: 'r.app',
+    model: 'r.model',
+    outcome: 'r.outcome::text',
+  }
+  const columns = groupBy.map((group) => `${column[group]} AS "${group}", `).join('')
+  return `${columns}${SUMS}`
+}

@@ -1,0 +1,138 @@
+import type { Sql } from '#core/database/database.ts'
+import type { ErrorReason } from '#core/errors.ts'
+import { isManager, type Principal } from '#core/principal.ts'
+import { type Quota, quotaOf } from '#core/users/user.ts'
+import type { QuotaPeriod } from '#generated/prisma/client.ts'
+import { SUMS } from './report-rows.ts'
+import { keyOf } from './report-slices.ts'
+import { type RollupSums, UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
+
+/** What has been used today (UTC), and what is left of the caller's quota. */
+export interface UsageUpdate {
+  /** The start of the day. */
+  readonly day: Date
+  /** Of the calls that have ended and that the caller may read. */
+  readonly totals: UsageMetrics
+  readonly quota: Quota
+}
+
+/**
+ * Reads in one statement, for each of the callers, its usage of today, or the reason for which its credential is no longer
+ * valid.
+ */
+export async function readTodayUsage(
+  sql: Sql,
+  callers: readonly Principal[],
+): Promise<(UsageUpdate | ErrorReason)[]> {
+  const [row] = await sql.query<TodayRow>(READ_TODAY, [JSON.stringify(callers.map(toInput))])
+  if (row === undefined) throw new Error('the usage of today could not be read')
+  const { clock, day, callers: states } = row
+  const totals = new Map(
+    row.sums.map(({ grain, subject, ...sums }) => [`${grain} ${subject}`, metricsOf(sums)]),
+  )
+  return states.map((state) => {
+    if (state.refusal !== null) return state.refusal
+    return {
+      day,
+      totals: totals.get(`${state.grain} ${state.subject}`) ?? NOTHING,
+      quota: quotaOf(
+        {
+          apiCallsCount: BigInt(state.api_calls_count),
+          maxApiCalls: BigInt(state.max_api_calls),
+          quotaPeriod: state.quota_period,
+          quotaStart: new Date(state.quota_start),
+        },
+        clock,
+      ),
+    }
+  })
+}
+
+interface TodayRow {
+  readonly clock: Date
+  readonly day: Date
+  /** In the order of the callers. */
+  readonly callers: readonly CallerState[]
+  readonly sums: readonly (Omit<RollupSums, 'sign'> & { readonly grain: string; readonly subject: string })[]
+}
+
+interface CallerState {
+  readonly refusal: ErrorReason | null
+  readonly grain: string
+  readonly subject: string
+  readonly api_calls_count: number
+  readonly max_api_calls: number
+  readonly quota_period: QuotaPeriod
+  readonly quota_start: string
+}
+
+const NOTHING = new UsageAccumulator().metrics()
+
+function metricsOf(sums: Omit<RollupSums, 'sign'>): UsageMetrics {
+  const accumulator = new UsageAccumulator()
+  accumulator.addRow({ ...sums, sign: 1 })
+  return accumulator.metrics()
+}
+
+function toInput(caller: Principal, n: number) {
+  const { userId, via } = caller
+  return {
+    n,
+    owner_id: userId,
+    is_manager: isManager(caller),
+    ...(via.kind === 'key' ? { key_id: via.keyId } : { token_id: via.tokenId, epoch: via.epoch }),
+  }
+}
+
+/** The bucket alone decides; the other columns of the key only need valid values. */
+const OTHERS = "'', 'chat', '', '', '', 'done'"
+
+/**
+ * `$1`: a JSON array of the callers. A credential is checked for the same reasons, in the same order, as by `FIND_KEYS` of
+ * core/auth/authenticate.ts and `verify` of core/auth/tokens.ts. The role decides what the caller sees, as in `scopeOf`, and
+ * is read anew, so that a demotion takes effect at once. Callers that see the same share its sums.
+ *
+ * The rollups are read in the order of the primary key, for the reason that `keyOf` gives: with the index of buckets, which
+ * looks as good to a planner without statistics, each of them would cost those of all subjects. The look-up of a revoked
+ * token has a LIMIT to keep the planner from reading that whole table.
+ */
+const READ_TODAY = `
+WITH now AS MATERIALIZED (
+  SELECT clock, date_trunc('day', clock, 'UTC') AS day FROM (SELECT clock_timestamp() AS clock) AS reading
+), caller AS MATERIALIZED (
+  SELECT i.n, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start,
+    CASE WHEN NOT i.is_manager THEN 'key' WHEN u.role = 'admin' THEN 'all' ELSE 'owner' END::rollup_grain AS grain,
+    CASE WHEN NOT i.is_manager THEN i.key_id::text WHEN u.role = 'admin' THEN '' ELSE i.owner_id::text END AS subject,
+    CASE
+      WHEN i.key_id IS NOT NULL AND k.id IS NULL THEN 'key_unknown'
+      WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
+      WHEN k.expires_at <= now.clock THEN 'key_expired'
+      WHEN u.id IS NULL THEN 'token_invalid'
+      WHEN u.status <> 'active' THEN 'owner_suspended'
+      WHEN u.token_epoch <> i.epoch
+        OR (SELECT true FROM revoked_tokens r WHERE r.id = i.token_id LIMIT 1) THEN 'token_revoked'
+    END AS refusal
+  FROM json_to_recordset($1::json) AS i(n int, owner_id uuid, key_id uuid, token_id uuid, epoch int, is_manager boolean)
+  CROSS JOIN now
+  LEFT JOIN users u ON u.id = i.owner_id
+  LEFT JOIN api_keys k ON k.id = i.key_id
+), sums AS MATERIALIZED (
+  SELECT seen.grain, seen.subject, each.*
+  FROM (SELECT DISTINCT grain, subject FROM caller WHERE refusal IS NULL) AS seen
+  CROSS JOIN now
+  CROSS JOIN LATERAL (
+    SELECT ${SUMS}
+    FROM (
+      SELECT * FROM rollups r
+      WHERE r.span = 'day' AND r.grain = seen.grain AND r.subject = seen.subject
+        AND (${keyOf('r')}) > (now.day - interval '1 ms', ${OTHERS}) AND (${keyOf('r')}) < (now.day + interval '1 ms', ${OTHERS})
+      ORDER BY ${keyOf('r')}
+    ) AS r
+    WHERE r.calls > 0
+    HAVING count(*) > 0
+  ) AS each
+)
+SELECT now.clock, now.day,
+  (SELECT coalesce(json_agg(caller ORDER BY caller.n), '[]') FROM caller) AS callers,
+  (SELECT coalesce(json_agg(sums), '[]') FROM sums) AS sums
+FROM now`

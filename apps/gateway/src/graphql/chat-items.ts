@@ -1,0 +1,89 @@
+import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import { detailOf } from '#core/chat/detail-of.ts'
+import { ReplyText } from '#core/chat/reply-text.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { toAsyncIterable } from '#core/chat/to-async-iterable.ts'
+
+/** What a subscriber of a chat gets, one after the other; `type` tells them apart from each other and from details. */
+export type ChatItem =
+  | { readonly type: 'started'; readonly chat: Chat }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text_replaced'; readonly text: string }
+  | DetailEvent
+  | ChatEnd
+
+export interface ChatEnd {
+  readonly type: 'finished'
+  readonly model: string
+  readonly finishReason: FinishReason
+  /** Undefined if the platform reported no token counts. */
+  readonly usage: TokenCounts | undefined
+}
+
+const DONE = { value: undefined, done: true } as const
+
+/**
+ * The items of a call. The first one names the call and comes before the platform is asked, so that a client knows the
+ * conversation even of a call that fails. A failed call rejects after the items that came before the failure; leaving early
+ * cancels it.
+ *
+ * This is no generator for the reason that {@link toAsyncIterable} gives.
+ */
+export function chatItems(chat: Chat, { detail }: { detail: boolean }): AsyncIterator<ChatItem, undefined> {
+  const events = toAsyncIterable(chat.events)
+  const itemsOf = createItems(chat, detail)
+  let ready: readonly ChatItem[] = [{ type: 'started', chat }]
+  let isDone = false
+
+  return {
+    async next() {
+      for (;;) {
+        const [item, ...rest] = ready
+        ready = rest
+        if (item !== undefined) return { value: item, done: false }
+        if (isDone) return DONE
+        const { value, done } = await events.next()
+        if (done) return DONE
+        ready = itemsOf(value)
+      }
+    },
+    async return() {
+      isDone = true
+      ready = []
+      await events.return?.()
+      return DONE
+    },
+  }
+}
+
+/** The texts of the items are those of REST's chunks, but for a text that replaces another, which has an item of its own. */
+function createItems(chat: Chat, detail: boolean): (event: ChatEvent) => readonly ChatItem[] {
+  const replyText = new ReplyText()
+  let { model } = chat
+  let usage: TokenCounts | undefined
+
+  return (event) => {
+    switch (event.type) {
+      case 'text':
+      case 'interaction': {
+        const text = replyText.add(event)
+        return text === '' ? [] : [{ type: 'text', text }]
+      }
+      case 'replace':
+        replyText.add(event)
+        return [{ type: 'text_replaced', text: event.text }]
+      case 'model':
+        model = event.model
+        return []
+      case 'usage':
+        usage = event.usage
+        return []
+      case 'end':
+        return [{ type: 'finished', model, finishReason: event.reason, usage }]
+      default: {
+        const step = detail ? detailOf(event) : undefined
+        return step === undefined ? [] : [step]
+      }
+    }
+  }
+}

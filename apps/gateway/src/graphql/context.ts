@@ -1,0 +1,83 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { fail, type Problem } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import { problemOf } from '#core/problem-of.ts'
+import type { Services } from '#core/services/services.ts'
+import type { PrismaClient } from '#generated/prisma/client.ts'
+import type { ChatRouteOptions } from '#http/chat-route.ts'
+import { bearerOf } from '#http/credentials.ts'
+import { createLoaders, type Loaders } from './loaders.ts'
+import type { Results } from './results.ts'
+import { showLimit } from './show-limit.ts'
+
+/** What every resolver of one request gets. */
+export interface GraphqlContext extends ContextParts, OperationPlace {
+  /** The result of {@link authenticate}; see {@link callerOf}. */
+  readonly credential: { caller?: Principal; problem?: Problem }
+  /** The users who have logged in within this request: its results may show them although it has no caller. */
+  readonly loggedIn: Set<string>
+  readonly loaders: Loaders
+}
+
+/** What a context is made of. */
+export interface ContextParts {
+  readonly services: Services
+  /** For Pothos alone, which loads by it what a mutation's result did not bring. Resolvers call services. */
+  readonly prisma: PrismaClient
+  readonly now: () => Date
+  readonly chatOptions: ChatRouteOptions
+}
+
+/** Where an operation comes from. */
+export interface OperationPlace {
+  readonly http: FastifyRequest
+  readonly reply: FastifyReply
+  /** Aborts when the client leaves before the operation is over. */
+  readonly signal: AbortSignal
+  /** Whether the client takes the results of a subscription. */
+  readonly canStream: boolean
+  /** Has the results of an operation that are sent as an event stream, see {@link useEventStreams}. */
+  readonly streamed: { results?: Results }
+}
+
+export function createContext(
+  parts: ContextParts,
+  { http, reply, signal, canStream, streamed }: OperationPlace,
+): GraphqlContext {
+  const context: GraphqlContext = {
+    ...parts,
+    ...{ http, reply, signal, canStream, streamed, credential: {}, loggedIn: new Set<string>() },
+    loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply })),
+  }
+  return context
+}
+
+/**
+ * Looks up the credential of the request before its operation runs, because filters of relations need the caller at once. An
+ * error is kept and thrown by the first field that needs a caller, so that fields without one still work.
+ */
+export async function authenticate({ services, http, credential }: GraphqlContext): Promise<void> {
+  if (http.headers.authorization === undefined) return
+  try {
+    credential.caller = await services.authentication.authenticate(bearerOf(http), http.ip)
+  } catch (error) {
+    credential.problem = problemOf(error)
+  }
+}
+
+/**
+ * The caller of the request.
+ *
+ * @throws Problem with status 401, or what else the look-up of the credential threw
+ */
+export function callerOf(context: GraphqlContext): Principal {
+  return optionalCallerOf(context) ?? fail('credential_missing', CREDENTIAL_EXPECTED)
+}
+
+/** Anonymous callers are allowed, but a credential that is sent must be valid. */
+export function optionalCallerOf({ credential }: GraphqlContext): Principal | undefined {
+  if (credential.problem !== undefined) throw credential.problem
+  return credential.caller
+}
+
+const CREDENTIAL_EXPECTED = 'authorization: expected Bearer and a credential.'

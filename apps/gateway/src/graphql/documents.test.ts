@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createDocuments } from './documents.ts'
+
+const ME = '{ me { id } }'
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+const persisted = (text: string) => ({
+  extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } },
+})
+
+describe('any document', () => {
+  test('is executed, and a hash alone is refused so that clients send no further ones', () => {
+    const find = createDocuments({ documents: 'any' })
+    expect(find({ query: ME })).toEqual({ query: ME })
+    expect(() => find(persisted(ME))).toThrow(
+      expect.objectContaining({ detail: 'PersistedQueryNotSupported' }),
+    )
+  })
+})
+
+describe('persisted documents', () => {
+  test('are found by their hash once they were sent', () => {
+    const find = createDocuments({ documents: 'persisted' })
+    const unknown = expect.objectContaining({
+      reason: 'document_not_found',
+      detail: 'PersistedQueryNotFound',
+    })
+    expect(() => find(persisted(ME))).toThrow(unknown)
+    expect(find({ query: ME, ...persisted(ME) }).query).toBe(ME)
+    expect(find(persisted(ME)).query).toBe(ME)
+    expect(find({ query: ME }).query).toBe(ME)
+  })
+
+  test('are never kept under the hash of another', () => {
+    const find = createDocuments({ documents: 'persisted' })
+    expect(() => find({ query: '{ users { nodes { id } } }', ...persisted(ME) })).toThrow(
+      expect.objectContaining({ reason: 'invalid_request' }),
+    )
+    expect(() => find(persisted(ME))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
+  })
+
+  test('a long document is executed, but takes no memory', () => {
+    const find = createDocuments({ documents: 'persisted' })
+    const long = `{ me { id } } #${'x'.repeat(20_000)}`
+    expect(find({ query: long, ...persisted(long) }).query).toBe(long)
+    expect(() => find(persisted(long))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
+  })
+})
+
+describe('trusted documents', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'trusted-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  function trusting(content: string) {
+    const trustedDocuments = join(folder, 'persisted-documents.json')
+    writeFileSync(trustedDocuments, content)
+    return createDocuments({ documents: 'trusted', trustedDocuments })
+  }
+
+  test('are also those of the console that the gateway serves', () => {
+    const trustedDocuments = join(folder, 'persisted-documents.json')
+    writeFileSync(trustedDocuments, '{}')
+    const consoleDocuments = { [hashOf(ME)]: ME }
+    const find = createDocuments({ documents: 'trusted', trustedDocuments, consoleDocuments })
+    expect(find({ query: ME }).query).toBe(ME)
+    expect(find(persisted(ME)).query).toBe(ME)
+    expect(() => find({ query: '{ users { nodes { id } } }' })).toThrow(
+      expect.objectContaining({ reason: 'document_not_trusted' }),
+    )
+  })
+
+  test('are the only ones that are executed, named in either way or sent whole', () => {
+    const find = trusting(JSON.stringify({ [hashOf(ME)]: ME }))
+    expect(find(persisted(ME)).query).toBe(ME)
+    for (const documentId of [hashOf(ME), `sha256:${hashOf(ME)}`]) {
+      const params = { documentId, variables: {} }
+      expect(find(params)).toEqual({ query: ME, variables: {} })
+    }
+    expect(find({ query: ME }).query).toBe(ME)
+    const other = '{ users { nodes { id } } }'
+    expect(() => find({ query: other })).toThrow(expect.objectContaining({ reason: 'document_not_trusted' }))
+    // What counts is the document of the file, whatever is sent beside its hash.
+    expect(find({ query: other, ...persisted(ME) }).query).toBe(ME)
+    expect(() => find(persisted(other))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
+  })
+
+  test('a file that cannot be used is an error of the operator, with its path', () => {
+    expect(() => trusting('{')).toThrow(/persisted-documents.json is not valid JSON/)
+    expect(() => trusting('[]')).toThrow(/is not an object of ids and documents/)
+    expect(() => trusting('{"a": 1}')).toThrow(/is not an object of ids and documents/)
+    expect(() => createDocuments({ documents: 'trusted', trustedDocuments: join(folder, 'none') })).toThrow(
+      /cannot be read/,
+    )
+  })
+})

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { GraphQLParams, Plugin } from 'graphql-yoga'
+import { BoundedMap } from '#core/bounded-map.ts'
+import { fail, refuseField } from '#core/errors.ts'
+import { OperatorError } from '#core/operator-error.ts'
+
+export interface DocumentSettings {
+  readonly documents: 'any' | 'persisted' | 'trusted'
+  readonly trustedDocuments?: string | undefined
+  /** What the gateway's own console sends, by hash; trusted beside the documents of the file. */
+  readonly consoleDocuments?: Readonly<Record<string, string>> | undefined
+}
+
+/** The parameters of a request, with the document that they name or carry. */
+export type FindDocument = (params: GraphQLParams) => GraphQLParams
+
+/**
+ * Which documents a gateway executes: `any`; `persisted`, where clients may send the hash of a document that they have sent
+ * before (automatic persisted queries); or `trusted`, only those of a file and of the console.
+ *
+ * @throws OperatorError if the file cannot be read
+ */
+export function createDocuments({
+  documents,
+  trustedDocuments,
+  consoleDocuments = {},
+}: DocumentSettings): FindDocument {
+  if (documents === 'trusted') {
+    return findTrusted(new Map([...Object.entries(consoleDocuments), ...readTrusted(trustedDocuments ?? '')]))
+  }
+  return documents === 'persisted' ? findPersisted(new PersistedDocuments()) : withoutPersistence
+}
+
+/** What Yoga's own type lacks. */
+type DocumentParams = GraphQLParams & { readonly documentId?: unknown }
+
+export function useDocuments(find: FindDocument): Plugin {
+  return {
+    // Yoga takes the four parameters of the specification from a URL, and none beside them.
+    onRequestParse({ request, url }) {
+      const documentId = request.method === 'GET' ? url.searchParams.get('documentId') : null
+      if (documentId === null) return
+      return {
+        onRequestParseDone({ requestParserResult, setRequestParserResult }) {
+          const params: DocumentParams = { ...requestParserResult, documentId }
+          setRequestParserResult(params)
+        },
+      }
+    },
+    onParams({ params, setParams }) {
+      // Yoga refuses what is no object.
+      if (typeof params === 'object' && params !== null && !Array.isArray(params)) setParams(find(params))
+    },
+  }
+}
+
+/** Clients know these two messages: Apollo Client and urql send the whole document after the first, and never a hash after the second. */
+const NOT_FOUND = 'PersistedQueryNotFound'
+const NOT_SUPPORTED = 'PersistedQueryNotSupported'
+
+function withoutPersistence(params: GraphQLParams): GraphQLParams {
+  if (params.query == null && idOf(params) !== undefined) fail('document_not_found', NOT_SUPPORTED)
+  return params
+}
+
+function findPersisted(stored: PersistedDocuments): FindDocument {
+  return (params) => {
+    const hash = idOf(params)
+    if (hash === undefined) return params
+    if (typeof params.query !== 'string') {
+      return withText(params, stored.get(hash) ?? fail('document_not_found', NOT_FOUND))
+    }
+    if (createHash('sha256').update(params.query).digest('hex') !== hash.toLowerCase()) {
+      refuseField(['extensions', 'persistedQuery', 'sha256Hash'], 'is not the hash of the document.')
+    }
+    stored.set(hash, params.query)
+    return withText(params, params.query)
+  }
+}
+
+function findTrusted(trusted: ReadonlyMap<string, string>): FindDocument {
+  const texts = new Set(trusted.values())
+  return (params) => {
+    const id = idOf(params)
+    if (id !== undefined) return withText(params, trusted.get(id) ?? fail('document_not_found', NOT_FOUND))
+    if (params.query != null && !texts.has(params.query)) fail('document_not_trusted')
+    return params
+  }
+}
+
+/** The hash of automatic persisted queries, or the `documentId` of GraphQL over HTTP, with or without its algorithm. */
+function idOf(params: GraphQLParams): string | undefined {
+  const { documentId }: DocumentParams = params
+  const persisted: unknown = params.extensions?.persistedQuery
+  const hash = (persisted as { sha256Hash?: unknown } | null | undefined)?.sha256Hash ?? documentId
+  return typeof hash === 'string' ? withoutAlgorithm(hash) : undefined
+}
+
+/** Codegen writes the algorithm in front of the hashes of its file. */
+function withoutAlgorithm(hash: string): string {
+  return hash.replace(/^sha256:/, '')
+}
+
+function withText(params: GraphQLParams, query: string): GraphQLParams {
+  const { documentId: _found, ...rest }: DocumentParams = params
+  return { ...rest, query }
+}
+
+/** Documents that clients have sent. Anybody can send some, so they are few and short; others are sent whole each time. */
+class PersistedDocuments extends BoundedMap<string, string> {
+  constructor() {
+    super(DOCUMENTS_MAX)
+  }
+
+  override set(hash: string, text: string): this {
+    return text.length > DOCUMENT_CHARACTERS_MAX ? this : super.set(hash.toLowerCase(), text)
+  }
+
+  override get(hash: string): string | undefined {
+    return super.get(hash.toLowerCase())
+  }
+}
+
+const DOCUMENTS_MAX = 1_000
+const DOCUMENT_CHARACTERS_MAX = 16_384
+
+function readTrusted(path: string): ReadonlyMap<string, string> {
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new OperatorError(`graphql.trustedDocuments: ${path} ${why}.`, { cause })
+  }
+  let documents: unknown
+  try {
+    documents = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    refuse(error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read', error)
+  }
+  const entries = Object.entries(documents ?? {})
+  if (Array.isArray(documents) || entries.some(([, text]) => typeof text !== 'string')) {
+    refuse('is not an object of ids and documents, as codegen writes it')
+  }
+  return new Map((entries as [string, string][]).map(([id, text]) => [withoutAlgorithm(id), text]))
+}

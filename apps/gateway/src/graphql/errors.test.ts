@@ -1,0 +1,228 @@
+import { Writable } from 'node:stream'
+import type { InjectOptions } from 'fastify'
+import { createYoga, type Plugin } from 'graphql-yoga'
+import pino from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ERRORS } from '#core/errors.ts'
+import { createServer } from '../server.ts'
+import type { GraphqlContext, OperationPlace } from './context.ts'
+import { toGraphqlError } from './errors.ts'
+import { type Any, type Face, openFace } from './face.test-support.ts'
+import { useProblems } from './problems-plugin.ts'
+import { schema } from './schema.ts'
+
+let face: Face
+let logged: Any[]
+let app: Face['app']
+
+beforeAll(async () => {
+  face = await openFace()
+  const log = pino(
+    { level: 'error' },
+    new Writable({
+      write(line, _encoding, done) {
+        logged.push(JSON.parse(String(line)))
+        done()
+      },
+    }),
+  )
+  app = await createServer(face.config, face.gateway, log)
+}, 120_000)
+beforeEach(() => {
+  logged = []
+})
+afterAll(async () => {
+  await app?.close()
+  await face?.close()
+})
+
+const JSON_ONLY = 'application/json'
+const GRAPHQL = 'application/graphql-response+json'
+
+function post(payload: Any, headers: Record<string, string> = {}) {
+  return app.inject({ method: 'POST', url: '/graphql', headers: { accept: JSON_ONLY, ...headers }, payload })
+}
+
+const asPremium = () => ({ authorization: `Bearer ${face.callers.premium.credential}` })
+
+describe('faults of the gateway', () => {
+  test('an unknown error is masked, logged with the request id, and keeps the rest of the response', async () => {
+    vi.spyOn(face.gateway.services.users, 'me').mockRejectedValue(new Error('SECRET of the database'))
+    const headers = { ...asPremium(), 'x-request-id': 'the-request' }
+    const response = await post({ query: '{ me { id } apiKeys { totalCount } }' }, headers)
+    expect(response.statusCode).toBe(200)
+    expect(response.body).not.toContain('SECRET')
+    expect(response.json()).toMatchObject({
+      data: { me: null, apiKeys: { totalCount: expect.any(Number) } },
+      errors: [
+        {
+          message: ERRORS.internal_error.text,
+          path: ['me'],
+          extensions: { code: 'internal_error', status: 500 },
+        },
+      ],
+    })
+    expect(logged).toMatchObject([
+      { reqId: 'the-request', path: 'me', err: { message: 'SECRET of the database' } },
+    ])
+  })
+
+  test('an error beside the execution is masked and logged as well', async () => {
+    const place = { http: { id: 'the-request' } } as OperationPlace
+    const broken: Plugin = {
+      onParams() {
+        throw new Error('SECRET of a plugin')
+      },
+    }
+    const plugins = [broken, useProblems(app.log, { suggests: true })]
+    const maskedErrors = { maskError: toGraphqlError }
+    const yoga = createYoga<OperationPlace, GraphqlContext>({ schema, plugins, maskedErrors, logging: false })
+    const response = await yoga.fetch('http://a/graphql?query={me{id}}', {}, place)
+    expect(response.status).toBe(500)
+    expect(await response.json()).toEqual({
+      errors: [{ message: ERRORS.internal_error.text, extensions: { code: 'internal_error', status: 500 } }],
+    })
+    expect(logged).toMatchObject([{ reqId: 'the-request', err: { message: 'SECRET of a plugin' } }])
+  })
+
+  test('a database that does not answer is unavailable', async () => {
+    const refused = Object.assign(new Error('connect to 10.0.0.1'), { code: 'ECONNREFUSED' })
+    vi.spyOn(face.gateway.services.users, 'me').mockRejectedValue(refused)
+    const response = await post({ query: '{ me { id } }' }, asPremium())
+    expect(response.body).not.toContain('10.0.0.1')
+    expect(response.json().errors).toMatchObject([{ extensions: { code: 'unavailable', status: 503 } }])
+    expect(logged).toHaveLength(1)
+  })
+
+  test('a result that does not fit the schema is a fault, not a mistake of the client', async () => {
+    vi.spyOn(face.gateway.services.keys, 'current').mockResolvedValue({} as never)
+    const headers = { authorization: `Bearer ${face.callers['chat key'].credential}` }
+    const { errors } = (await post({ query: '{ currentApiKey { apiKey { id } } }' }, headers)).json()
+    expect(errors).toMatchObject([{ extensions: { code: 'internal_error', status: 500 } }])
+  })
+})
+
+describe('refusals', () => {
+  test.each<[string, Any, object]>([
+    ['a document that does not parse', { query: '{ me {' }, { code: 'document_malformed' }],
+    ['a document that does not fit', { query: '{ you }' }, { code: 'document_invalid' }],
+    ['no document', {}, { code: 'invalid_request' }],
+    ['a document that is no text', { query: 5 }, { code: 'invalid_request' }],
+    ['variables that are no object', { query: '{ me { id } }', variables: 'a' }, { code: 'invalid_request' }],
+    ['an unknown parameter', { query: '{ me { id } }', extra: 1 }, { code: 'invalid_request' }],
+    ['several requests', [{ query: '{ me { id } }' }], { code: 'invalid_request' }],
+    [
+      'a variable that is missing',
+      { query: 'query ($id: ID!) { user(id: $id) { id } }' },
+      { code: 'invalid_request', field: 'id' },
+    ],
+    [
+      'a variable of the wrong type',
+      {
+        query: 'mutation ($input: UpdateUserInput!) { updateUser(id: "x", input: $input) { id } }',
+        variables: { input: { maxApiCalls: 'many' } },
+      },
+      { code: 'invalid_request', field: 'input.maxApiCalls' },
+    ],
+    [
+      'a value that the enum does not have',
+      {
+        query: 'mutation ($input: UpdateUserInput!) { updateUser(id: "x", input: $input) { id } }',
+        variables: { input: { role: 'ROOT' } },
+      },
+      { code: 'invalid_request', field: 'input.role' },
+    ],
+  ])('%s has a code, and a status where the media type allows one', async (what, payload, extensions) => {
+    for (const [accept, status] of [
+      [GRAPHQL, 400],
+      [JSON_ONLY, 200],
+    ] as const) {
+      const response = await post(payload, { ...asPremium(), accept })
+      expect(response.json()).toMatchObject({ errors: [{ extensions: { ...extensions, status: 400 } }] })
+      expect(response.json()).not.toHaveProperty('data')
+      // What is no request of GraphQL at all is 400 in both.
+      expect([status, 400]).toContain(response.statusCode)
+      if (Object.keys(extensions).length > 1 || /document that does/.test(what)) {
+        expect(response.statusCode).toBe(status)
+      }
+    }
+    expect(logged).toEqual([])
+  })
+
+  test.each<[string, InjectOptions, keyof typeof ERRORS]>([
+    [
+      'a form',
+      { payload: 'query={me{id}}', headers: form('application/x-www-form-urlencoded') },
+      'unsupported_media_type',
+    ],
+    [
+      'a form of parts',
+      { payload: '--a--', headers: form('multipart/form-data; boundary=a') },
+      'unsupported_media_type',
+    ],
+    ['a plain text', { payload: '{me{id}}', headers: form('application/graphql') }, 'unsupported_media_type'],
+    [
+      'a compressed body',
+      { payload: '{}', headers: { ...form(JSON_ONLY), 'content-encoding': 'gzip' } },
+      'unsupported_media_type',
+    ],
+    ['a body that is no JSON', { payload: '{', headers: form(JSON_ONLY) }, 'invalid_json'],
+    [
+      'a body that is too large',
+      { payload: `"${'a'.repeat(2 ** 20)}"`, headers: form(JSON_ONLY) },
+      'body_too_large',
+    ],
+    [
+      'another host',
+      { payload: '{}', headers: { ...form(JSON_ONLY), host: 'a/graphql?x=' } },
+      'invalid_host',
+    ],
+    ['another method', { method: 'DELETE' }, 'method_not_allowed'],
+  ])('%s is refused before GraphQL begins', async (_what, request, code) => {
+    const response = await app.inject({ method: 'POST', url: '/graphql', ...request })
+    const { status } = ERRORS[code]
+    expect(response.statusCode).toBe(status)
+    const { errors, reason } = response.json()
+    expect(errors?.[0].extensions ?? { code: reason, status }).toMatchObject({ code, status })
+  })
+
+  test('HEAD is answered as GET is, without the body, and neither of them takes a mutation', async () => {
+    for (const [query, status] of [
+      ['{ __typename }', 200],
+      ['mutation { __typename }', 405],
+    ] as const) {
+      const url = `/graphql?query=${encodeURIComponent(query)}`
+      const [get, head] = [await app.inject({ url }), await app.inject({ method: 'HEAD', url })]
+      expect([get.statusCode, head.statusCode, head.body]).toEqual([status, status, ''])
+      expect(head.headers['content-length']).toBe(get.headers['content-length'])
+    }
+  })
+
+  test.each<[string, string | undefined, string]>([
+    ['no credential', undefined, 'credential_missing'],
+    ['a malformed one', 'Basic YTpi', 'credential_malformed'],
+    ['an unknown key', `Bearer tl_${'a'.repeat(49)}`, 'credential_malformed'],
+    ['a token that is none', 'Bearer eyJ.a.b', 'token_invalid'],
+  ])('%s gets the code of REST', async (_what, authorization, code) => {
+    const headers = { ...(authorization !== undefined && { authorization }) }
+    const rest = (await app.inject({ url: '/api/v1/users/me', headers })).json()
+    const { data, errors } = (await post({ query: '{ me { id } }' }, headers)).json()
+    expect(data).toEqual({ me: null })
+    expect(errors).toMatchObject([{ message: rest.detail, extensions: { code: rest.reason, status: 401 } }])
+    expect(rest.reason).toBe(code)
+  })
+
+  test('a limit says when to try again, and each login of a request takes a point of its own', async () => {
+    const login = (index: number) =>
+      `a${index}: login(input: { username: "other", password: "wrong" }) { expiresIn }`
+    const query = `mutation { ${Array.from({ length: 12 }, (_, index) => login(index)).join(' ')} }`
+    const { errors } = (await post({ query })).json()
+    const codes = errors.map(({ extensions }: Any) => extensions.code)
+    expect(codes).toEqual([...Array(10).fill('login_failed'), 'rate_limited', 'rate_limited'])
+    expect(errors.at(-1).extensions).toMatchObject({ status: 429, retryAfterSeconds: expect.any(Number) })
+  })
+})
+
+function form(contentType: string) {
+  return { 'content-type': contentType }
+}

@@ -1,0 +1,125 @@
+/* Runs in the browser: starts GraphiQL and gives its requests the credential that their operation takes. */
+
+const { endpoint, files, keyFields, tabs } = JSON.parse(document.querySelector('#options').textContent)
+const token = document.querySelector('#token')
+const key = document.querySelector('#key')
+const sent = document.querySelector('#sent')
+const text = document.querySelector('#text')
+
+for (const field of [token, key]) {
+  field.value = sessionStorage.getItem(`credential:${field.id}`) ?? ''
+  field.addEventListener('input', () => keep(field, field.value))
+}
+
+// GraphiQL sends all of its requests by the global `fetch`.
+const send = globalThis.fetch
+globalThis.fetch = async (url, init = {}) => {
+  const headers = new Headers(init.headers)
+  const credential = credentialOf(init.body)
+  if (credential !== '' && !headers.has('authorization')) headers.set('authorization', `Bearer ${credential}`)
+  if (!isIntrospection(init.body)) sent.value = nameOf(headers.get('authorization'))
+  const response = await send(url, { ...init, headers })
+  const type = response.headers.get('content-type') ?? ''
+  if (type.includes('json')) keepCredentials(await response.clone().json())
+  if (type.includes('text/event-stream')) showText(response.clone().body).catch(() => {})
+  return response
+}
+
+globalThis.MonacoEnvironment = {
+  globalAPI: false,
+  getWorkerUrl: (_module, label) => `${files}/${WORKERS[label] ?? 'editor-worker.js'}`,
+}
+const WORKERS = { json: 'json-worker.js', graphql: 'graphql-worker.js' }
+
+globalThis.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
+  endpoint,
+  // With GET, which is the default, the variables of a subscription would be part of its URL.
+  method: 'POST',
+  subscriptionsProtocol: 'SSE',
+  defaultTabs: tabs,
+  ...openTab(),
+  shouldPersistHeaders: false,
+  // By default passwords in variables would stay in the browser for good.
+  storage: sessionStorage,
+  defaultEditorToolsVisibility: 'variables',
+  title: 'Trunkline GraphQL',
+})
+
+/** GraphiQL shows the last item of a subscription alone. Below it the texts of a chat grow together. */
+async function showText(body) {
+  text.value = ''
+  let unread = ''
+  for await (const part of body.pipeThrough(new TextDecoderStream())) {
+    const events = (unread + part).split('\n\n')
+    unread = events.pop()
+    for (const event of events) {
+      const [, data] = /^data: ?(.+)$/m.exec(event) ?? []
+      for (const item of Object.values(JSON.parse(data ?? '{}').data ?? {})) {
+        if (item?.__typename === 'ChatTextReplaced') text.value = ''
+        text.value += item?.text ?? ''
+      }
+    }
+  }
+}
+
+/**
+ * What the editors begin with: the tab whose query the address names, or the tab that was open. GraphiQL does not take it from
+ * its tabs, and opens one more tab where no tab has it.
+ */
+function openTab() {
+  const stored = JSON.parse(sessionStorage.getItem('graphiql:tabState') ?? 'null')
+  const all = stored?.tabs ?? tabs
+  const named = new URL(location.href).searchParams.get('query')
+  const open = named === null ? all[stored?.activeTabIndex ?? 0] : all.find(({ query }) => query === named)
+  return open === undefined ? {} : { query: open.query, variables: open.variables ?? '' }
+}
+
+function credentialOf(body) {
+  const takesKey = rootFieldsOf(operationOf(body)).some((field) => keyFields.includes(field))
+  return takesKey ? key.value : token.value || key.value
+}
+
+function operationOf(body) {
+  try {
+    return String(JSON.parse(body).query)
+  } catch {
+    return ''
+  }
+}
+
+const isIntrospection = (body) => operationOf(body).includes('__schema')
+
+/** The names that stand directly within the outermost braces of a document, outside of texts, comments and arguments. */
+function rootFieldsOf(query) {
+  const names = []
+  let braces = 0
+  let parentheses = 0
+  for (const [part] of query.matchAll(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*|\w+|[{}()]/g)) {
+    if (part === '{') braces++
+    else if (part === '}') braces--
+    else if (part === '(') parentheses++
+    else if (part === ')') parentheses--
+    else if (braces === 1 && parentheses === 0 && /^\w/.test(part)) names.push(part)
+  }
+  return names
+}
+
+function keepCredentials({ data }) {
+  for (const result of Object.values(data ?? {})) {
+    if (result?.accessToken) keep(token, result.accessToken)
+    if (result?.fullKey) keep(key, result.fullKey)
+  }
+}
+
+function keep(field, value) {
+  field.value = value
+  sessionStorage.setItem(`credential:${field.id}`, value)
+}
+
+function nameOf(authorization) {
+  if (authorization === null) return 'Sent without a credential.'
+  const value = authorization.replace(/^Bearer /i, '')
+  return value.startsWith('tl_')
+    ? `Sent with the API key ${value.slice(0, 12)}…`
+    : 'Sent with the access token.'
+}

@@ -1,0 +1,263 @@
+import {
+  ANSWERING_AGENT,
+  type Caller,
+  type Callers,
+  FAILING_AGENT,
+  PASSWORD,
+} from '../authorization/callers.test-support.ts'
+import {
+  ADMINS,
+  type ByPrincipal,
+  EVERYBODY,
+  KEY_MANAGERS,
+  KEY_READERS,
+  KEYS,
+  MANAGERS,
+  TOKENS,
+  UPLOAD_READERS,
+} from '../authorization/rows.test-support.ts'
+import type { Any } from './face.test-support.ts'
+
+export interface MatrixCall {
+  readonly all: Callers
+  readonly caller: Caller
+}
+
+type Text = string | ((call: MatrixCall) => string | Promise<string>)
+
+/** A field with all of its arguments, and what each kind of caller gets from it. */
+export interface MatrixRow {
+  /** The field as a document writes it, without its selection. */
+  readonly field: Text
+  /** The document around a field that is not at the root, with `$FIELD` in its place. */
+  readonly within?: Text
+  readonly cells: ByPrincipal & { readonly anonymous: string }
+  /** What the caller sees in the value of the field; by default `allowed`, or `nothing` for null and for no items. */
+  readonly see?: (value: Any, call: MatrixCall) => string
+}
+
+const missing = 'credential_missing'
+const row = (
+  cells: ByPrincipal & { readonly anonymous?: string },
+  field: Text,
+  rest: Pick<MatrixRow, 'within' | 'see'> = {},
+): MatrixRow => ({ cells: { anonymous: missing, ...cells }, field, ...rest })
+
+const PAGE = 'first: 100, after: null, last: null, before: null'
+const newKey = ({ all, caller }: MatrixCall) => all.newKey(caller.ownerId)
+const newUpload = ({ all, caller }: MatrixCall) => all.newUpload(caller.ownerId)
+const NONE_FOR_KEYS = { 'chat key': 'nothing', 'upload key': 'nothing', 'chat key of an admin': 'nothing' }
+const OWN_CALLS: ByPrincipal = { ...EVERYBODY, 'upload key': 'nothing', neighbour: 'nothing' }
+/** The call of premium's chat key. */
+const ONE_CALL: ByPrincipal = {
+  ...EVERYBODY,
+  user: 'call_not_found',
+  'upload key': 'call_not_found',
+  'chat key of an admin': 'call_not_found',
+  'admin key of a user': 'call_not_found',
+  neighbour: 'call_not_found',
+}
+const WITH_PLATFORM = 'allowed, with what the platform said'
+/** Only administrators see what the platform answered. */
+const shownTo = (cells: ByPrincipal): ByPrincipal => ({
+  ...cells,
+  admin: WITH_PLATFORM,
+  'admin key of an admin': WITH_PLATFORM,
+})
+const REPORTED = `usage(filter: { agent: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], timezone: "UTC")`
+
+const CHAT = `chat(input: { agent: "${ANSWERING_AGENT}", query: "Hello" })`
+
+/** Every field of Query, Mutation and Subscription, and every field of other types that has arguments or leads to an object. */
+export const MATRIX: Readonly<Record<string, MatrixRow>> = {
+  'Query.agents': row({ ...EVERYBODY, anonymous: 'allowed', 'upload key': ANSWERING_AGENT }, 'agents', {
+    see: (agents) => (agents.length === 2 ? 'allowed' : agents.map(({ id }: Any) => id).join()),
+  }),
+  'Query.me': row(MANAGERS, 'me'),
+  'Query.user': row(ADMINS, ({ all }) => `user(id: "${all.otherUserId}")`),
+  'Query.users': row(ADMINS, `users(${PAGE})`),
+  'Query.apiKey': row(KEY_READERS, async (call) => `apiKey(id: "${await newKey(call)}")`),
+  'Query.apiKeys': row(
+    { ...MANAGERS, neighbour: 'nothing' },
+    ({ caller }) => `apiKeys(active: true, ownerId: "${caller.ownerId}", ${PAGE})`,
+  ),
+  'Query.currentApiKey': row(KEYS, 'currentApiKey'),
+  'Query.node': row(
+    {
+      ...MANAGERS,
+      'chat key': 'object_not_found',
+      'upload key': 'object_not_found',
+      'chat key of an admin': 'object_not_found',
+      neighbour: 'object_not_found',
+    },
+    async (call) => `node(id: "${await newKey(call)}")`,
+  ),
+  'Query.nodes': row(
+    {
+      ...MANAGERS,
+      ...NONE_FOR_KEYS,
+      'upload key': 'allowed',
+      admin: 'nothing',
+      'admin key of an admin': 'nothing',
+      neighbour: 'nothing',
+    },
+    async (call) => `nodes(ids: ["${await newUpload(call)}"])`,
+    { see: ([node]) => (node === null ? 'nothing' : 'allowed') },
+  ),
+  'Query.upload': row(UPLOAD_READERS, async (call) => `upload(id: "${await newUpload(call)}")`),
+  'Query.uploads': row(
+    { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+    async (call) => {
+      await newUpload(call)
+      return `uploads(${PAGE})`
+    },
+  ),
+  'Query.call': row(shownTo(ONE_CALL), ({ all }) => `call(id: "${all.callId}")`, {
+    see: ({ platformStatus }) => (platformStatus === null ? 'allowed' : WITH_PLATFORM),
+  }),
+  'Query.calls': row(shownTo(OWN_CALLS), `calls(filter: { agent: "${FAILING_AGENT}" }, ${PAGE})`, {
+    see({ nodes }) {
+      if (nodes.length === 0) return 'nothing'
+      return nodes.some((call: Any) => call.platformStatus !== null) ? WITH_PLATFORM : 'allowed'
+    },
+  }),
+  'Query.usage': row(OWN_CALLS, REPORTED, {
+    see: ({ totals }) => (totals.calls > 0 ? 'allowed' : 'nothing'),
+  }),
+
+  'Mutation.login': row(
+    { ...EVERYBODY, anonymous: 'allowed' },
+    `login(input: { username: "neighbour", password: "${PASSWORD}" })`,
+  ),
+  'Mutation.logout': row(TOKENS, 'logout'),
+  'Mutation.changeMyPassword': row(
+    Object.fromEntries(
+      Object.entries(MANAGERS).map(([name, cell]) => [name, cell === 'allowed' ? 'invalid_request' : cell]),
+    ) as ByPrincipal,
+    // A caller who gets the error about the wrong current password is allowed to change the password.
+    `changeMyPassword(input: { currentPassword: "a wrong password", newPassword: "${PASSWORD}" })`,
+  ),
+  'Mutation.createUser': row(
+    ADMINS,
+    () =>
+      `createUser(input: { username: "u-${crypto.randomUUID()}", password: "${PASSWORD}", role: ADMIN, maxApiCalls: 1, quotaPeriod: DAY })`,
+  ),
+  'Mutation.updateUser': row(
+    ADMINS,
+    ({ all }) =>
+      `updateUser(id: "${all.otherUserId}", input: { role: ADMIN, status: ACTIVE, maxApiCalls: 1, quotaPeriod: DAY })`,
+  ),
+  'Mutation.setPassword': row(
+    ADMINS,
+    ({ all }) => `setPassword(id: "${all.otherUserId}", password: "${PASSWORD}")`,
+  ),
+  'Mutation.createApiKey': row(
+    { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' },
+    ({ caller }) =>
+      `createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}", allowedAgents: null, limits: { chatPerMinute: 1, uploadPerMinute: null } })`,
+  ),
+  'Mutation.updateApiKey': row(
+    KEY_MANAGERS,
+    async (call) =>
+      `updateApiKey(id: "${await newKey(call)}", input: { name: "renamed", description: "", allowedAgents: null, limits: null })`,
+  ),
+  'Mutation.revokeApiKey': row(KEY_MANAGERS, async (call) => `revokeApiKey(id: "${await newKey(call)}")`),
+  'Mutation.resetApiKeyUsage': row(
+    KEY_MANAGERS,
+    async (call) => `resetApiKeyUsage(id: "${await newKey(call)}", period: DAY)`,
+  ),
+  'Mutation.deleteUpload': row(
+    UPLOAD_READERS,
+    async (call) => `deleteUpload(id: "${await newUpload(call)}")`,
+  ),
+
+  // An API key without the permission, or a token, learns nothing about the agent.
+  'Mutation.chat': row({ ...KEYS, 'upload key': 'permission_denied' }, CHAT),
+  'Subscription.chat': row({ ...KEYS, 'upload key': 'permission_denied' }, CHAT),
+  'Subscription.usageUpdated': row(EVERYBODY, 'usageUpdated'),
+
+  // For each of the following, what its parent does not show reads like the parent.
+  'LoginPayload.user': row({ ...EVERYBODY, anonymous: 'allowed' }, 'user', {
+    within: `mutation { login(input: { username: "neighbour", password: "${PASSWORD}" }) { $FIELD } }`,
+  }),
+  'CreateApiKeyPayload.apiKey': row({ ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }, 'apiKey', {
+    within: ({ caller }) =>
+      `mutation { createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}" }) { $FIELD } }`,
+  }),
+  'CurrentApiKey.apiKey': row(KEYS, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
+  'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(active: true, ${PAGE})`, {
+    within: '{ me { $FIELD } }',
+  }),
+  'User.uploads': row(
+    { ...ADMINS, admin: 'nothing', 'admin key of an admin': 'nothing' },
+    `uploads(${PAGE})`,
+    {
+      // An administrator sees the other user, but not its uploads.
+      within: async (call) => {
+        await call.all.newUpload(call.all.callers.premium.ownerId)
+        return `{ user(id: "${call.all.callers.premium.ownerId}") { $FIELD } }`
+      },
+    },
+  ),
+  'User.calls': row({ ...MANAGERS, neighbour: 'nothing' }, `calls(${PAGE})`, { within: '{ me { $FIELD } }' }),
+  'ApiKey.calls': row(ONE_CALL, `calls(${PAGE})`, {
+    within: ({ all }) => `{ call(id: "${all.callId}") { key { $FIELD } } }`,
+  }),
+  'ApiKey.owner': row(
+    // The keys that premium created belong to it; the neighbour and the chat keys do not see the key at all.
+    { ...KEY_READERS },
+    'owner',
+    { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
+  ),
+  'ApiKey.creator': row(
+    // An administrator created the keys of the plain user, who does not see it.
+    { ...KEY_READERS, user: 'nothing', 'admin key of a user': 'nothing' },
+    'creator',
+    { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
+  ),
+  'ApiKey.uploads': row(
+    {
+      ...KEYS,
+      'chat key': 'permission_denied',
+      'chat key of an admin': 'permission_denied',
+      'admin key of an admin': 'nothing',
+    },
+    `uploads(${PAGE})`,
+    {
+      within: async (call) => {
+        await newUpload(call)
+        return '{ currentApiKey { apiKey { $FIELD } } }'
+      },
+    },
+  ),
+  'Upload.owner': row({ ...UPLOAD_READERS, 'upload key': 'nothing' }, 'owner', {
+    within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
+  }),
+  'Upload.key': row(UPLOAD_READERS, 'key', {
+    within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
+  }),
+  'Upload.call': row({ ...UPLOAD_READERS, admin: 'upload_not_found' }, 'call', {
+    within: async (call) => `{ upload(id: "${await newUpload(call)}") { $FIELD } }`,
+  }),
+  'Call.key': row(ONE_CALL, 'key', { within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }` }),
+  'Call.owner': row({ ...ONE_CALL, 'chat key': 'nothing' }, 'owner', {
+    within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
+  }),
+  'ApiKey.usageReport': row(
+    { ...KEY_READERS },
+    'usageReport(from: null, to: null, agent: null, granularity: DAY, groupBy: [], timezone: "UTC")',
+    { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
+  ),
+  'UsageReport.groups': row(OWN_CALLS, 'groups(first: 1, orderBy: CALLS)', {
+    within: `{ ${REPORTED} { $FIELD } }`,
+    see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
+  }),
+  'UsageGroup.key': row(OWN_CALLS, 'key', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
+  'UsageGroup.user': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'user', {
+    within: `{ ${REPORTED} { groups { $FIELD } } }`,
+  }),
+}
+
+function soon(): string {
+  return new Date(Date.now() + 3_600_000).toISOString()
+}

@@ -1,0 +1,135 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  valueFromASTUntyped,
+} from 'graphql'
+import { fail } from '#core/errors.ts'
+import { type Multiplied, multiply, type Variables } from './cost.ts'
+
+/** The most that one operation may ask for. docs/graphql.md has the same numbers. */
+export const OPERATION_LIMITS = {
+  /** Words, numbers and punctuation of a document. */
+  tokens: 2_000,
+  /** Levels of fields. A page of a connection takes three, such as `users { edges { node`. */
+  depth: 15,
+  /** Fields, aliases included, each fragment as often as it is used. */
+  fields: 1_000,
+  /** Values that may have to be resolved: fields, each as often as the lists around it have items. */
+  cost: 25_000,
+} as const
+
+export type OperationLimits = Readonly<Record<keyof typeof OPERATION_LIMITS, number>>
+
+export interface Operation {
+  readonly schema: GraphQLSchema
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
+  readonly variables: Variables
+}
+
+/**
+ * Refuses an operation that asks for too much, before anything of it runs. The walk stops at the first limit, so that
+ * fragments that repeat each other cost no more than any other operation.
+ *
+ * @throws Problem `operation_too_large`
+ */
+export function requireSmallOperation(
+  operation: Operation,
+  limits: OperationLimits = OPERATION_LIMITS,
+): void {
+  const root = operation.schema.getRootType(operation.operation.operation)
+  if (root != null) new Walk(operation, limits).start(root)
+}
+
+class Walk {
+  readonly #operation: Operation
+  readonly #limits: OperationLimits
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly #variables: Variables
+  #fields = 0
+  #cost = 0
+
+  constructor(operation: Operation, limits: OperationLimits) {
+    this.#operation = operation
+    this.#limits = limits
+    this.#fragments = new Map(
+      operation.document.definitions.flatMap((definition) =>
+        definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
+      ),
+    )
+    this.#variables = withDefaults(operation)
+  }
+
+  start(root: GraphQLObjectType): void {
+    const { selectionSet } = this.#operation.operation
+    this.#walk(selectionSet, root.name, 1, { times: 1, pageItems: undefined })
+  }
+
+  #walk({ selections }: SelectionSetNode, typeName: string, depth: number, around: Multiplied): void {
+    if (depth > this.#limits.depth) {
+      this.#refuse(`expected at most ${this.#limits.depth} levels of fields.`)
+    }
+    for (const selection of selections) this.#select(selection, typeName, depth, around)
+  }
+
+  #select(selection: SelectionNode, typeName: string, depth: number, around: Multiplied): void {
+    if (selection.kind !== Kind.FIELD) {
+      const fragment =
+        selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value)
+      if (fragment === undefined) return
+      const name = fragment.typeCondition?.name.value ?? typeName
+      this.#walk(fragment.selectionSet, name, depth, around)
+      return
+    }
+    this.#fields += 1
+    this.#cost += around.times
+    if (this.#fields > this.#limits.fields) {
+      this.#refuse(
+        `expected at most ${this.#limits.fields} fields, aliases included and fragments as often as they are used.`,
+      )
+    }
+    if (this.#cost > this.#limits.cost) {
+      this.#refuse(
+        `could return more than ${this.#limits.cost} values; ask for smaller pages (first, last) or fewer fields.`,
+      )
+    }
+    if (selection.selectionSet === undefined) return
+    const name = selection.name.value
+    const field = this.#fieldOf(typeName, name)
+    // graphql-js bounds how deep a selection of the schema itself may be; it costs no statement.
+    if (field === undefined) this.#walk(selection.selectionSet, '', depth, around)
+    else {
+      const below = multiply(around, selection, field, this.#variables)
+      this.#walk(selection.selectionSet, getNamedType(field.type).name, depth + 1, below)
+    }
+  }
+
+  /** Undefined for what is not of this schema: introspection, or a document that validation has refused. */
+  #fieldOf(typeName: string, name: string): GraphQLField<unknown, unknown> | undefined {
+    const type = this.#operation.schema.getType(typeName)
+    if (typeName.startsWith('__')) return undefined
+    return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined
+  }
+
+  #refuse(detail: string): never {
+    fail('operation_too_large', `operation: ${detail}`)
+  }
+}
+
+function withDefaults({ operation, variables }: Operation): Variables {
+  const values: Record<string, unknown> = {}
+  for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
+    if (defaultValue !== undefined) values[variable.name.value] = valueFromASTUntyped(defaultValue)
+  }
+  return { ...values, ...variables }
+}

@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createYoga, type GraphQLParams } from 'graphql-yoga'
+import { fail, type Problem, refuseField } from '#core/errors.ts'
+import { abortedWith } from '#http/aborted-with.ts'
+import { problemHeaders, toProblem } from '#http/problem.ts'
+import { useAuthentication } from './authentication-plugin.ts'
+import { useParsedBody } from './body-plugin.ts'
+import { type ContextParts, createContext, type GraphqlContext, type OperationPlace } from './context.ts'
+import { createDocuments, type DocumentSettings, useDocuments } from './documents.ts'
+import { graphqlErrorOf, toGraphqlError } from './errors.ts'
+import { acceptsEventStream, sendResults, useEventStreams } from './event-streams.ts'
+import { graphiqlRoutes } from './graphiql/routes.ts'
+import { useIntrospection } from './introspection-plugin.ts'
+import { DOCUMENT_CACHE, useOperationLimits } from './limits-plugin.ts'
+import { type GraphqlObserver, useObserver } from './observe-plugin.ts'
+import { useProblems } from './problems-plugin.ts'
+import type { Results } from './results.ts'
+import { schema } from './schema.ts'
+import { streamRoutes } from './stream-routes.ts'
+
+export interface GraphqlOptions extends ContextParts {
+  readonly hasWorkers: boolean
+  readonly observer: GraphqlObserver
+  readonly settings: GraphqlSettings
+}
+
+/** The section `graphql` of the configuration, with its defaults filled in, and the documents of the console. */
+export interface GraphqlSettings extends DocumentSettings {
+  readonly introspection: boolean
+  readonly graphiql: boolean
+}
+
+const PATH = '/graphql'
+
+/** Serves the GraphQL face. Its context must have the body parser of `http/json-body.ts`, and no other. */
+export function graphqlRoutes(
+  app: FastifyInstance,
+  { settings, hasWorkers, observer, ...parts }: GraphqlOptions,
+): void {
+  const yoga = createYoga<OperationPlace, GraphqlContext>({
+    schema,
+    graphqlEndpoint: PATH,
+    context: (place) => createContext(parts, place),
+    // The hooks of Fastify have done CORS, and its body parser takes JSON alone, of a bounded size.
+    cors: false,
+    multipart: false,
+    batching: false,
+    maxRequestBodySize: false,
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+    maskedErrors: { maskError: toGraphqlError },
+    parserAndValidationCache: DOCUMENT_CACHE,
+    extraParamNames: ['documentId'],
+    plugins: [
+      useParsedBody(),
+      useEventStreams(),
+      useDocuments(createDocuments(settings)),
+      useIntrospection(settings.introspection),
+      useOperationLimits(),
+      useAuthentication(),
+      useProblems(app.log, { suggests: settings.introspection }),
+      useObserver(observer, app.log),
+    ],
+  })
+  app.setErrorHandler((error, request, reply) => sendGraphqlProblem(toProblem(error), request, reply))
+  const { services, chatOptions } = parts
+  const execute = async (params: GraphQLParams, place: OperationPlace): Promise<Results> => {
+    const request = new yoga.fetchAPI.Request(`http://localhost${PATH}`, { method: 'POST' })
+    try {
+      return (await yoga.getResultForParams({ params, request }, place)) ?? { errors: [] }
+    } catch (error) {
+      return { errors: [toGraphqlError(error)] }
+    }
+  }
+  streamRoutes(app, { ...chatOptions, services, hasWorkers, execute })
+  const takesAnyDocument = settings.documents !== 'trusted'
+  if (settings.graphiql) graphiqlRoutes(app, { path: PATH, schema, now: parts.now, takesAnyDocument })
+  app.route({
+    method: ['GET', 'POST'],
+    url: PATH,
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
+      const streamed: OperationPlace['streamed'] = {}
+      const canStream = acceptsEventStream(request.headers.accept)
+      const place = { http: request, reply, signal: abortedWith(reply), canStream, streamed }
+      // HEAD is served wherever GET is, and Yoga knows only GET.
+      const response =
+        request.method === 'HEAD'
+          ? await yoga.fetch(`http://localhost${request.url}`, { headers: acceptOf(request) }, place)
+          : await yoga.handleNodeRequestAndResponse(request, reply, place)
+      if (streamed.results !== undefined) {
+        await sendResults(reply, streamed.results, parts.chatOptions)
+        return reply
+      }
+      if (response.status === 406) fail('not_acceptable', RESULT_EXPECTED)
+      // A response may hold a token, or a key that is shown only once.
+      reply.header('cache-control', 'no-store')
+      for (const [name, value] of response.headers) reply.header(name, value)
+      return reply.status(response.status).send(response.body)
+    },
+  })
+}
+
+function acceptOf({ headers }: FastifyRequest): Record<string, string> {
+  return headers.accept === undefined ? {} : { accept: headers.accept }
+}
+
+const BODY_EXPECTED = 'expected a JSON object with query.'
+const RESULT_EXPECTED =
+  'accept: expected application/graphql-response+json or application/json, and text/event-stream for a subscription.'
+
+/** What is refused before GraphQL begins has the form of a GraphQL error as well. */
+function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (problem.reason === 'internal_error') {
+    request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
+  }
+  request.problem = problem
+  return reply
+    .status(problem.status)
+    .headers(problemHeaders(problem))
+    .type('application/json; charset=utf-8')
+    .send({ errors: [graphqlErrorOf(problem)] })
+}

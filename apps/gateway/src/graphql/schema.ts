@@ -1,0 +1,26 @@
+import { printSchema } from 'graphql'
+import { builder } from './builder.ts'
+import { locateProblems } from './locate-problems.ts'
+// In the order in which a reader of the schema meets them.
+import './types/login.ts'
+import './types/user.ts'
+import './types/user-mutations.ts'
+import './types/api-key.ts'
+import './types/current-api-key.ts'
+import './types/api-key-mutations.ts'
+import './types/agent.ts'
+import './types/chat.ts'
+import './types/upload.ts'
+import './types/call.ts'
+import './types/usage.ts'
+import './types/usage-updated.ts'
+import './types/owned.ts'
+import './types/find-node.ts'
+
+/** The schema of the face: each file of `types/` adds its own part when it is loaded. */
+export const schema = locateProblems(builder.toSchema({ sortSchema: false }))
+
+/** The text of the schema, as it is committed in `schema.graphql`. */
+export function printGraphqlSchema(): string {
+  return `${printSchema(schema)}\n`
+}

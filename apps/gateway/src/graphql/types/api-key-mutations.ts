@@ -1,0 +1,134 @@
+import { RESET_PERIODS } from '#core/keys/keys.ts'
+import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { enumOf } from '../enum-of.ts'
+import { withoutNulls } from '../without-nulls.ts'
+import { ApiKey, Permission } from './api-key.ts'
+
+const ApiKeyCounter = enumOf('ApiKeyCounter', RESET_PERIODS, {
+  description: 'One of the call counters of an API key.',
+  values: { day: '`callsToday`.', month: '`callsThisMonth`.', total: '`totalCalls`.' },
+})
+
+const ApiKeyLimitsInput = builder.inputType('ApiKeyLimitsInput', {
+  description:
+    'The own rate limits of an API key, each at most the limit of the gateway. Null removes a limit; one that is absent keeps its value.',
+  fields: (t) => ({
+    chatPerMinute: t.int({ description: 'The chats that the key may start in a minute.' }),
+    uploadPerMinute: t.int({ description: 'The uploads that the key may make in a minute.' }),
+  }),
+})
+
+const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
+  description: 'A new API key.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description: 'A label for the key, such as `support bot`, at most 100 characters.',
+    }),
+    description: t.string({ required: true, description: 'What the key is for, at most 500 characters.' }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      required: true,
+      description:
+        'When the key expires, such as `2027-01-31T00:00:00Z`: in the future, by default at most ten years ahead.',
+    }),
+    permissions: t.field({
+      type: [Permission],
+      required: true,
+      description: 'What the key may be used for, at least one. Only administrators may grant `ADMIN`.',
+    }),
+    ownerId: t.id({
+      description:
+        'The id of the user whom the key belongs to: you by default. Only administrators may name another.',
+    }),
+    allowedAgents: t.stringList({
+      description:
+        'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`, such as `["dify/helpdesk"]`. Null, the default, allows all agents.',
+    }),
+    limits: t.field({
+      type: ApiKeyLimitsInput,
+      description: "The key's own rate limits; by default those of the gateway apply.",
+    }),
+  }),
+})
+
+const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
+  description: 'The fields to change. A field that is absent keeps its value.',
+  fields: (t) => ({
+    name: t.string({ description: 'A label for the key, at most 100 characters. Null keeps the label.' }),
+    description: t.string({
+      description: 'What the key is for, at most 500 characters. Null keeps the text.',
+    }),
+    allowedAgents: t.stringList({
+      description:
+        'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+    }),
+    limits: t.field({
+      type: ApiKeyLimitsInput,
+      description: "The key's own rate limits. Null removes both.",
+    }),
+  }),
+})
+
+const CreateApiKeyPayload = builder
+  .objectRef<{ key: ApiKeyRow; fullKey: string }>('CreateApiKeyPayload')
+  .implement({
+    description: 'A new API key, and the key itself.',
+    fields: (t) => ({
+      apiKey: t.expose('key', { type: ApiKey, description: 'The record of the key.' }),
+      fullKey: t.exposeString('fullKey', {
+        description: 'The API key itself. It is shown only here, so store it now.',
+      }),
+    }),
+  })
+
+const id = { required: true, description: 'The id of the key.' } as const
+
+builder.mutationFields((t) => ({
+  createApiKey: t.field({
+    type: CreateApiKeyPayload,
+    nullable: true,
+    description:
+      'Creates an API key. Takes an access token of an administrator or a premium user; API keys cannot create API keys.',
+    args: { input: t.arg({ type: CreateApiKeyInput, required: true, description: 'The new key.' }) },
+    resolve: (_root, { input: { ownerId, ...input } }, context) =>
+      context.services.keys.create(callerOf(context), { ...input, ownerId: ownerId ?? undefined }),
+  }),
+  updateApiKey: t.field({
+    type: ApiKey,
+    nullable: true,
+    description:
+      'Changes the name, the description, the allowed agents or the limits of an API key. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
+    args: {
+      id: t.arg.id(id),
+      input: t.arg({ type: UpdateApiKeyInput, required: true, description: 'The fields to change.' }),
+    },
+    resolve: (_root, { id, input: { name, description, ...input } }, context) =>
+      context.services.keys.update(callerOf(context), id, {
+        ...input,
+        ...withoutNulls({ name, description }),
+      }),
+  }),
+  revokeApiKey: t.field({
+    type: ApiKey,
+    nullable: true,
+    description:
+      'Revokes an API key for good, from its next request on; its subscriptions end within a second. Its record is kept, and the first revocation sets its time. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
+    args: { id: t.arg.id(id) },
+    resolve: (_root, { id }, context) => context.services.keys.revoke(callerOf(context), id),
+  }),
+  resetApiKeyUsage: t.field({
+    type: ApiKey,
+    nullable: true,
+    description:
+      'Sets a call counter of an API key to zero. Reports and the list of calls keep the calls. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
+    args: {
+      id: t.arg.id(id),
+      period: t.arg({ type: ApiKeyCounter, required: true, description: 'The counter.' }),
+    },
+    resolve: (_root, { id, period }, context) =>
+      context.services.keys.resetUsage(callerOf(context), id, period),
+  }),
+}))

@@ -1,0 +1,202 @@
+import {
+  allowedAgentsOf,
+  callsThisMonth,
+  callsToday,
+  isActive,
+  permissionsOf,
+  totalCalls,
+} from '#core/keys/key.ts'
+import { PERMISSIONS } from '#core/principal.ts'
+import type { ApiKey as ApiKeyRow, Prisma } from '#generated/prisma/client.ts'
+import { builder } from '../builder.ts'
+import { callerOf, type GraphqlContext } from '../context.ts'
+import { enumOf } from '../enum-of.ts'
+import { TOTAL_COUNT } from '../total-count.ts'
+import { withoutNulls } from '../without-nulls.ts'
+import { Node } from './node.ts'
+import { User } from './user.ts'
+
+export const Permission = enumOf('Permission', PERMISSIONS, {
+  description: 'What an API key may be used for.',
+  values: {
+    chat: 'Chats.',
+    upload: 'Uploads.',
+    admin: 'Everything that its owner may do, except creating API keys.',
+  },
+})
+
+type LimitColumns = Pick<ApiKeyRow, 'chatPerMinute' | 'uploadPerMinute'>
+
+const ApiKeyLimits = builder.objectRef<LimitColumns>('ApiKeyLimits').implement({
+  description: "The own rate limits of an API key. Where one is null, the gateway's limit applies.",
+  fields: (t) => ({
+    chatPerMinute: t.exposeInt('chatPerMinute', {
+      nullable: true,
+      description: 'The chats that the key may start in a minute.',
+    }),
+    uploadPerMinute: t.exposeInt('uploadPerMinute', {
+      nullable: true,
+      description: 'The uploads that the key may make in a minute.',
+    }),
+  }),
+})
+
+const COUNTERS = {
+  ...{ totalCalls: true, totalBaseline: true },
+  ...{ dayCalls: true, dayStart: true, dayBaseline: true, dayResetStart: true },
+  ...{ monthCalls: true, monthStart: true, monthBaseline: true, monthResetStart: true },
+  lastUsedAt: true,
+} as const satisfies Prisma.ApiKeySelect
+
+const ApiKeyUsage = builder.objectRef<Pick<ApiKeyRow, keyof typeof COUNTERS>>('ApiKeyUsage').implement({
+  description: 'The call counters of an API key. Days and months are those of UTC.',
+  fields: (t) => ({
+    totalCalls: t.field({
+      type: 'SafeInt',
+      description: 'The calls since the key was created or this counter was reset.',
+      resolve: totalCalls,
+    }),
+    callsToday: t.field({
+      type: 'SafeInt',
+      description: 'The calls since midnight.',
+      resolve: (key, _args, { now }) => callsToday(key, now()),
+    }),
+    callsThisMonth: t.field({
+      type: 'SafeInt',
+      description: 'The calls since the first of the month.',
+      resolve: (key, _args, { now }) => callsThisMonth(key, now()),
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the key was last used; null if never.',
+    }),
+  }),
+})
+
+export const ApiKey = builder.prismaObject('ApiKey', {
+  description: 'An API key, without the key itself, which only its creation shows.',
+  interfaces: [Node],
+  select: { id: true },
+  findUnique: ({ id }, context) => ({ id, AND: [visibleKeys(id, context)] }),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'A label for the key, such as `support bot`.' }),
+    description: t.exposeString('description', { description: 'What the key is for.' }),
+    keyPrefix: t.exposeString('prefix', {
+      description: 'The first 12 characters of the key, by which people can recognise it.',
+    }),
+    permissions: t.field({
+      type: [Permission],
+      description: 'What the key may be used for.',
+      select: { permissions: true },
+      resolve: permissionsOf,
+    }),
+    isActive: t.boolean({
+      description: 'False once the key is revoked or has expired.',
+      select: { revokedAt: true, expiresAt: true },
+      resolve: (key, _args, { now }) => isActive(key, now()),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the key expires.' }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the key was revoked; null if it was not.',
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the key was last used; null if never.',
+    }),
+    allowedAgents: t.stringList({
+      nullable: true,
+      description:
+        'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+      select: { allowedAgents: true },
+      resolve: allowedAgentsOf,
+    }),
+    limits: t.field({
+      type: ApiKeyLimits,
+      description: "The key's own rate limits.",
+      select: { chatPerMinute: true, uploadPerMinute: true },
+      resolve: (key) => key,
+    }),
+    usage: t.field({
+      type: ApiKeyUsage,
+      description: "The key's call counters.",
+      select: COUNTERS,
+      resolve: (key) => key,
+    }),
+    ownerId: t.exposeID('ownerId', {
+      description: 'The id of the user whom the key belongs to and whose quota its calls count towards.',
+    }),
+    owner: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user whom the key belongs to; null if it is not yours to see.',
+      select: (_args, _context, nested) => ({ owner: nested() }),
+      resolve: ({ owner }, _args, context) => ifVisible(owner, context),
+    }),
+    creatorId: t.exposeID('createdById', { description: 'The id of the user who created the key.' }),
+    creator: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user who created the key; null if it is not yours to see.',
+      select: (_args, _context, nested) => ({ createdBy: nested() }),
+      resolve: ({ createdBy }, _args, context) => ifVisible(createdBy, context),
+    }),
+  }),
+})
+
+/** The filter for a key that Pothos reads again. A key without `admin` may see itself, and no other key. */
+function visibleKeys(id: string, context: GraphqlContext): Prisma.ApiKeyWhereInput {
+  const caller = callerOf(context)
+  const isItself = caller.via.kind === 'key' && caller.via.keyId === id
+  return isItself ? {} : context.services.keys.visibleTo(caller)
+}
+
+/** Prisma cannot filter a relation to one row. */
+export function ifVisible<Row extends { id: string }>(user: Row, context: GraphqlContext): Row | null {
+  return context.services.users.isVisibleTo(callerOf(context), user) ? user : null
+}
+
+export const ApiKeyConnection = builder.connectionObject(
+  {
+    type: ApiKey,
+    name: 'ApiKeyConnection',
+    description: 'A page of API keys.',
+    fields: (t) => ({ totalCount: t.int(TOTAL_COUNT) }),
+  },
+  { name: 'ApiKeyEdge', description: 'An API key and its place in the list.' },
+)
+
+builder.queryFields((t) => ({
+  apiKey: t.prismaField({
+    type: ApiKey,
+    nullable: true,
+    description:
+      'The API key with this id, which you created or own; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
+    resolve: (query, _root, { id }, context) => context.services.keys.find(callerOf(context), id, query),
+  }),
+  apiKeys: t.prismaConnection(
+    {
+      type: ApiKey,
+      cursor: 'id',
+      nullable: true,
+      description:
+        'The API keys that you created or own, newest first; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
+      args: {
+        active: t.arg.boolean({
+          description: 'Only keys that can be used now (true), or that cannot (false); both by default.',
+        }),
+        ownerId: t.arg.id({ description: 'Only the keys that belong to the user with this id.' }),
+      },
+      resolve: (query, _root, { active, ownerId }, context) =>
+        context.services.keys.list(callerOf(context), query, withoutNulls({ active, ownerId })),
+      totalCount: (_root, { active, ownerId }, context) =>
+        context.services.keys.count(callerOf(context), withoutNulls({ active, ownerId })),
+    },
+    ApiKeyConnection,
+  ),
+}))

@@ -1,0 +1,18 @@
+import { OUTCOMES, type CallOutcome as Outcome } from '#core/usage/ledger.ts'
+import { enumOf } from '../enum-of.ts'
+
+export const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
+  done: 'With a complete reply.',
+  client_gone: 'The client left before the end.',
+  upstream_error: 'The platform failed.',
+  timeout: 'The platform took too long.',
+  drained: 'The gateway shut down.',
+  interrupted: 'The process of the gateway died.',
+  rejected:
+    'It was refused for a reason of the caller after it had been admitted, or its key ended during a subscription.',
+}
+
+export const CallOutcome = enumOf('CallOutcome', OUTCOMES, {
+  description: 'How a call ended.',
+  values: OUTCOME_TEXTS,
+})

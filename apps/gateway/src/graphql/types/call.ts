@@ -1,0 +1,271 @@
+import { fail, Problem } from '#core/errors.ts'
+import { OUTCOMES_OR_RUNNING } from '#core/usage/calls-query.ts'
+import { CALL_FACES, CALL_KINDS } from '#core/usage/ledger.ts'
+import { builder } from '../builder.ts'
+import { callerOf, type GraphqlContext } from '../context.ts'
+import { enumOf } from '../enum-of.ts'
+import { relatedQuery } from '../related-query.ts'
+import { showLimit } from '../show-limit.ts'
+import { withoutNulls } from '../without-nulls.ts'
+import { Agent } from './agent.ts'
+import { ApiKey } from './api-key.ts'
+import { CallOutcome, OUTCOME_TEXTS } from './call-outcome.ts'
+import { Node } from './node.ts'
+import { Upload } from './upload.ts'
+import { User } from './user.ts'
+
+const CallKind = enumOf('CallKind', CALL_KINDS, {
+  description: 'What a call did.',
+  values: { chat: 'A chat with an agent.', upload: 'An upload of a file.' },
+})
+
+const CallFace = enumOf('CallFace', CALL_FACES, {
+  description: 'The interface through which a call came.',
+  values: {
+    rest: 'The REST API.',
+    openai: "OpenAI's chat completions.",
+    graphql: 'This API.',
+    responses: "OpenAI's Responses API.",
+  },
+})
+
+const CallState = enumOf('CallState', OUTCOMES_OR_RUNNING, {
+  description: 'Whether a call still runs, or how it ended.',
+  values: { ...OUTCOME_TEXTS, running: 'It has not ended.' },
+})
+
+export const Call = builder.prismaObject('Call', {
+  description:
+    'An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist.',
+  interfaces: [Node],
+  select: { id: true },
+  findUnique: ({ id }, context) => ({ id, AND: [context.services.usage.visibleTo(callerOf(context))] }),
+  fields: (t) => ({
+    requestId: t.exposeString('requestId', { description: 'The id of the request (`X-Request-Id`).' }),
+    keyId: t.exposeID('keyId', { description: 'The id of the API key that made the call.' }),
+    key: t.field({
+      type: ApiKey,
+      nullable: true,
+      description: 'The API key that made the call; null if it is not yours to see.',
+      select: { keyId: true },
+      resolve: ({ keyId }, _args, context, info) => context.loaders.key(keyId, relatedQuery(context, info)),
+    }),
+    ownerId: t.exposeID('ownerId', { description: 'The id of the user whom the API key belongs to.' }),
+    owner: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user whom the API key belongs to; null if it is not yours to see.',
+      select: { ownerId: true },
+      resolve: ({ ownerId }, _args, context, info) =>
+        context.loaders.user(ownerId, relatedQuery(context, info)),
+    }),
+    endUser: t.exposeString('endUser', {
+      description: 'The end user that the client named; empty if it named none.',
+    }),
+    kind: t.expose('kind', { type: CallKind, description: 'What the call did.' }),
+    face: t.expose('face', { type: CallFace, description: 'The interface through which the call came.' }),
+    agentId: t.exposeString('agent', {
+      description: 'The id of the agent; empty for uploads that named none.',
+    }),
+    agent: t.field({
+      type: Agent,
+      nullable: true,
+      description: 'The agent; null if it is not configured any more or your key may not use it.',
+      select: { agent: true },
+      resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
+    }),
+    app: t.exposeString('app', { description: 'The id of the app of the agent; empty if there is none.' }),
+    model: t.exposeString('model', {
+      nullable: true,
+      description: 'The model that the platform named; null if it named none.',
+    }),
+    conversation: t.exposeString('conversation', {
+      description: 'The id by which the client names the conversation.',
+    }),
+    outcome: t.expose('outcome', {
+      type: CallOutcome,
+      nullable: true,
+      description: 'How the call ended; null while it runs.',
+    }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'The stable word of the error; null if the call did not fail.',
+    }),
+    platformStatus: t.int({
+      nullable: true,
+      description: 'The HTTP status of the platform; shown only to administrators.',
+      select: { platformStatus: true },
+      resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
+    }),
+    platformCode: t.string({
+      nullable: true,
+      description: "The platform's own code of the error; shown only to administrators.",
+      select: { platformCode: true },
+      resolve: ({ platformCode }, _args, context) => ifShown(platformCode, context),
+    }),
+    platformLogId: t.string({
+      nullable: true,
+      description: "The id by which the platform's operators find the call; shown only to administrators.",
+      select: { platformLogId: true },
+      resolve: ({ platformLogId }, _args, context) => ifShown(platformLogId, context),
+    }),
+    promptTokens: t.expose('promptTokens', {
+      type: 'SafeInt',
+      nullable: true,
+      description: 'The tokens of the input; null if the platform did not report them.',
+    }),
+    completionTokens: t.expose('completionTokens', {
+      type: 'SafeInt',
+      nullable: true,
+      description: 'The tokens of the reply; null if the platform did not report them.',
+    }),
+    totalTokens: t.expose('totalTokens', {
+      type: 'SafeInt',
+      nullable: true,
+      description: 'The tokens of both; null if the platform did not report them.',
+    }),
+    admittedAt: t.expose('admittedAt', { type: 'DateTime', description: 'When the call was admitted.' }),
+    firstChunkMs: t.exposeInt('firstChunkMs', {
+      nullable: true,
+      description: 'The milliseconds from the dispatch of the call to its first text; null without any text.',
+    }),
+    durationMs: t.exposeInt('durationMs', {
+      nullable: true,
+      description: 'The milliseconds from the dispatch of the call to its end; null while it runs.',
+    }),
+    endedAt: t.expose('endedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the call ended; null while it runs.',
+    }),
+  }),
+})
+
+/** Rows that Pothos reads itself have what the platform said for every caller. */
+function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
+  return context.services.usage.seesPlatform(callerOf(context)) ? value : null
+}
+
+/** The count is read by a field of the page, which has no arguments in which a mistake could be found. */
+function placeInFilter(error: unknown): never {
+  throw error instanceof Problem && error.field !== undefined ? error.at(['filter', ...error.field]) : error
+}
+
+builder.prismaObjectField(Upload, 'call', (t) =>
+  t.field({
+    type: Call,
+    nullable: true,
+    description: 'The call of the ledger that uploaded the file; null once it is past its retention.',
+    select: { callId: true },
+    resolve: ({ callId }, _args, context, info) => context.loaders.call(callId, relatedQuery(context, info)),
+  }),
+)
+
+const CallFilter = builder.inputType('CallFilter', {
+  description: 'Which calls to list. All conditions must hold.',
+  fields: (t) => ({
+    from: t.field({
+      type: 'DateTime',
+      description:
+        'Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC.',
+    }),
+    to: t.field({
+      type: 'DateTime',
+      description: 'Only calls admitted before this time, in the same form as `from`.',
+    }),
+    agent: t.string({
+      description:
+        'Only calls to this agent, such as `fastgpt`, which must be configured or have been called before.',
+    }),
+    keyId: t.id({ description: 'Only calls of the API key with this id.' }),
+    userId: t.id({ description: 'Only calls of the API keys of the user with this id.' }),
+    outcome: t.field({
+      type: CallState,
+      description: 'Only calls that ended in this way, or that still run.',
+    }),
+    requestId: t.string({ description: 'Only calls of the request with this id.' }),
+    conversation: t.string({
+      description:
+        'Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',
+    }),
+  }),
+})
+
+const CallConnection = builder.connectionObject(
+  {
+    type: Call,
+    name: 'CallConnection',
+    description: 'A page of calls.',
+    fields: (t) => ({
+      totalCount: t.int({
+        nullable: true,
+        description:
+          'How many calls there are on all pages; null for more than 10,000, and for the calls of a user or a key, which `Query.calls` counts with a filter. It is counted only if it is selected, and counts as a page of its own towards the rate limit.',
+        extensions: { pothosPrismaTotalCount: true },
+        resolve: (page) => (page as { totalCount?: () => Promise<number | null> }).totalCount?.() ?? null,
+      }),
+    }),
+  },
+  { name: 'CallEdge', description: 'A call and its place in the list.' },
+)
+
+builder.prismaObjectField(User, 'calls', (t) =>
+  t.prismaConnection(
+    {
+      type: Call,
+      cursor: 'id',
+      nullable: true,
+      description:
+        'The calls of the API keys of the user, newest first; pages go forwards only. The lists of all users of a page count as one page towards the rate limit.',
+      resolve: (query, { id }, _args, { loaders }) => loaders.callsOfOwner(id, { query }),
+    },
+    CallConnection,
+  ),
+)
+
+builder.prismaObjectField(ApiKey, 'calls', (t) =>
+  t.prismaConnection(
+    {
+      type: Call,
+      cursor: 'id',
+      nullable: true,
+      description:
+        'The calls of the key, newest first, as far as they are yours to see; pages go forwards only. The lists of all keys of a page count as one page towards the rate limit.',
+      resolve: (query, { id }, _args, { loaders }) => loaders.callsOfKey(id, { query }),
+    },
+    CallConnection,
+  ),
+)
+
+builder.queryField('calls', (t) =>
+  t.prismaConnection(
+    {
+      type: Call,
+      cursor: 'id',
+      nullable: true,
+      description:
+        'Lists calls, newest first, including those that still run; pages go forwards only. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls. Takes an access token or any API key.',
+      args: { filter: t.arg({ type: CallFilter, description: 'Which calls to list.' }) },
+      resolve: (query, _root, { filter }, context) =>
+        context.services.usage.calls(callerOf(context), withoutNulls(filter), query, showLimit(context)),
+      totalCount: (_root, { filter }, context) =>
+        // Null for more than 10,000: the field below is nullable, which Pothos' own would not be.
+        context.services.usage
+          .countCalls(callerOf(context), withoutNulls(filter), showLimit(context))
+          .catch(placeInFilter) as Promise<number>,
+    },
+    CallConnection,
+  ),
+)
+
+builder.queryField('call', (t) =>
+  t.prismaField({
+    type: Call,
+    nullable: true,
+    description:
+      'The call with this id, which is also in the header `X-Call-Id` of a reply. Takes an access token or any API key.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the call.' }) },
+    resolve: async (query, _root, { id }, context) =>
+      (await context.services.usage.findCall(callerOf(context), id, query)) ?? fail('call_not_found'),
+  }),
+)

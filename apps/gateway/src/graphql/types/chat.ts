@@ -1,0 +1,182 @@
+import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { JUDGES_CREDENTIALS } from '../authentication-plugin.ts'
+import { builder } from '../builder.ts'
+import type { ChatEnd, ChatItem } from '../chat-items.ts'
+import { itemOf } from '../ending.ts'
+import { enumOf } from '../enum-of.ts'
+import { followChat, type ChatReply as Reply, replyToChat } from '../start-chat.ts'
+import { DetailUnion, detailTypeName, detailTypes } from './chat-detail.ts'
+
+const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const satisfies Reason[]
+
+const FinishReason = enumOf('FinishReason', FINISH_REASONS, {
+  description: 'Why a reply ended.',
+  values: {
+    stop: 'The reply is complete.',
+    length: 'The platform cut the reply at a length limit.',
+    content_filter: 'The platform cut the reply for its content.',
+    tool_calls: 'The model asks for the output of tools.',
+  },
+})
+
+const TokenUsage = builder.objectRef<TokenCounts>('TokenUsage').implement({
+  description: 'The tokens of one call, as its platform reported them.',
+  fields: (t) => ({
+    promptTokens: t.expose('promptTokens', { type: 'SafeInt', description: 'Tokens of the input.' }),
+    completionTokens: t.expose('completionTokens', {
+      type: 'SafeInt',
+      description: 'Tokens of the reply.',
+    }),
+    totalTokens: t.expose('totalTokens', {
+      type: 'SafeInt',
+      description: 'All tokens, as the platform counts them.',
+    }),
+  }),
+})
+
+const ChatInput = builder.inputType('ChatInput', {
+  description: 'A message to an agent.',
+  fields: (t) => ({
+    agent: t.string({ required: true, description: 'The id of the agent that answers, such as `fastgpt`.' }),
+    query: t.string({ required: true, description: 'The message. It must not be blank.' }),
+    appId: t.string({
+      description:
+        'The id of the application on the platform. FastGPT needs it, and Coze where the gateway has no default bot; for the others it may be left out.',
+    }),
+    conversationId: t.string({
+      description:
+        'The conversation to continue: an id of your choice, such as `order-17`, or the `conversationId` of an earlier reply. Without it a new conversation begins; HiAgent needs it.',
+    }),
+    files: t.stringList({
+      description: 'The http(s) URLs of files for the agent: those of your uploads, or other public ones.',
+    }),
+    variables: t.field({
+      type: 'JSONObject',
+      description: 'The input variables of the application on the platform, such as `{"language": "en"}`.',
+    }),
+    endUser: t.string({
+      description:
+        'The end user on whose behalf you ask, by an id of your choice. Conversations of different end users are kept apart, and reports can be grouped by it.',
+    }),
+    detail: t.boolean({
+      required: true,
+      defaultValue: false,
+      description: 'Whether the reply has the progress that the platform reports.',
+    }),
+  }),
+})
+
+/** Of fields that both the items and the whole reply have. */
+const DESCRIPTIONS = {
+  conversationId: 'The id of the conversation. Send it with the next message to continue.',
+  model: 'The model that the platform named, or else the agent.',
+  usage: 'The tokens; null if the platform did not report them.',
+}
+
+const ChatStarted = builder.objectRef<{ chat: Chat }>('ChatStarted').implement({
+  description: 'The first item: the call has been admitted and counted, and the agent is asked next.',
+  fields: (t) => ({
+    callId: t.id({ description: 'The id of the call, as `call(id)` finds it.', resolve: callId }),
+    conversationId: t.string({ description: DESCRIPTIONS.conversationId, resolve: conversationId }),
+    createdAt: t.field({ type: 'DateTime', description: 'When the call began.', resolve: createdAt }),
+  }),
+})
+
+const ChatText = builder.objectRef<{ text: string }>('ChatText').implement({
+  description: 'The next piece of the text.',
+  fields: (t) => ({ text: t.exposeString('text', { description: 'Append it to what came before.' }) }),
+})
+
+const ChatTextReplaced = builder.objectRef<{ text: string }>('ChatTextReplaced').implement({
+  description:
+    'The platform withdraws the text so far, for example after a moderation, and sends another one.',
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'Show it in the place of all that came before.' }),
+  }),
+})
+
+const ChatFinished = builder.objectRef<ChatEnd>('ChatFinished').implement({
+  description: 'The last item of a complete reply. A reply that fails ends with an error instead.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: DESCRIPTIONS.model }),
+    finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
+    usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+  }),
+})
+
+const ITEM_TYPES: Readonly<Record<string, string>> = {
+  started: 'ChatStarted',
+  text: 'ChatText',
+  text_replaced: 'ChatTextReplaced',
+  finished: 'ChatFinished',
+}
+
+const Item = builder.unionType('ChatItem', {
+  description:
+    'One item of a reply in progress: `ChatStarted`, then texts and, if `detail` is true, details in their order, then `ChatFinished`.',
+  types: [ChatStarted, ChatText, ChatTextReplaced, ChatFinished, ...detailTypes],
+  resolveType: (item) => {
+    const { type } = item as ChatItem
+    return ITEM_TYPES[type] ?? detailTypeName(type)
+  },
+})
+
+const ChatReply = builder.objectRef<Reply>('ChatReply').implement({
+  description: 'The whole reply of an agent.',
+  fields: (t) => ({
+    callId: t.id({ description: 'The id of the call, as `call(id)` finds it.', resolve: callId }),
+    conversationId: t.string({ description: DESCRIPTIONS.conversationId, resolve: conversationId }),
+    createdAt: t.field({ type: 'DateTime', description: 'When the call began.', resolve: createdAt }),
+    text: t.exposeString('text', { description: 'The text of the reply.' }),
+    model: t.exposeString('model', { description: DESCRIPTIONS.model }),
+    finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
+    usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+    details: t.field({
+      type: [DetailUnion],
+      description: 'The progress that the platform reported, in its order. Empty unless `detail` is true.',
+      resolve: ({ details }) => details,
+    }),
+  }),
+})
+
+builder.mutationField('chat', (t) =>
+  t.field({
+    type: ChatReply,
+    nullable: true,
+    description:
+      'Sends a message to an agent and waits for the whole reply. Takes an API key with the permission `CHAT`.',
+    args: { input: t.arg({ type: ChatInput, required: true, description: 'The message.' }) },
+    extensions: JUDGES_CREDENTIALS,
+    resolve: (_root, { input }, context) => replyToChat(input, context),
+  }),
+)
+
+builder.subscriptionField('chat', (t) =>
+  t.field({
+    type: Item,
+    nullable: true,
+    description:
+      'Sends a message to an agent and follows the reply while it is written. Takes an API key with the permission `CHAT`. Leaving stops the agent. Ends with an error when the key is revoked or expires, its owner is suspended or the gateway shuts down.',
+    args: { input: t.arg({ type: ChatInput, required: true, description: 'The message.' }) },
+    extensions: JUDGES_CREDENTIALS,
+    subscribe: (_root, { input }, context) => followChat(input, context),
+    resolve: itemOf,
+  }),
+)
+
+interface OfChat {
+  readonly chat: Chat
+}
+
+function callId({ chat }: OfChat): string {
+  return chat.callId
+}
+
+function conversationId({ chat }: OfChat): string {
+  return chat.conversationId
+}
+
+function createdAt({ chat }: OfChat): Date {
+  return new Date(chat.created * 1000)
+}

@@ -1,0 +1,51 @@
+import type { KeyRateLimits } from '#core/keys/keys.ts'
+import { quotaOf } from '#core/users/user.ts'
+import type { ApiKey as ApiKeyRow, User as UserRow } from '#generated/prisma/client.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { ApiKey } from './api-key.ts'
+import { Quota } from './quota.ts'
+
+const RateLimits = builder.objectRef<KeyRateLimits>('RateLimits').implement({
+  description:
+    "The rate limits that apply to an API key: the lower of its own and the gateway's, per minute.",
+  fields: (t) => ({
+    chatPerMinute: t.exposeInt('chatPerMinute', {
+      description: 'The chats that the key may start in a minute.',
+    }),
+    uploadPerMinute: t.exposeInt('uploadPerMinute', {
+      description: 'The uploads that the key may make in a minute.',
+    }),
+  }),
+})
+
+interface CurrentKey {
+  readonly key: ApiKeyRow
+  readonly owner: UserRow
+  readonly rateLimits: KeyRateLimits
+}
+
+const CurrentApiKey = builder.objectRef<CurrentKey>('CurrentApiKey').implement({
+  description: 'The API key of a request, with what it may still do.',
+  fields: (t) => ({
+    apiKey: t.expose('key', { type: ApiKey, description: 'The record of the key.' }),
+    rateLimits: t.expose('rateLimits', {
+      type: RateLimits,
+      description: 'The rate limits that apply to it.',
+    }),
+    quota: t.field({
+      type: Quota,
+      description: 'The quota of the owner, which all its keys share.',
+      resolve: ({ owner }, _args, { now }) => quotaOf(owner, now()),
+    }),
+  }),
+})
+
+builder.queryField('currentApiKey', (t) =>
+  t.field({
+    type: CurrentApiKey,
+    nullable: true,
+    description: 'The API key that the request is sent with. Takes any API key, and no access token.',
+    resolve: (_root, _args, context) => context.services.keys.current(callerOf(context)),
+  }),
+)

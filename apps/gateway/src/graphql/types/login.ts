@@ -1,0 +1,52 @@
+import type { AccessToken } from '#core/auth/tokens.ts'
+import type { User as UserRow } from '#generated/prisma/client.ts'
+import { JUDGES_CREDENTIALS } from '../authentication-plugin.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { User } from './user.ts'
+
+const LoginInput = builder.inputType('LoginInput', {
+  description: 'The credentials of a user.',
+  fields: (t) => ({
+    username: t.string({
+      required: true,
+      description: 'The username, such as `admin`; upper and lower case are the same.',
+    }),
+    password: t.string({ required: true, description: 'The password of the user.' }),
+  }),
+})
+
+const LoginPayload = builder.objectRef<AccessToken & { user: UserRow }>('LoginPayload').implement({
+  description: 'An access token and the user that it belongs to.',
+  fields: (t) => ({
+    accessToken: t.exposeString('accessToken', {
+      description: 'A JWT. Send it in the header `Authorization: Bearer <accessToken>`.',
+    }),
+    tokenType: t.string({ description: 'Always `bearer`.', resolve: () => 'bearer' }),
+    expiresIn: t.exposeInt('expiresIn', { description: 'The lifetime of the token in seconds.' }),
+    user: t.expose('user', { type: User, description: 'The user that has logged in.' }),
+  }),
+})
+
+builder.mutationFields((t) => ({
+  login: t.field({
+    type: LoginPayload,
+    nullable: true,
+    description: 'Exchanges a username and a password for an access token. Needs no credential.',
+    args: { input: t.arg({ type: LoginInput, required: true, description: 'Who logs in.' }) },
+    extensions: JUDGES_CREDENTIALS,
+    resolve: async (_root, { input }, { services, http, loggedIn }) => {
+      const login = await services.login.login(input, http.ip)
+      loggedIn.add(login.user.id)
+      return login
+    },
+  }),
+  logout: t.boolean({
+    nullable: true,
+    description: 'Ends the access token of the request; true if it has ended. Takes an access token.',
+    resolve: async (_root, _args, context) => {
+      await context.services.login.logout(callerOf(context))
+      return true
+    },
+  }),
+}))

@@ -1,0 +1,105 @@
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { TOTAL_COUNT } from '../total-count.ts'
+import { ApiKey, ifVisible } from './api-key.ts'
+import { Node } from './node.ts'
+import { User } from './user.ts'
+
+export const Upload = builder.prismaObject('Upload', {
+  description: 'An uploaded file. Files are uploaded by `POST /api/v1/upload` of the REST API.',
+  interfaces: [Node],
+  select: { id: true },
+  findUnique: ({ id }, context) => ({ id, AND: [context.services.uploads.visibleTo(callerOf(context))] }),
+  fields: (t) => ({
+    url: t.string({
+      description:
+        'A public URL of the file, to be sent in `files` of a chat. It works until the upload expires or is deleted.',
+      select: { token: true, urlName: true, expiresAt: true },
+      resolve: (upload, _args, { services }) => services.uploads.urlOf(upload),
+    }),
+    filename: t.exposeString('filename', { description: 'The name of the file, such as `report.pdf`.' }),
+    contentType: t.exposeString('mediaType', {
+      description: 'The media type, decided by the content, such as `application/pdf`.',
+    }),
+    size: t.field({
+      type: 'SafeInt',
+      description: 'The length of the file in bytes.',
+      select: { size: true },
+      resolve: ({ size }) => Number(size),
+    }),
+    sha256: t.exposeString('sha256', { description: 'The SHA-256 of the file in hex.' }),
+    createdBy: t.exposeString('createdBy', {
+      description: 'The label that the client sent with the file. It is no proof of anything.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the file was uploaded.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'When the file and its URL expire.',
+    }),
+    ownerId: t.exposeID('ownerId', { description: 'The id of the user whom the file belongs to.' }),
+    owner: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user whom the file belongs to; null if it is not yours to see.',
+      select: (_args, _context, nested) => ({ owner: nested() }),
+      resolve: ({ owner }, _args, context) => ifVisible(owner, context),
+    }),
+    keyId: t.exposeID('keyId', { description: 'The id of the API key that uploaded the file.' }),
+    key: t.field({
+      type: ApiKey,
+      nullable: true,
+      description: 'The API key that uploaded the file; null if it is not yours to see.',
+      select: (_args, _context, nested) => ({
+        key: nested({ select: { id: true, createdById: true, ownerId: true } }),
+      }),
+      resolve: ({ key }, _args, context) =>
+        context.services.keys.isVisibleTo(callerOf(context), key) ? key : null,
+    }),
+  }),
+})
+
+export const UploadConnection = builder.connectionObject(
+  {
+    type: Upload,
+    name: 'UploadConnection',
+    description: 'A page of uploads.',
+    fields: (t) => ({ totalCount: t.int(TOTAL_COUNT) }),
+  },
+  { name: 'UploadEdge', description: 'An upload and its place in the list.' },
+)
+
+builder.queryFields((t) => ({
+  upload: t.prismaField({
+    type: Upload,
+    nullable: true,
+    description:
+      'The upload with this id, which belongs to you; an API key without `ADMIN` sees its own. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the upload.' }) },
+    resolve: (query, _root, { id }, context) => context.services.uploads.find(callerOf(context), id, query),
+  }),
+  uploads: t.prismaConnection(
+    {
+      type: Upload,
+      cursor: 'id',
+      nullable: true,
+      description:
+        'Your uploads, newest first. An API key without the permission `ADMIN` gets those that were made with it. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
+      resolve: (query, _root, _args, context) => context.services.uploads.list(callerOf(context), query),
+      totalCount: (_root, _args, context) => context.services.uploads.count(callerOf(context)),
+    },
+    UploadConnection,
+  ),
+}))
+
+builder.mutationField('deleteUpload', (t) =>
+  t.id({
+    nullable: true,
+    description:
+      'Deletes the file and its record, and returns the id that it had. The URL stops working. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the upload.' }) },
+    resolve: async (_root, { id }, context) => {
+      await context.services.uploads.remove(callerOf(context), id)
+      return id
+    },
+  }),
+)

@@ -1,0 +1,32 @@
+import type { UsageUpdate as Update } from '#core/usage/usage-today.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { itemOf, withLastError } from '../ending.ts'
+import { showLimit } from '../show-limit.ts'
+import { Quota } from './quota.ts'
+import { UsageTotals } from './usage-metrics.ts'
+
+const UsageUpdate = builder.objectRef<Update>('UsageUpdate').implement({
+  description: 'What has been used today, and what is left of your quota.',
+  fields: (t) => ({
+    day: t.expose('day', { type: 'DateTime', description: 'The start of the day, at midnight UTC.' }),
+    totals: t.expose('totals', {
+      type: UsageTotals,
+      description:
+        'The calls that were admitted today and have ended: those of your own keys, for an administrator all calls, and for an API key without the permission `ADMIN` its own.',
+    }),
+    quota: t.expose('quota', { type: Quota, description: 'The quota of your user.' }),
+  }),
+})
+
+builder.subscriptionField('usageUpdated', (t) =>
+  t.field({
+    type: UsageUpdate,
+    nullable: true,
+    description:
+      'The usage of today: at once, and then whenever it changes, at most twice a second. Takes an access token or any API key. Ends with an error when the credential is no longer valid or the gateway shuts down.',
+    subscribe: async (_root, _args, context) =>
+      withLastError(await context.services.usage.updates(callerOf(context), showLimit(context))),
+    resolve: itemOf,
+  }),
+)

@@ -1,0 +1,280 @@
+import { OUTCOMES } from '#core/usage/ledger.ts'
+import { GRANULARITIES } from '#core/usage/report-range.ts'
+import { GROUPS } from '#core/usage/report-rows.ts'
+import type { Report, Series } from '#core/usage/reports.ts'
+import { SERIES_ORDERS, topSeries } from '#core/usage/top-series.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { enumOf } from '../enum-of.ts'
+import { previousOf, previousTotalsOf } from '../previous-report.ts'
+import { relatedQuery } from '../related-query.ts'
+import { pointsInTurn } from '../report-points.ts'
+import { showLimit } from '../show-limit.ts'
+import { withoutNulls } from '../without-nulls.ts'
+import { Agent } from './agent.ts'
+import { ApiKey } from './api-key.ts'
+import { CallOutcome } from './call-outcome.ts'
+import { Quota } from './quota.ts'
+import { UsagePoint, UsageTotals } from './usage-metrics.ts'
+import { User } from './user.ts'
+
+const Granularity = enumOf('UsageGranularity', GRANULARITIES, {
+  description: 'The length of the buckets of a report.',
+  values: {
+    hour: 'Hours. Without `from`, a report covers the last day.',
+    day: 'Days of the time zone. Without `from`, a report covers the last 30 days.',
+    month: 'Months of the time zone. Without `from`, a report covers the last 365 days.',
+  },
+})
+
+const GroupBy = enumOf('UsageGroupBy', GROUPS, {
+  description: 'A property by which calls are grouped.',
+  values: {
+    key: 'The API key that made the call.',
+    agent: 'The agent that was called.',
+    app: 'The app of the agent. Ids of apps belong to an agent, so group by `AGENT` as well.',
+    model: 'The model that the platform named.',
+    user: 'The user whom the API key belongs to.',
+    end_user: 'The end user that the client named.',
+    outcome: 'How the call ended.',
+  },
+})
+
+const GroupOrder = enumOf('UsageGroupOrder', SERIES_ORDERS, {
+  description: 'Which groups come first: those with the most of something.',
+  values: {
+    calls: 'Calls.',
+    failed_calls: 'Calls that failed.',
+    total_tokens: 'Tokens of inputs and replies.',
+  },
+})
+
+const UsageFilter = builder.inputType('UsageFilter', {
+  description: 'Which calls a report counts. All conditions must hold.',
+  fields: (t) => ({
+    from: t.field({
+      type: 'DateTime',
+      description:
+        'Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. The report begins with the hour, day or month that contains it.',
+    }),
+    to: t.field({
+      type: 'DateTime',
+      description: 'Only calls admitted before this time, in the same form as `from`; now by default.',
+    }),
+    agent: t.string({
+      description:
+        'Only calls to this agent, such as `fastgpt`, which must be configured or have been called before.',
+    }),
+    keyId: t.id({ description: 'Only calls of the API key with this id.' }),
+    userId: t.id({ description: 'Only calls of the API keys of the user with this id.' }),
+  }),
+})
+
+const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageGroup').implement({
+  description:
+    'The calls that have the same value of each property of `groupBy`. Properties by which the report is not grouped are null.',
+  fields: (t) => ({
+    keyId: t.id({
+      nullable: true,
+      description: 'The id of the API key, if the report is grouped by `KEY`.',
+      resolve: ({ series }) => series.group.key,
+    }),
+    key: t.field({
+      type: ApiKey,
+      nullable: true,
+      description: 'The API key, if the report is grouped by `KEY`; null if it is not yours to see.',
+      resolve: ({ series: { group } }, _args, context, info) =>
+        group.key === undefined ? null : context.loaders.key(group.key, relatedQuery(context, info)),
+    }),
+    userId: t.id({
+      nullable: true,
+      description: 'The id of the user, if the report is grouped by `USER`.',
+      resolve: ({ series }) => series.group.user,
+    }),
+    user: t.field({
+      type: User,
+      nullable: true,
+      description: 'The user, if the report is grouped by `USER`; null if it is not yours to see.',
+      resolve: ({ series: { group } }, _args, context, info) =>
+        group.user === undefined ? null : context.loaders.user(group.user, relatedQuery(context, info)),
+    }),
+    agentId: t.string({
+      nullable: true,
+      description:
+        'The id of the agent, if the report is grouped by `AGENT`. Empty for uploads without an agent.',
+      resolve: ({ series }) => series.group.agent,
+    }),
+    agent: t.field({
+      type: Agent,
+      nullable: true,
+      description: 'The agent, if the report is grouped by `AGENT`; null if it is not configured any more.',
+      resolve: ({ series: { group } }, _args, { loaders }) =>
+        group.agent === undefined ? null : loaders.agent(group.agent),
+    }),
+    app: t.string({
+      nullable: true,
+      description: 'The id of the app, if the report is grouped by `APP`. Empty for agents without apps.',
+      resolve: ({ series }) => series.group.app,
+    }),
+    model: t.string({
+      nullable: true,
+      description: 'The model, if the report is grouped by `MODEL`. Empty where the platform named none.',
+      resolve: ({ series }) => series.group.model,
+    }),
+    endUser: t.string({
+      nullable: true,
+      description: 'The end user, if the report is grouped by `END_USER`. Empty where the client named none.',
+      resolve: ({ series }) => series.group.end_user,
+    }),
+    outcome: t.field({
+      type: CallOutcome,
+      nullable: true,
+      description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
+      resolve: ({ series }) => OUTCOMES.find((outcome) => outcome === series.group.outcome),
+    }),
+    totals: t.field({
+      type: UsageTotals,
+      description: 'The numbers of the group over the whole report.',
+      resolve: ({ series }) => series.totals,
+    }),
+    points: t.field({
+      type: [UsagePoint],
+      description: 'The numbers of the group for each hour, day or month of the report, without gaps.',
+      resolve: ({ series }, _args, context) => pointsInTurn(series, context),
+    }),
+    previousTotals: t.field({
+      type: UsageTotals,
+      nullable: true,
+      description: 'The numbers of the group in the period before, as in `UsageReport.previous`.',
+      resolve: ({ report, series }, _args, context) => previousTotalsOf(report, series, context),
+    }),
+  }),
+})
+
+export const UsageReport = builder.objectRef<Report>('UsageReport')
+UsageReport.implement({
+  description:
+    'The calls that have ended, each counted in the hour, day or month in which it was admitted. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls.',
+  fields: (t) => ({
+    from: t.expose('from', { type: 'DateTime', description: 'The start of the report.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The end of the report, not included.' }),
+    timezone: t.exposeString('timezone', { description: 'The time zone in which days and months begin.' }),
+    granularity: t.expose('granularity', { type: Granularity, description: 'The length of the buckets.' }),
+    groupBy: t.field({
+      type: [GroupBy],
+      description: 'The properties by which the calls are grouped.',
+      resolve: ({ groupBy }) => [...groupBy],
+    }),
+    totals: t.expose('totals', { type: UsageTotals, description: 'The numbers of all calls together.' }),
+    points: t.field({
+      type: [UsagePoint],
+      description:
+        'The numbers of all calls together for each hour, day or month, in order and without gaps: one with zeros where there were no calls.',
+      resolve: (report, _args, context) => pointsInTurn(report, context),
+    }),
+    groups: t.field({
+      type: [UsageGroup],
+      description:
+        'The groups with the most calls, or with the most of `orderBy`. One group without `groupBy`.',
+      args: {
+        first: t.arg.int({
+          required: true,
+          defaultValue: 20,
+          description: 'How many groups to return: 1 to 100.',
+        }),
+        orderBy: t.arg({
+          type: GroupOrder,
+          required: true,
+          defaultValue: 'calls',
+          description: 'Which groups come first.',
+        }),
+      },
+      resolve: (report, { first, orderBy }) =>
+        topSeries(report.series, orderBy, first).map((series) => ({ report, series })),
+    }),
+    groupCount: t.int({
+      description: 'How many groups there are in all.',
+      resolve: ({ series }) => series.length,
+    }),
+    previous: t.field({
+      type: UsageReport,
+      nullable: true,
+      description:
+        'The same report for the period before, with as many hours, days or months. It counts as a report of its own towards the rate limit.',
+      resolve: (report, _args, context) => previousOf(report, context),
+    }),
+    quota: t.field({
+      type: Quota,
+      description: 'The quota of your user, whatever the report is about.',
+      resolve: (_report, _args, context) => context.services.usage.quota(callerOf(context)),
+    }),
+  }),
+})
+
+builder.queryField('usage', (t) =>
+  t.field({
+    type: UsageReport,
+    nullable: true,
+    description:
+      'Reports usage: totals, a series by hour, day or month, groups, and the period before. Takes an access token or any API key.',
+    args: {
+      filter: t.arg({ type: UsageFilter, description: 'Which calls are counted.' }),
+      granularity: t.arg({
+        type: Granularity,
+        required: true,
+        defaultValue: 'day',
+        description: 'The length of the buckets.',
+      }),
+      groupBy: t.arg({
+        type: [GroupBy],
+        required: true,
+        defaultValue: [],
+        description: 'The properties by which to group, in any combination, such as `[AGENT, OUTCOME]`.',
+      }),
+      timezone: t.arg.string({
+        required: true,
+        defaultValue: 'UTC',
+        description:
+          'The IANA name of the time zone in which days and months begin, such as `Asia/Shanghai`. Its offset from UTC must be whole hours.',
+      }),
+    },
+    resolve: (_root, { filter, ...query }, context) =>
+      context.services.usage.report(
+        callerOf(context),
+        { ...withoutNulls(filter), ...query },
+        showLimit(context),
+      ),
+  }),
+)
+
+builder.objectField(ApiKey, 'usageReport', (t) =>
+  t.field({
+    type: UsageReport,
+    nullable: true,
+    description:
+      'The usage of this key. The reports of all keys of a list are read together and count as one report towards the rate limit. Null for a key that you created for another user.',
+    args: {
+      from: t.arg({ type: 'DateTime', description: 'As in `UsageFilter`.' }),
+      to: t.arg({ type: 'DateTime', description: 'As in `UsageFilter`.' }),
+      agent: t.arg.string({ description: 'As in `UsageFilter`.' }),
+      granularity: t.arg({
+        type: Granularity,
+        required: true,
+        defaultValue: 'day',
+        description: 'The length of the buckets.',
+      }),
+      groupBy: t.arg({
+        type: [GroupBy],
+        required: true,
+        defaultValue: [],
+        description: 'The properties by which to group.',
+      }),
+      timezone: t.arg.string({
+        required: true,
+        defaultValue: 'UTC',
+        description: 'The IANA name of the time zone in which days and months begin.',
+      }),
+    },
+    resolve: ({ id }, args, { loaders }) => loaders.report(id, withoutNulls(args)),
+  }),
+)

@@ -1,0 +1,96 @@
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { withoutNulls } from '../without-nulls.ts'
+import { QuotaPeriod } from './quota.ts'
+import { Role, User, UserStatus } from './user.ts'
+
+const CreateUserInput = builder.inputType('CreateUserInput', {
+  description: 'A new user.',
+  fields: (t) => ({
+    username: t.string({
+      required: true,
+      description: '3 to 64 letters, digits and the characters `._-@`; unique without regard to case.',
+    }),
+    password: t.string({ required: true, description: 'The password, 8 to 256 characters.' }),
+    role: t.field({ type: Role, defaultValue: 'user', description: 'What the user may do.' }),
+    maxApiCalls: t.field({
+      type: 'SafeInt',
+      description:
+        "The most calls that the user may make in a quota period; 0 allows none. The default is the gateway's `users.maxApiCalls`.",
+    }),
+    quotaPeriod: t.field({
+      type: QuotaPeriod,
+      defaultValue: 'none',
+      description: 'How often the calls are counted from zero.',
+    }),
+  }),
+})
+
+const UpdateUserInput = builder.inputType('UpdateUserInput', {
+  description: 'The fields to change. A field that is absent or null keeps its value.',
+  fields: (t) => ({
+    role: t.field({ type: Role, description: 'What the user may do.' }),
+    status: t.field({
+      type: UserStatus,
+      description: 'Whether the user may use the gateway. `SUSPENDED` also ends all its access tokens.',
+    }),
+    maxApiCalls: t.field({
+      type: 'SafeInt',
+      description: 'The most calls that the user may make in a quota period; 0 allows none.',
+    }),
+    quotaPeriod: t.field({ type: QuotaPeriod, description: 'How often the calls are counted from zero.' }),
+  }),
+})
+
+const ChangeMyPasswordInput = builder.inputType('ChangeMyPasswordInput', {
+  description: "The caller's current password and its new one.",
+  fields: (t) => ({
+    currentPassword: t.string({ required: true, description: 'The password that is valid now.' }),
+    newPassword: t.string({ required: true, description: 'The new password, 8 to 256 characters.' }),
+  }),
+})
+
+builder.mutationFields((t) => ({
+  createUser: t.field({
+    type: User,
+    nullable: true,
+    description:
+      'Creates a user. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The new user.' }) },
+    resolve: (_root, { input: { username, password, ...input } }, context) =>
+      context.services.users.create(callerOf(context), { username, password, ...withoutNulls(input) }),
+  }),
+  updateUser: t.field({
+    type: User,
+    nullable: true,
+    description:
+      'Changes the role, the status or the quota of a user. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the user.' }),
+      input: t.arg({ type: UpdateUserInput, required: true, description: 'The fields to change.' }),
+    },
+    resolve: (_root, { id, input }, context) =>
+      context.services.users.update(callerOf(context), id, withoutNulls(input)),
+  }),
+  setPassword: t.field({
+    type: User,
+    nullable: true,
+    description:
+      'Replaces the password of a user and ends all its access tokens. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+    args: {
+      id: t.arg.id({ required: true, description: 'The id of the user.' }),
+      password: t.arg.string({ required: true, description: 'The new password, 8 to 256 characters.' }),
+    },
+    resolve: (_root, { id, password }, context) =>
+      context.services.users.setPassword(callerOf(context), id, password),
+  }),
+  changeMyPassword: t.field({
+    type: User,
+    nullable: true,
+    description:
+      'Replaces the password of the caller and ends all its access tokens, including the one of this request. Takes an access token, or an API key with the permission `ADMIN`.',
+    args: { input: t.arg({ type: ChangeMyPasswordInput, required: true, description: 'Both passwords.' }) },
+    resolve: (_root, { input }, context) =>
+      context.services.users.changeOwnPassword(callerOf(context), input),
+  }),
+}))

@@ -1,0 +1,115 @@
+import { ROLES } from '#core/principal.ts'
+import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
+import { USER_STATUSES } from '#core/users/user-rules.ts'
+import type { Prisma } from '#generated/prisma/client.ts'
+import { builder } from '../builder.ts'
+import { callerOf, type GraphqlContext } from '../context.ts'
+import { enumOf } from '../enum-of.ts'
+import { TOTAL_COUNT } from '../total-count.ts'
+import { Node } from './node.ts'
+import { Quota, QuotaPeriod } from './quota.ts'
+
+export const Role = enumOf('Role', ROLES, {
+  description: 'What a user may do.',
+  values: {
+    admin: 'Manages all users and keys, and sees all usage.',
+    premium: 'Creates API keys for itself.',
+    user: 'Sees only itself, and uses the keys that an administrator created for it.',
+  },
+})
+
+export const UserStatus = enumOf('UserStatus', USER_STATUSES, {
+  description: 'Whether a user may use the gateway.',
+  values: {
+    active: 'The user may log in, and its keys work.',
+    suspended: 'The tokens and keys of the user are refused.',
+  },
+})
+
+export const User = builder.prismaObject('User', {
+  description: 'A user of the gateway.',
+  interfaces: [Node],
+  select: { id: true },
+  findUnique: ({ id }, context) => ({ id, AND: [visibleUsers(id, context)] }),
+  fields: (t) => ({
+    username: t.exposeString('username', {
+      description: 'The name with which the user logs in, such as `alice`; unique without regard to case.',
+    }),
+    role: t.expose('role', { type: Role, description: 'What the user may do.' }),
+    status: t.expose('status', { type: UserStatus, description: 'Whether the user may use the gateway.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the user was last changed.' }),
+    lastLogin: t.expose('lastLogin', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the user last logged in; null before the first login.',
+    }),
+    apiCallsCount: t.field({
+      type: 'SafeInt',
+      description: 'Calls in the current quota period; all calls ever if there is no period.',
+      select: { apiCallsCount: true, quotaPeriod: true, quotaStart: true },
+      resolve: (user, _args, { now }) => apiCallsCount(user, now()),
+    }),
+    maxApiCalls: t.field({
+      type: 'SafeInt',
+      description: 'The most calls that the user may make in a quota period. 0 allows none.',
+      select: { maxApiCalls: true },
+      resolve: maxApiCalls,
+    }),
+    quotaPeriod: t.expose('quotaPeriod', {
+      type: QuotaPeriod,
+      description: 'How often the calls are counted from zero.',
+    }),
+    quota: t.field({
+      type: Quota,
+      description: 'How many calls the user may make, and how many are left.',
+      select: { apiCallsCount: true, maxApiCalls: true, quotaPeriod: true, quotaStart: true },
+      resolve: (user, _args, { now }) => quotaOf(user, now()),
+    }),
+  }),
+})
+
+/** The filter for a user that Pothos reads again. A login has no caller, but proves who its user is. */
+function visibleUsers(id: string, context: GraphqlContext): Prisma.UserWhereInput {
+  return context.loggedIn.has(id) ? {} : context.services.users.visibleTo(callerOf(context))
+}
+
+export const UserConnection = builder.connectionObject(
+  {
+    type: User,
+    name: 'UserConnection',
+    description: 'A page of users.',
+    fields: (t) => ({ totalCount: t.int(TOTAL_COUNT) }),
+  },
+  { name: 'UserEdge', description: 'A user and its place in the list.' },
+)
+
+builder.queryFields((t) => ({
+  me: t.prismaField({
+    type: User,
+    nullable: true,
+    description:
+      'The user of the credential; for an API key, its owner. Takes an access token, or an API key with the permission `ADMIN`.',
+    resolve: (query, _root, _args, context) => context.services.users.me(callerOf(context), query),
+  }),
+  user: t.prismaField({
+    type: User,
+    nullable: true,
+    description:
+      'The user with this id. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+    args: { id: t.arg.id({ required: true, description: 'The id of the user.' }) },
+    resolve: (query, _root, { id }, context) => context.services.users.find(callerOf(context), id, query),
+  }),
+  users: t.prismaConnection(
+    {
+      type: User,
+      cursor: 'id',
+      nullable: true,
+      description:
+        'All users, newest first. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+      resolve: (query, _root, _args, context) => context.services.users.list(callerOf(context), query),
+      totalCount: (_root, _args, context) => context.services.users.count(callerOf(context)),
+    },
+    UserConnection,
+  ),
+}))
