@@ -1,0 +1,23 @@
+import type { ChatSubscription } from './generated/graphql.ts'
+
+/** A reply while it is written. One that ends without having finished has been cut off. */
+export interface Reply {
+  readonly text: string
+  readonly isFinished: boolean
+}
+
+export const NO_REPLY: Reply = { text: '', isFinished: false }
+
+/** Adds one item of a chat to the reply so far. */
+export function addItem(reply: Reply, { chat }: ChatSubscription): Reply {
+  switch (chat?.__typename) {
+    case 'ChatText':
+      return { ...reply, text: reply.text + chat.text }
+    case 'ChatTextReplaced':
+      return { ...reply, text: chat.text }
+    case 'ChatFinished':
+      return { ...reply, isFinished: true }
+    default:
+      return reply
+  }
+}

@@ -1,0 +1,24 @@
+import { StatusError, Trunkline } from '@trunkline/sdk'
+
+/*
+ * A route handler as Next.js and others take them (`app/api/chat/route.ts`): it holds the API key, so that the page needs none,
+ * and passes the stream on. The page reads the response with `readChatStream` of `@trunkline/sdk/chat`.
+ */
+
+export async function POST(request: Request): Promise<Response> {
+  const { query, chat_id = '' } = (await request.json()) as { query: string; chat_id?: string }
+  const client = new Trunkline({
+    baseURL: process.env.TRUNKLINE_URL ?? 'http://localhost:8080',
+    apiKey: process.env.TRUNKLINE_API_KEY,
+  })
+  const params = { agent: 'fastgpt', app_id: 'app-1', chat_id, query }
+  // A visitor who leaves stops the agent.
+  const stream = client.chat.stream(params, { signal: request.signal })
+  try {
+    await stream.withResponse()
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    return Response.json({ reason: error.reason }, { status: error.status ?? 502 })
+  }
+  return stream.toResponse()
+}

@@ -1,0 +1,10 @@
+import { defaultClientConditions, defineConfig } from 'vite'
+
+const gateway = process.env.GATEWAY_URL ?? 'http://localhost:8080'
+
+export default defineConfig({
+  // Leads to the sources of the SDK in this repository; a page of your own does not need it.
+  resolve: { conditions: ['@trunkline/source', ...defaultClientConditions] },
+  // Serves the page while it is developed, and forwards its requests to the gateway, so that no CORS is needed.
+  server: { proxy: { '/graphql': gateway, '/api': gateway } },
+})

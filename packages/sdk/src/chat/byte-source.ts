@@ -1,0 +1,51 @@
+/** One piece of a body. Strings and empty pieces come from fetch implementations that are not quite the standard's. */
+export type BytePiece = Uint8Array | ArrayBuffer | string | null | undefined
+
+/** A body that is read piece by piece. */
+export interface ByteSource {
+  read(): Promise<IteratorResult<BytePiece, unknown>>
+  /** Ends the body, which cancels its request, and ends a read that waits. Whether cancelling succeeds is of no interest. */
+  cancel(): void
+}
+
+/** Opens a stream of the web standard, or anything that can be iterated, such as a stream of Node. */
+export function openSource(source: ReadableStream<BytePiece> | AsyncIterable<BytePiece>): ByteSource {
+  // A reader is faster than the iterator of the same stream, which not every browser has.
+  return 'getReader' in source ? readerOf(source) : iteratorOf(source)
+}
+
+function readerOf(source: ReadableStream<BytePiece>): ByteSource {
+  const reader = source.getReader()
+  return {
+    read: () => reader.read(),
+    cancel() {
+      reader.cancel().catch(ignore)
+    },
+  }
+}
+
+function iteratorOf(source: AsyncIterable<BytePiece>): ByteSource {
+  const iterator = source[Symbol.asyncIterator]()
+  let interrupt: (() => void) | undefined
+  return {
+    read: () =>
+      new Promise((resolve, reject) => {
+        // A generator that waits answers `return` only after that, so that the read ends without it.
+        interrupt = () => resolve({ done: true, value: undefined })
+        iterator.next().then(resolve, reject)
+      }),
+    cancel() {
+      interrupt?.()
+      iterator.return?.().catch(ignore)
+    },
+  }
+}
+
+export const encoder = new TextEncoder()
+
+export function bytesOf(piece: BytePiece): Uint8Array {
+  if (piece instanceof ArrayBuffer) return new Uint8Array(piece)
+  return ArrayBuffer.isView(piece) ? piece : encoder.encode(piece ?? '')
+}
+
+function ignore(): void {}

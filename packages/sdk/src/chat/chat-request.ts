@@ -1,0 +1,35 @@
+import type { ChatRequest } from '../generated/wire.ts'
+import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport.ts'
+
+/** A message to an agent: the fields of the contract, of which those that may be empty are optional here. */
+export type ChatParams = Pick<ChatRequest, 'query'> &
+  Partial<Omit<ChatRequest, 'query' | 'stream'>> & {
+    /** The agent that answers, instead of the client's. */
+    agent?: string
+  }
+
+/** The request of a chat. Every field of the contract is sent, as the gateway requires. */
+export function chatRequest(
+  clientAgent: string | undefined,
+  { agent = clientAgent, ...params }: ChatParams,
+  stream: boolean,
+): RequestSpec {
+  const body: ChatRequest = {
+    app_id: '',
+    chat_id: '',
+    conversation_id: '',
+    detail: false,
+    files: [],
+    ...params,
+    stream,
+  }
+  return {
+    method: 'POST',
+    path: '/chat',
+    json: body,
+    ...(agent !== undefined && { headers: { agent } }),
+    credential: 'key',
+    creates: true,
+    timeoutMs: LONG_TIMEOUT_MS,
+  }
+}

@@ -1,0 +1,285 @@
+import type { WithResponse } from '../api-promise.ts'
+import { AbortError, TrunklineError } from '../errors.ts'
+import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
+import { onAbort } from '../on-abort.ts'
+import { requestIdOf } from '../response-fields.ts'
+import { withHeaders } from '../with-headers.ts'
+import { encodeError, encodeEvent, KEEP_ALIVE, LAST_EVENT } from './encode-events.ts'
+import { readChatStream } from './read-chat-stream.ts'
+import { ReplyCollector } from './reply-collector.ts'
+
+/** The events of {@link ChatStream.on}, and what a listener receives. */
+export interface ChatStreamEvents {
+  /** The next piece of the text. */
+  text: string
+  /** A step of the platform's progress, if `detail` was requested. */
+  detail: DetailEvent
+  /** The whole reply, once it is complete. */
+  end: ChatReply
+  /** The error with which the stream failed. */
+  error: unknown
+}
+
+type Listeners = { readonly [Event in keyof ChatStreamEvents]: ((value: ChatStreamEvents[Event]) => void)[] }
+
+interface ChatStreamSpec {
+  /** Sends the request and resolves with its response. It is called once. */
+  readonly open: (signal: AbortSignal) => Promise<Response>
+  readonly signal?: AbortSignal | undefined
+  readonly idleTimeoutMs?: number | undefined
+  readonly wantsDetail: boolean
+  /** Is called with the id of the conversation, as soon as a chunk names it. */
+  readonly onId?: ((id: string) => void) | undefined
+}
+
+/**
+ * A reply that is streamed. The request is sent when something begins to read: a loop, `text()`, `final()`, a listener, or the
+ * reader of what `toReadableStream()` and `toResponse()` return. It can be read once; `text()` and `final()` may also be called
+ * before, during or after a loop.
+ *
+ * @example
+ * ```ts
+ * const stream = client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
+ * for await (const chunk of stream) {
+ *   console.log(chunk.choices[0]?.delta.content ?? '')
+ * }
+ * console.log((await stream.final()).usage)
+ * ```
+ */
+export class ChatStream implements AsyncIterable<ChatChunk> {
+  readonly #spec: ChatStreamSpec
+  readonly #controller = new AbortController()
+  readonly #collector: ReplyCollector
+  readonly #listeners: Listeners = { text: [], detail: [], end: [], error: [] }
+  #endWaiting: (() => void) | undefined
+  readonly #ended: Promise<void>
+  #settle: ((failure: unknown) => void) | undefined
+  #response: Promise<Response> | undefined
+  #isRead = false
+  #isAwaited = false
+  #onComment: (() => void) | undefined
+
+  /** Streams are made by `client.chat.stream` and by conversations. */
+  constructor(spec: ChatStreamSpec) {
+    this.#spec = spec
+    this.#collector = new ReplyCollector(spec)
+    this.#ended = new Promise((resolve, reject) => {
+      this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
+    })
+    // Whoever reads the stream gets the error; this promise is for those who wait for the end as well.
+    this.#ended.catch(() => undefined)
+  }
+
+  /** Reads the chunks. Leaving the loop early cancels the request, which ends the run at the platform. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<ChatChunk, undefined> {
+    if (this.#isRead) throw new TrunklineError('A stream can be read once.')
+    this.#isRead = true
+    return this.#read()
+  }
+
+  /**
+   * Resolves to the whole text of the reply.
+   *
+   * @example
+   * ```ts
+   * const text = await client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' }).text()
+   * console.log(text)
+   * ```
+   */
+  async text(): Promise<string> {
+    await this.#end()
+    return this.#collector.text
+  }
+
+  /**
+   * Resolves to the reply as `client.chat.create` returns it. Where a platform replaced its answer, the reply is the replacement
+   * alone if `detail` was requested; without it the stream does not tell, and the replacement is the last paragraph.
+   *
+   * @example
+   * ```ts
+   * const reply = await client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' }).final()
+   * console.log(reply.choices[0]?.message.content, reply.usage)
+   * ```
+   */
+  async final(): Promise<ChatReply> {
+    await this.#end()
+    return this.#collector.reply
+  }
+
+  /**
+   * Cancels the request, which ends the run at the platform. Whoever reads gets an `AbortError`.
+   *
+   * @example
+   * ```ts
+   * const stream = client.chat.stream({ agent: 'dify', query: 'sandbox:slow Hello' })
+   * stream.on('text', () => stream.abort('one word is enough'))
+   * stream.on('error', (error) => console.log(error))
+   * ```
+   */
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason)
+  }
+
+  /**
+   * Calls the listener for every such event. Unless something else begins to read in the same turn, the stream then flows by
+   * itself; without a listener for `error` its failure is an unhandled rejection.
+   *
+   * @example
+   * ```ts
+   * client.chat
+   *   .stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
+   *   .on('text', (text) => console.log(text))
+   *   .on('end', (reply) => console.log(reply.usage))
+   *   .on('error', (error) => console.error(error))
+   * ```
+   */
+  on<Event extends keyof ChatStreamEvents>(
+    event: Event,
+    listener: (value: ChatStreamEvents[Event]) => void,
+  ): this {
+    this.#listeners[event].push(listener)
+    queueMicrotask(() => void this.#flow())
+    return this
+  }
+
+  /**
+   * Sends the request, if that has not happened yet, and resolves with its headers before the stream is read.
+   *
+   * @example
+   * ```ts
+   * const { data, requestId } = await client.chat.stream({ agent: 'dify', query: 'Hello' }).withResponse()
+   * console.log(requestId, await data.text())
+   * ```
+   */
+  async withResponse(): Promise<WithResponse<this>> {
+    const response = await this.#openOnce()
+    return { data: this, response, requestId: requestIdOf(response) }
+  }
+
+  /**
+   * The stream as bytes, in the form in which the gateway sends it: `readChatStream` reads it, and any OpenAI client. A failure is
+   * its last event. The gateway's keep-alive comments are passed on. Cancelling it cancels the request.
+   *
+   * @example
+   * ```ts
+   * const bytes = client.chat.stream({ agent: 'dify', query: 'Hello' }).toReadableStream()
+   * console.log(await new Response(bytes).text())
+   * ```
+   */
+  toReadableStream(): ReadableStream<Uint8Array> {
+    let chunks: AsyncIterator<ChatChunk, undefined> | undefined
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          try {
+            chunks ??= this[Symbol.asyncIterator]()
+            this.#onComment = () => controller.enqueue(KEEP_ALIVE)
+            const { done, value } = await chunks.next()
+            controller.enqueue(done === true ? LAST_EVENT : encodeEvent(value))
+            if (done === true) controller.close()
+          } catch (error) {
+            // Once it is cancelled this throws, which nobody reads any more.
+            controller.enqueue(encodeError(error))
+            controller.close()
+          }
+        },
+        cancel: (reason) => {
+          this.#onComment = undefined
+          this.abort(reason)
+        },
+      },
+      // Nothing is requested before somebody reads.
+      { highWaterMark: 0 },
+    )
+  }
+
+  /**
+   * A response for a route handler, so that a browser can stream a chat without having an API key. It begins before the gateway
+   * has answered, so that a refusal is an event of it; use `withResponse()` first where the status matters.
+   *
+   * @example
+   * ```ts
+   * export async function POST(request: Request): Promise<Response> {
+   *   const { query } = await request.json()
+   *   const stream = client.chat.stream({ agent: 'dify', query }, { signal: request.signal })
+   *   return stream.toResponse()
+   * }
+   * ```
+   */
+  toResponse(init: ResponseInit = {}): Response {
+    const headers = withHeaders(init.headers, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      // Proxies must neither hold the events back nor change them.
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
+    return new Response(this.toReadableStream(), { ...init, headers })
+  }
+
+  async *#read(): AsyncGenerator<ChatChunk, undefined> {
+    let failure: unknown = new AbortError('The stream was left before its end.')
+    try {
+      const response = await this.#openOnce()
+      const chunks = readChatStream(response, {
+        signal: this.#controller.signal,
+        idleTimeoutMs: this.#spec.idleTimeoutMs,
+        onComment: () => this.#onComment?.(),
+      })
+      for await (const chunk of chunks) {
+        this.#take(chunk)
+        yield chunk
+      }
+      if (this.#listeners.end.length > 0) this.#emit('end', this.#collector.reply)
+      failure = undefined
+      return undefined
+    } catch (error) {
+      failure = error
+      this.#emit('error', error)
+      throw error
+    } finally {
+      this.#endWaiting?.()
+      this.#settle?.(failure)
+    }
+  }
+
+  #take(chunk: ChatChunk): void {
+    if (chunk?.choices === undefined) return
+    this.#collector.add(chunk)
+    if (chunk.id !== '') this.#spec.onId?.(chunk.id)
+    const text = chunk.choices[0]?.delta?.content
+    if (text) this.#emit('text', text)
+    if (chunk.detail !== undefined) this.#emit('detail', chunk.detail)
+  }
+
+  #emit<Event extends keyof ChatStreamEvents>(event: Event, value: ChatStreamEvents[Event]): void {
+    const listeners: Listeners[Event] = this.#listeners[event]
+    for (const listener of listeners) listener(value)
+  }
+
+  #openOnce(): Promise<Response> {
+    if (this.#response === undefined) {
+      const { signal, open } = this.#spec
+      // Not AbortSignal.any, which the first versions of Node 20 do not have.
+      this.#endWaiting = onAbort(signal, () => this.abort(signal?.reason))
+      this.#response = open(this.#controller.signal)
+    }
+    return this.#response
+  }
+
+  #end(): Promise<void> {
+    this.#isAwaited = true
+    // A loop that begins in the same turn reads, and this waits for its end.
+    queueMicrotask(() => void this.#flow())
+    return this.#ended
+  }
+
+  async #flow(): Promise<void> {
+    if (this.#isRead) return
+    const chunks = this[Symbol.asyncIterator]()
+    try {
+      while ((await chunks.next()).done !== true);
+    } catch (error) {
+      if (!this.#isAwaited && this.#listeners.error.length === 0) throw error
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { type ApiPromise, apiPromise } from './api-promise.ts'
+import { GatewayTransport } from './gateway-transport.ts'
+import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
+import type { CallOptions, ClientOptions } from './options.ts'
+import { Agents } from './resources/agents.ts'
+import { ApiKeys } from './resources/api-keys.ts'
+import { Chat } from './resources/chat.ts'
+import { Uploads } from './resources/uploads.ts'
+import { Usage } from './resources/usage.ts'
+import { Users } from './resources/users.ts'
+
+/**
+ * The client of a gateway. It is the `client` of every other example.
+ *
+ * @example
+ * ```ts
+ * import { Trunkline } from '@trunkline/sdk'
+ *
+ * const client = new Trunkline({
+ *   baseURL: process.env.TRUNKLINE_URL ?? '',
+ *   apiKey: process.env.TRUNKLINE_API_KEY,
+ * })
+ * const reply = await client.chat.create({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
+ * console.log(reply.choices[0]?.message.content)
+ * ```
+ */
+export class Trunkline {
+  /** The agents that can be called. */
+  readonly agents: Agents
+  /** API keys. */
+  readonly apiKeys: ApiKeys
+  /** Chats with an agent. */
+  readonly chat: Chat
+  /** Files for chats. */
+  readonly uploads: Uploads
+  /** What was called. */
+  readonly usage: Usage
+  /** Users, and the user itself. */
+  readonly users: Users
+  /**
+   * Sends the requests of this client; for extensions such as `withGraphQL`.
+   *
+   * @internal
+   */
+  readonly transport: GatewayTransport
+
+  constructor(options: ClientOptions) {
+    const transport = new GatewayTransport(options)
+    this.transport = transport
+    this.agents = new Agents(transport)
+    this.apiKeys = new ApiKeys(transport)
+    this.chat = new Chat(transport)
+    this.uploads = new Uploads(transport)
+    this.usage = new Usage(transport)
+    this.users = new Users(transport)
+  }
+
+  /**
+   * Exchanges a username and a password for an access token, which the client keeps and uses from then on. The password is not
+   * kept: where the token has expired, calls throw a `TokenExpiredError`, unless the client has `getAccessToken`.
+   *
+   * @example
+   * ```ts
+   * const { user, expires_in } = await client.login({ username: 'alice', password: 'a long passphrase' })
+   * console.log(user.role, expires_in)
+   * ```
+   */
+  login(body: LoginRequest, options?: CallOptions): ApiPromise<LoginResponse> {
+    const spec = { method: 'POST', path: '/login', json: body, credential: 'none' } as const
+    const login = this.transport.data<LoginResponse>(spec, options).withResponse()
+    return apiPromise(
+      login.then((reply) => {
+        this.transport.credentials.keep(reply.data)
+        return reply
+      }),
+    )
+  }
+
+  /**
+   * Ends the access token and forgets it.
+   *
+   * @example
+   * ```ts
+   * await client.logout()
+   * ```
+   */
+  async logout(options?: CallOptions): Promise<void> {
+    await this.transport.data({ method: 'POST', path: '/logout', credential: 'token' }, options)
+    this.transport.credentials.forget()
+  }
+
+  /**
+   * Reads the user of the credential.
+   *
+   * @example
+   * ```ts
+   * const { username, role, api_calls_count, max_api_calls } = await client.me()
+   * console.log(username, role, api_calls_count, max_api_calls)
+   * ```
+   */
+  me(options?: CallOptions): ApiPromise<FullUser> {
+    return this.users.me(options)
+  }
+}

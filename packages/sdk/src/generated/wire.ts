@@ -1,0 +1,4044 @@
+// Generated from openapi.json by `pnpm contract`. Do not edit.
+export interface paths {
+    "/api/v1/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to an agent
+         * Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`.
+         */
+        post: operations["chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to an agent through OpenAI's interface
+         * Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.
+         */
+        post: operations["createCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send input to an agent through OpenAI's Responses API
+         * Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message. Without one, all of the input is sent.
+         */
+        post: operations["createResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the models
+         * Returns each agent and each of its apps that the key may use, as models.
+         */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a model
+         * Returns one of the models that the key may use.
+         */
+        get: operations["readModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the agents
+         * Returns all agents that the caller may use. An API key that is restricted to some agents gets only those. Without a credential the list is returned only where the configuration makes it public.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in
+         * Exchanges a username and a password for an access token. `/api/v1/login` and `/api/v1/auth/login` are the same operation.
+         */
+        post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log out
+         * Revokes the access token that the request is sent with. `/api/v1/logout` and `/api/v1/auth/logout` are the same operation.
+         */
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in
+         * Exchanges a username and a password for an access token. `/api/v1/login` and `/api/v1/auth/login` are the same operation.
+         */
+        post: operations["authLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log out
+         * Revokes the access token that the request is sent with. `/api/v1/logout` and `/api/v1/auth/logout` are the same operation.
+         */
+        post: operations["authLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys
+         * Returns the keys that the caller created or owns, newest first. Administrators get the keys of all users.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * Creates an API key and returns it. This response is the only one that contains the whole key. The caller must be an administrator or a premium user and must send an access token; an API key is refused.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an API key
+         * Returns the record of a key that the caller created or owns. Administrators may read any key.
+         */
+        get: operations["getApiKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * Revokes a key, exactly as `POST /api/v1/api-keys/{id}/revoke` does.
+         */
+        delete: operations["deleteApiKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an API key
+         * Changes the name, the description, the allowed agents or the limits of a key. Only its creator and administrators may do so.
+         */
+        patch: operations["updateApiKey"];
+        trace?: never;
+    };
+    "/api/v1/api-keys/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an API key
+         * Revokes a key for good; its record is kept. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.
+         */
+        post: operations["revokeApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys/{id}/usage/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset one of an API key's counters
+         * Sets one of the call counters of a key to zero. The calls stay in the ledger and in the usage reports. Only the creator of the key and administrators may do so.
+         */
+        post: operations["resetApiKeyUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the API key of the request
+         * Returns the record of the API key that the request is sent with, its rate limits and what is left of its quota. Any valid key may call this operation.
+         */
+        get: operations["getCurrentApiKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users
+         * Returns all users, newest first. Only administrators may call this operation.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create a user
+         * Creates a user. Only administrators may call this operation.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your own user
+         * Returns the user that the credential belongs to; for an API key, that is its owner.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change your own password
+         * Replaces the password of the caller and revokes all access tokens of the user, including the one that the request is sent with.
+         */
+        put: operations["changeOwnPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a user
+         * Returns one user. Only administrators may call this operation.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens. Only administrators may call this operation.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/api/v1/users/{id}/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the password of a user
+         * Replaces the password of a user and revokes all its access tokens. Only administrators may call this operation.
+         */
+        put: operations["setPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report usage
+         * Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.
+         */
+        get: operations["readUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List calls
+         * Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words are shown only to administrators. The CSV format returns all calls at once, without pages.
+         */
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the public signing keys
+         * Returns a plain JWK set (RFC 7517) without the envelope of the other operations. Responses may be cached for a minute.
+         */
+        get: operations["getJwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your uploads
+         * Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it.
+         */
+        get: operations["listUploads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an upload
+         * Returns the record of an upload with a fresh URL.
+         */
+        get: operations["getUpload"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an upload
+         * Deletes the file and its record. The URL stops working.
+         */
+        delete: operations["deleteUpload"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file
+         * Stores a file and returns a URL by which anyone can read it until it expires. Send the URL in `files` of a chat to attach the file. The type is decided by the content of the file. The call counts towards the limit for uploads from the first byte of the file on.
+         */
+        post: operations["upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/files/{token}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an uploaded file
+         * Returns the content of an upload. The URL is part of the record of the upload; there is no other way to get it. Ranges and conditional requests are supported. Types that a browser could run are sent as attachments.
+         */
+        get: operations["getFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check whether the process is alive
+         * Always succeeds while the process can serve requests at all. It queries no dependency.
+         */
+        get: operations["live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check whether the process can serve calls
+         * Queries the dependencies at most once a second, however often it is called.
+         */
+        get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the metrics
+         * Returns the metrics of the process, or of all workers where there are several.
+         */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * The body of every error response, except on the OpenAI-compatible routes.
+         * @example {
+         *       "code": 400,
+         *       "msg": "The request is not valid.",
+         *       "detail": "body.query: is required; expected a string.",
+         *       "reason": "invalid_request",
+         *       "request_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"
+         *     }
+         */
+        ErrorBody: {
+            /**
+             * The HTTP status of the response.
+             * @example 400
+             */
+            code: number;
+            /**
+             * A short sentence for people, the same for every error with this `reason`.
+             * @example The request is not valid.
+             */
+            msg: string;
+            /**
+             * What exactly went wrong. Where a field is not valid, the text names it and says what was expected.
+             * @example body.query: is required; expected a string.
+             */
+            detail: string;
+            /**
+             * A stable word that identifies the error. Programs should compare this field.
+             * @example invalid_request
+             */
+            reason: string;
+            /**
+             * The id of the request, also sent in the header `X-Request-Id`.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            request_id: string;
+        };
+        /**
+         * The tokens of the call as the platform reported them; absent where it reported none.
+         * @example {
+         *       "prompt_tokens": 12,
+         *       "completion_tokens": 5,
+         *       "total_tokens": 17
+         *     }
+         */
+        TokenUsage: {
+            /** The tokens of the input. */
+            prompt_tokens: number;
+            /** The tokens of the reply. */
+            completion_tokens: number;
+            /** The tokens of both. */
+            total_tokens: number;
+        };
+        /**
+         * One step of the platform's progress, sent if `detail` is true.
+         * @example {
+         *       "type": "node_finished",
+         *       "name": "Knowledge base search",
+         *       "status": "success",
+         *       "elapsed_ms": 240
+         *     }
+         */
+        DetailEvent: {
+            /**
+             * The kind of the step, the same for all platforms.
+             * @enum {string}
+             */
+            type: "node_started" | "node_finished" | "tool_call" | "tool_result" | "thought" | "reasoning" | "sources" | "variables" | "interaction" | "replaced" | "other";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** Further data in the form of the platform. */
+            data?: unknown;
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+        };
+        /**
+         * A message to an agent. The seven fields of the interface are all required; unknown fields are ignored.
+         * @example {
+         *       "app_id": "demo",
+         *       "chat_id": "demo-1",
+         *       "stream": false,
+         *       "detail": false,
+         *       "query": "Hello",
+         *       "conversation_id": "",
+         *       "files": []
+         *     }
+         */
+        ChatRequest: {
+            /** The id of the application on the platform. It must not be empty for fastgpt, nor for coze where the gateway has no default bot. */
+            app_id: string;
+            /** The conversation to continue, for every agent but hiagent, which ignores this field. If it is empty, `conversation_id` counts; if both are empty, a new conversation begins. */
+            chat_id: string;
+            /** True returns the reply as server-sent events, false as one JSON object. */
+            stream: boolean;
+            /** True adds the platform's progress (DetailEvent) to the reply. */
+            detail: boolean;
+            /** The message to the agent. It must not be blank. */
+            query: string;
+            /** The conversation to continue, for hiagent, which requires it. For other agents it counts only if `chat_id` is empty. */
+            conversation_id: string;
+            /** The http(s) URLs of files for the agent: those of your uploads, or other public ones. May be empty. */
+            files: string[];
+            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
+            user?: string;
+            /** The input variables of the platform's application. */
+            variables?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The whole reply of an agent.
+         * @example {
+         *       "id": "demo-1",
+         *       "object": "chat.completion",
+         *       "created": 1795161600,
+         *       "model": "fastgpt",
+         *       "usage": {
+         *         "prompt_tokens": 12,
+         *         "completion_tokens": 5,
+         *         "total_tokens": 17
+         *       },
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "message": {
+         *             "role": "assistant",
+         *             "content": "Hello there."
+         *           },
+         *           "finish_reason": "stop"
+         *         }
+         *       ]
+         *     }
+         */
+        ChatReply: {
+            /** The id of the conversation. Send it with the next message (`conversation_id` for hiagent, `chat_id` for all others) to continue. */
+            id: string;
+            /**
+             * Always `chat.completion`.
+             * @enum {string}
+             */
+            object: "chat.completion";
+            /** When the call began, in seconds since 1970. */
+            created: number;
+            /** The model that the platform named, or else the agent. */
+            model: string;
+            /** The tokens of the call as the platform reported them; absent where it reported none. */
+            usage?: components["schemas"]["TokenUsage"];
+            /** Always exactly one choice. */
+            choices: {
+                /** Always 0. */
+                index: number;
+                /** The agent's message. */
+                message: {
+                    /**
+                     * Always `assistant`.
+                     * @enum {string}
+                     */
+                    role: "assistant";
+                    /** The text of the reply. */
+                    content: string;
+                };
+                /**
+                 * Why the reply ended.
+                 * @enum {string}
+                 */
+                finish_reason: "stop" | "length" | "content_filter" | "tool_calls";
+            }[];
+            /** The steps of the platform's progress, in order; present only if `detail` was true. */
+            detail?: components["schemas"]["DetailEvent"][];
+        };
+        /**
+         * One `data:` line of a stream. In the last chunk `content` is null and `finish_reason` is set; the line `data: [DONE]` follows it.
+         * @example {
+         *       "id": "demo-1",
+         *       "object": "chat.completion.chunk",
+         *       "created": 1795161600,
+         *       "model": "fastgpt",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "delta": {
+         *             "role": "assistant",
+         *             "content": "Hello"
+         *           },
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        ChatChunk: {
+            /** The id of the conversation. Send it with the next message (`conversation_id` for hiagent, `chat_id` for all others) to continue. */
+            id: string;
+            /**
+             * Always `chat.completion.chunk`.
+             * @enum {string}
+             */
+            object: "chat.completion.chunk";
+            /** When the call began, in seconds since 1970. */
+            created: number;
+            /** The model that the platform named, or else the agent. */
+            model: string;
+            /** Always exactly one choice. */
+            choices: {
+                /** Always 0. */
+                index: number;
+                /** What this chunk adds to the message. */
+                delta: {
+                    /**
+                     * Always `assistant`.
+                     * @enum {string}
+                     */
+                    role: "assistant";
+                    /** The next piece of the text; null in the last chunk. */
+                    content: string | null;
+                };
+                /** Why the reply ended; null in every chunk but the last. */
+                finish_reason: ("stop" | "length" | "content_filter" | "tool_calls") | null;
+            }[];
+            /** The tokens of the call as the platform reported them; absent where it reported none. */
+            usage?: components["schemas"]["TokenUsage"];
+            /** One step of the platform's progress, sent if `detail` is true. */
+            detail?: components["schemas"]["DetailEvent"];
+        };
+        /**
+         * The last `data:` line of a stream that failed. Neither a chunk with a `finish_reason` nor `[DONE]` follows it.
+         * @example {
+         *       "error": {
+         *         "message": "The agent platform's reply broke off.",
+         *         "type": "server_error",
+         *         "code": "agent_truncated",
+         *         "param": null
+         *       }
+         *     }
+         */
+        StreamError: {
+            /** The error. */
+            error: {
+                /** What went wrong, for people. */
+                message: string;
+                /** OpenAI's class of the error. */
+                type: string;
+                /** The same stable word as the `reason` of an error body. */
+                code: string;
+                /** Always null: the request itself was accepted. */
+                param: null;
+            };
+        };
+        /**
+         * OpenAI's chat completion request. Agents of the platform `openai` get all further parameters. For all other agents, parameters that would change what the client builds on the answer (such as `tools` or `response_format`) are refused with 400, and the others are ignored; docs/tools.md lists them.
+         * @example {
+         *       "model": "fastgpt",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "Hello"
+         *         }
+         *       ],
+         *       "stream": true
+         *     }
+         */
+        CompletionRequest: {
+            /** The agent that answers, as `<agent>` or `<agent>/<app>`. */
+            model: string;
+            /** The conversation so far, oldest first. */
+            messages: ({
+                /**
+                 * Who wrote the message.
+                 * @enum {string}
+                 */
+                role: "developer" | "system" | "user" | "assistant" | "tool" | "function";
+                /** A text, or a list of parts of the types `text`, `image_url`, `file` and, for `openai` agents, `input_audio`. Null if the message consists of tool calls. */
+                content?: unknown;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** True returns the completion as server-sent events; the default is false. */
+            stream?: boolean | null;
+            /** Options of the stream. */
+            stream_options?: ({
+                /** True adds a chunk with the tokens before `[DONE]`. */
+                include_usage?: boolean | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
+            user?: string | null;
+            /** Only `conversation_id` has an effect. */
+            metadata?: ({
+                /** The conversation to continue, if the header `X-Conversation-Id` is absent or empty. */
+                conversation_id?: string | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * The whole reply of an agent, in the form of OpenAI's chat completions.
+         * @example {
+         *       "id": "chatcmpl-019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "object": "chat.completion",
+         *       "created": 1795161600,
+         *       "model": "fastgpt",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "message": {
+         *             "role": "assistant",
+         *             "content": "Hello there.",
+         *             "refusal": null
+         *           },
+         *           "logprobs": null,
+         *           "finish_reason": "stop"
+         *         }
+         *       ]
+         *     }
+         */
+        Completion: {
+            /** `chatcmpl-` followed by the id of the call. */
+            id: string;
+            /**
+             * Always `chat.completion`.
+             * @enum {string}
+             */
+            object: "chat.completion";
+            /** When the call began, in seconds since 1970. */
+            created: number;
+            /** The model that the platform named, or else the one of the request. */
+            model: string;
+            /** Always exactly one choice. */
+            choices: {
+                /** Always 0. */
+                index: number;
+                /** The agent's message. */
+                message: {
+                    /**
+                     * Always `assistant`.
+                     * @enum {string}
+                     */
+                    role: "assistant";
+                    /** The text of the reply; null if the reply consists of tool calls. */
+                    content: string | null;
+                    /** Always null; part of OpenAI's form. */
+                    refusal: null;
+                    /** The model's reasoning, where the agent is configured to pass it on. */
+                    reasoning_content?: string;
+                    /** The tool calls of the model, in OpenAI's form; only from agents of the platform `openai`. */
+                    tool_calls?: {
+                        [key: string]: unknown;
+                    }[];
+                };
+                /** Always null; part of OpenAI's form. */
+                logprobs: null;
+                /**
+                 * Why the reply ended.
+                 * @enum {string}
+                 */
+                finish_reason: "stop" | "length" | "content_filter" | "tool_calls";
+            }[];
+            /** The tokens of the call as the platform reported them; absent where it reported none. */
+            usage?: components["schemas"]["TokenUsage"];
+        };
+        /**
+         * One `data:` line of a completion stream. The line `data: [DONE]` follows the last chunk.
+         * @example {
+         *       "id": "chatcmpl-019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "object": "chat.completion.chunk",
+         *       "created": 1795161600,
+         *       "model": "fastgpt",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "delta": {
+         *             "content": "Hello"
+         *           },
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        CompletionChunk: {
+            /** `chatcmpl-` followed by the id of the call. */
+            id: string;
+            /**
+             * Always `chat.completion.chunk`.
+             * @enum {string}
+             */
+            object: "chat.completion.chunk";
+            /** When the call began, in seconds since 1970. */
+            created: number;
+            /** The model that the platform named, or else the one of the request. */
+            model: string;
+            /** One choice; none in the chunk that carries `usage`. */
+            choices: {
+                /** Always 0. */
+                index: number;
+                /** What this chunk adds to the message. */
+                delta: {
+                    /**
+                     * Present in the first chunk.
+                     * @enum {string}
+                     */
+                    role?: "assistant";
+                    /** The next piece of the text. */
+                    content?: string;
+                    /** The model's reasoning, where the agent is configured to pass it on. */
+                    reasoning_content?: string;
+                    /** The tool calls of the model, in OpenAI's form; only from agents of the platform `openai`. */
+                    tool_calls?: {
+                        [key: string]: unknown;
+                    }[];
+                };
+                /** Why the reply ended; null until it has. */
+                finish_reason: ("stop" | "length" | "content_filter" | "tool_calls") | null;
+            }[];
+            /** The tokens of the call, in a chunk before `[DONE]` if `stream_options.include_usage` was true; null if the platform reported none. */
+            usage?: components["schemas"]["TokenUsage"] | null;
+        };
+        /**
+         * An agent or one of its apps, in the form of OpenAI's models.
+         * @example {
+         *       "id": "fastgpt",
+         *       "object": "model",
+         *       "created": 1795161600,
+         *       "owned_by": "fastgpt"
+         *     }
+         */
+        Model: {
+            /** The value for `model` in a request: `<agent>` or `<agent>/<app>`. */
+            id: string;
+            /**
+             * Always `model`.
+             * @enum {string}
+             */
+            object: "model";
+            /** Always 0; part of OpenAI's form. */
+            created: number;
+            /** The platform of the agent. */
+            owned_by: string;
+        };
+        /**
+         * The agents and apps that the key may use.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "id": "fastgpt",
+         *           "object": "model",
+         *           "created": 1795161600,
+         *           "owned_by": "fastgpt"
+         *         }
+         *       ]
+         *     }
+         */
+        ModelList: {
+            /**
+             * Always `list`.
+             * @enum {string}
+             */
+            object: "list";
+            /** The models that the key may use. */
+            data: components["schemas"]["Model"][];
+        };
+        /**
+         * The error body of the OpenAI-compatible routes, in OpenAI's form.
+         * @example {
+         *       "error": {
+         *         "message": "body.messages: is required; expected an array of an object of at least 1 items.",
+         *         "type": "invalid_request_error",
+         *         "code": "invalid_request",
+         *         "param": null
+         *       }
+         *     }
+         */
+        OpenAiError: {
+            /** The error. */
+            error: {
+                /** What went wrong, for people. */
+                message: string;
+                /** OpenAI's class of the error. */
+                type: string;
+                /** The same stable word as the `reason` of an error body. */
+                code: string;
+                /** The field that is not valid; null if the error is about no field. */
+                param: string | null;
+            };
+        };
+        /**
+         * A request of OpenAI's Responses API. What is null or empty counts as absent, and parameters that are not listed are ignored; docs/tools.md lists what each platform honours.
+         * @example {
+         *       "model": "fastgpt",
+         *       "input": "Hello",
+         *       "stream": true
+         *     }
+         */
+        ResponseRequest: {
+            /** The agent that answers, as `<agent>` or `<agent>/<app>`. */
+            model: string;
+            /** A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of searches are skipped. */
+            input: unknown;
+            /** A system message before the input. */
+            instructions?: string | null;
+            /** True returns the response as server-sent events; the default is false. */
+            stream?: boolean | null;
+            /** False keeps nothing of this turn in conversations that the gateway keeps itself (agents of the platform `openai`); the default is true. */
+            store?: boolean | null;
+            /** Only false is supported. */
+            background?: boolean | null;
+            /** The id of the conversation to continue, as a string or as `{"id": "…"}`. */
+            conversation?: unknown;
+            /** The latest response of a conversation, which then goes on. Not together with `conversation`. */
+            previous_response_id?: string | null;
+            /** Is returned as it is; only `conversation_id` has an effect. */
+            metadata?: ({
+                /** The conversation to continue. */
+                conversation_id?: string | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** The end user on whose behalf the caller asks. Conversations of different end users are kept apart. */
+            user?: string | null;
+            /** `trunkline.detail` adds the progress of the run: repeated `response.in_progress` events with a field `trunkline`. Everything else is ignored. */
+            include?: string[] | null;
+            /** Functions, for agents of the platform `openai` alone. Tools of other kinds are left out, and named in the header `X-Dropped-Tools`. */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Which tool is called; it cannot be one that was left out. */
+            tool_choice?: unknown;
+            /** Whether several tools may be called at once. */
+            parallel_tool_calls?: boolean | null;
+            /** The form of the answer. */
+            text?: ({
+                /** `json_schema` and `json_object` for agents of the platform `openai`. */
+                format?: unknown;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            /** `effort` is passed to agents of the platform `openai`. */
+            reasoning?: {
+                [key: string]: unknown;
+            } | null;
+            /** Passed to agents of the platform `openai`. */
+            temperature?: number | null;
+            /** Passed to agents of the platform `openai`. */
+            top_p?: number | null;
+            /** Passed to agents of the platform `openai`. */
+            max_output_tokens?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * A response, in the form of OpenAI's Responses API. Its other fields repeat what was honoured of the request, or have OpenAI's defaults.
+         * @example {
+         *       "id": "string",
+         *       "object": "response",
+         *       "created_at": 0,
+         *       "completed_at": null,
+         *       "status": "in_progress",
+         *       "incomplete_details": null,
+         *       "error": null,
+         *       "model": "string",
+         *       "output": [
+         *         {
+         *           "type": "message",
+         *           "id": "string"
+         *         }
+         *       ],
+         *       "usage": null,
+         *       "conversation": {
+         *         "id": "string"
+         *       },
+         *       "store": true
+         *     }
+         */
+        Response: {
+            /** `resp_` followed by the id of the call. */
+            id: string;
+            /**
+             * Always `response`.
+             * @enum {string}
+             */
+            object: "response";
+            /** When the call began, in seconds since 1970. */
+            created_at: number;
+            /** When it ended, in seconds since 1970; null if it failed. */
+            completed_at: number | null;
+            /**
+             * How far the response is.
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** Why the answer was cut: `{"reason": …}`; null if it was not. */
+            incomplete_details: unknown;
+            /** `code` and `message` of a failure; null if there was none. */
+            error: unknown;
+            /** The model that the platform named, or else the one of the request. */
+            model: string;
+            /** The items of the reply, at least one message. */
+            output: ({
+                /**
+                 * What the item is.
+                 * @enum {string}
+                 */
+                type: "message" | "reasoning" | "function_call";
+                /** The id of the item, the same in all events. */
+                id: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** The tokens as the platform reported them; null if it reported none. */
+            usage: unknown;
+            /** The conversation of the call, also where the request named none. */
+            conversation: {
+                /** Its id. */
+                id: string;
+            };
+            /** As in the request; true by default. */
+            store: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * An event of the Responses API. `data: [DONE]` follows `response.completed` and `response.incomplete`; a failure is an `error` event (with OpenAI's flat fields and the object `error`) followed by `response.failed`, and nothing after it.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "Hello",
+         *       "logprobs": []
+         *     }
+         */
+        ResponseEvent: {
+            /** The event, such as `response.output_text.delta`. */
+            type: string;
+            /** Counts the events of the stream from 0. */
+            sequence_number: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * An agent that can be called.
+         * @example {
+         *       "id": "fastgpt",
+         *       "name": "FastGPT",
+         *       "platform": "fastgpt",
+         *       "description": "",
+         *       "status": "available",
+         *       "requires": [
+         *         "app_id"
+         *       ],
+         *       "features": {
+         *         "stream": true,
+         *         "detail": true,
+         *         "files": true,
+         *         "conversation": true,
+         *         "usage": true,
+         *         "stop": true
+         *       },
+         *       "apps": [],
+         *       "sandbox": true
+         *     }
+         */
+        Agent: {
+            /** The id of the agent: the value of the `Agent` header of a chat. */
+            id: string;
+            /** The name to show to people. */
+            name: string;
+            /**
+             * The platform on which the agent runs.
+             * @enum {string}
+             */
+            platform: "fastgpt" | "hiagent" | "dify" | "coze" | "openai";
+            /** What the agent does, as its operator describes it. */
+            description: string;
+            /**
+             * The result of a probe that is a few seconds old. `degraded` means that the platform answers but refuses the credentials of the gateway.
+             * @enum {string}
+             */
+            status: "available" | "degraded" | "unavailable";
+            /** The fields of a chat request that must not be empty for this agent. */
+            requires: string[];
+            /** What the agent supports. */
+            features: {
+                /** Replies can be streamed. */
+                stream: boolean;
+                /** The platform's progress can be requested with `detail`. */
+                detail: boolean;
+                /** The agent accepts files. */
+                files: boolean;
+                /** The agent can continue a conversation. */
+                conversation: boolean;
+                /** The platform reports tokens. */
+                usage: boolean;
+                /** A call can be stopped on the platform before it ends. */
+                stop: boolean;
+            };
+            /** The agent's apps, as far as they are configured. */
+            apps: {
+                /** The value of `app_id` in a chat. */
+                id: string;
+                /** The name to show to people. */
+                name: string;
+            }[];
+            /** True for an emulator that is part of the gateway, false for a real platform. */
+            sandbox: boolean;
+        };
+        /**
+         * A user, as a login returns it.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "username": "alice",
+         *       "role": "admin",
+         *       "status": "active",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "updated_at": "2026-11-20T08:30:00.000Z",
+         *       "last_login": null,
+         *       "api_calls_count": 0,
+         *       "max_api_calls": 0
+         *     }
+         */
+        User: {
+            /**
+             * Format: uuid
+             *
+             * The id of the user.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /**
+             * The username, unique without regard to case.
+             * @example alice
+             */
+            username: string;
+            /**
+             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * @enum {string}
+             */
+            role: "admin" | "premium" | "user";
+            /**
+             * The gateway refuses all keys and tokens of a suspended user.
+             * @enum {string}
+             */
+            status: "active" | "suspended";
+            /**
+             * Format: date-time
+             *
+             * When the user was created (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When the user was last changed (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            updated_at: string;
+            /** When the user last logged in; null if never. */
+            last_login: string | null;
+            /** How many calls the user has made in the current `quota_period`. */
+            api_calls_count: number;
+            /** How many calls the user may make in a `quota_period`; 0 allows none. */
+            max_api_calls: number;
+        };
+        /**
+         * The credentials of a user.
+         * @example {
+         *       "username": "admin",
+         *       "password": "correct horse battery staple"
+         *     }
+         */
+        LoginRequest: {
+            /** The username; upper and lower case are the same. */
+            username: string;
+            /** The password of the user. */
+            password: string;
+        };
+        /**
+         * An access token and the user that it belongs to.
+         * @example {
+         *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTlhOWYzZSJ9.c2lnbmF0dXJl",
+         *       "token_type": "bearer",
+         *       "expires_in": 3600,
+         *       "user": {
+         *         "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *         "username": "alice",
+         *         "role": "admin",
+         *         "status": "active",
+         *         "created_at": "2026-11-20T08:30:00.000Z",
+         *         "updated_at": "2026-11-20T08:30:00.000Z",
+         *         "last_login": null,
+         *         "api_calls_count": 0,
+         *         "max_api_calls": 0
+         *       }
+         *     }
+         */
+        LoginResponse: {
+            /**
+             * A JWT. Send it in the header `Authorization: Bearer <access_token>`.
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTlhOWYzZSJ9.c2lnbmF0dXJl
+             */
+            access_token: string;
+            /**
+             * Always `bearer`.
+             * @enum {string}
+             */
+            token_type: "bearer";
+            /**
+             * The lifetime of the token in seconds.
+             * @example 3600
+             */
+            expires_in: number;
+            /** A user, as a login returns it. */
+            user: components["schemas"]["User"];
+        };
+        /**
+         * The record of an API key, without the key itself.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "name": "support bot",
+         *       "description": "Answers on the help page.",
+         *       "key_prefix": "tl_0fQ7sXbV2",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2026-11-20T08:30:00.000Z",
+         *       "revoked_at": null,
+         *       "last_used_at": null,
+         *       "permissions": [
+         *         "chat"
+         *       ],
+         *       "is_active": true,
+         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "allowed_agents": [
+         *         "fastgpt",
+         *         "dify/helpdesk"
+         *       ],
+         *       "limits": {
+         *         "chat_per_minute": null,
+         *         "upload_per_minute": null
+         *       },
+         *       "usage": {
+         *         "total_calls": 0,
+         *         "calls_today": 0,
+         *         "calls_this_month": 0,
+         *         "last_used_at": null
+         *       }
+         *     }
+         */
+        ApiKey: {
+            /**
+             * Format: uuid
+             *
+             * The id of the key record.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /**
+             * A label for the key.
+             * @example support bot
+             */
+            name: string;
+            /**
+             * What the key is for.
+             * @example Answers on the help page.
+             */
+            description: string;
+            /**
+             * The first 12 characters of the key, by which people can recognise it.
+             * @example tl_0fQ7sXbV2
+             */
+            key_prefix: string;
+            /**
+             * Format: date-time
+             *
+             * When the key was created (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When the key expires (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            expires_at: string;
+            /** When the key was revoked; null if it was not. */
+            revoked_at: string | null;
+            /** When the key was last used; null if never. */
+            last_used_at: string | null;
+            /** What the key may be used for. */
+            permissions: ("chat" | "upload" | "admin")[];
+            /** False once the key is revoked or has expired. */
+            is_active: boolean;
+            /**
+             * Format: uuid
+             *
+             * The id of the user who created the key.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            created_by: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the key belongs to and whose quota its calls count towards.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /**
+             * The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.
+             * @example [
+             *       "fastgpt",
+             *       "dify/helpdesk"
+             *     ]
+             */
+            allowed_agents: string[] | null;
+            /** The key's own rate limits. Where one is null, the gateway's limit applies. */
+            limits: {
+                /** The chats that the key may start in a minute. */
+                chat_per_minute: number | null;
+                /** The uploads that the key may make in a minute. */
+                upload_per_minute: number | null;
+            };
+            /** The key's call counters. */
+            usage: {
+                /** The calls since the key was created or last reset. */
+                total_calls: number;
+                /** The calls since midnight UTC. */
+                calls_today: number;
+                /** The calls since the first of the month, UTC. */
+                calls_this_month: number;
+                /** When the key was last used; null if never. */
+                last_used_at: string | null;
+            };
+        };
+        /**
+         * The record of a new API key together with the key itself.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "name": "support bot",
+         *       "description": "Answers on the help page.",
+         *       "key_prefix": "tl_0fQ7sXbV2",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2026-11-20T08:30:00.000Z",
+         *       "revoked_at": null,
+         *       "last_used_at": null,
+         *       "permissions": [
+         *         "chat"
+         *       ],
+         *       "is_active": true,
+         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "allowed_agents": [
+         *         "fastgpt",
+         *         "dify/helpdesk"
+         *       ],
+         *       "limits": {
+         *         "chat_per_minute": null,
+         *         "upload_per_minute": null
+         *       },
+         *       "usage": {
+         *         "total_calls": 0,
+         *         "calls_today": 0,
+         *         "calls_this_month": 0,
+         *         "last_used_at": null
+         *       },
+         *       "full_key": "tl_0000000000000000000000000000000000000000000000000"
+         *     }
+         */
+        CreatedApiKey: {
+            /**
+             * Format: uuid
+             *
+             * The id of the key record.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /**
+             * A label for the key.
+             * @example support bot
+             */
+            name: string;
+            /**
+             * What the key is for.
+             * @example Answers on the help page.
+             */
+            description: string;
+            /**
+             * The first 12 characters of the key, by which people can recognise it.
+             * @example tl_0fQ7sXbV2
+             */
+            key_prefix: string;
+            /**
+             * Format: date-time
+             *
+             * When the key was created (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When the key expires (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            expires_at: string;
+            /** When the key was revoked; null if it was not. */
+            revoked_at: string | null;
+            /** When the key was last used; null if never. */
+            last_used_at: string | null;
+            /** What the key may be used for. */
+            permissions: ("chat" | "upload" | "admin")[];
+            /** False once the key is revoked or has expired. */
+            is_active: boolean;
+            /**
+             * Format: uuid
+             *
+             * The id of the user who created the key.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            created_by: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the key belongs to and whose quota its calls count towards.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /**
+             * The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.
+             * @example [
+             *       "fastgpt",
+             *       "dify/helpdesk"
+             *     ]
+             */
+            allowed_agents: string[] | null;
+            /** The key's own rate limits. Where one is null, the gateway's limit applies. */
+            limits: {
+                /** The chats that the key may start in a minute. */
+                chat_per_minute: number | null;
+                /** The uploads that the key may make in a minute. */
+                upload_per_minute: number | null;
+            };
+            /** The key's call counters. */
+            usage: {
+                /** The calls since the key was created or last reset. */
+                total_calls: number;
+                /** The calls since midnight UTC. */
+                calls_today: number;
+                /** The calls since the first of the month, UTC. */
+                calls_this_month: number;
+                /** When the key was last used; null if never. */
+                last_used_at: string | null;
+            };
+            /**
+             * The API key itself. It is shown only in this response, so store it now.
+             * @example tl_0000000000000000000000000000000000000000000000000
+             */
+            full_key: string;
+        };
+        /**
+         * The record of the API key of the request, with its rate limits and what is left of its quota.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "name": "support bot",
+         *       "description": "Answers on the help page.",
+         *       "key_prefix": "tl_0fQ7sXbV2",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2026-11-20T08:30:00.000Z",
+         *       "revoked_at": null,
+         *       "last_used_at": null,
+         *       "permissions": [
+         *         "chat"
+         *       ],
+         *       "is_active": true,
+         *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "allowed_agents": [
+         *         "fastgpt",
+         *         "dify/helpdesk"
+         *       ],
+         *       "limits": {
+         *         "chat_per_minute": null,
+         *         "upload_per_minute": null
+         *       },
+         *       "usage": {
+         *         "total_calls": 0,
+         *         "calls_today": 0,
+         *         "calls_this_month": 0,
+         *         "last_used_at": null
+         *       },
+         *       "rate_limits": {
+         *         "chat_per_minute": 0,
+         *         "upload_per_minute": 0
+         *       },
+         *       "quota": {
+         *         "max_api_calls": 0,
+         *         "api_calls_count": 0,
+         *         "remaining": 0,
+         *         "quota_period": "none",
+         *         "resets_at": null
+         *       }
+         *     }
+         */
+        CurrentApiKey: {
+            /**
+             * Format: uuid
+             *
+             * The id of the key record.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /**
+             * A label for the key.
+             * @example support bot
+             */
+            name: string;
+            /**
+             * What the key is for.
+             * @example Answers on the help page.
+             */
+            description: string;
+            /**
+             * The first 12 characters of the key, by which people can recognise it.
+             * @example tl_0fQ7sXbV2
+             */
+            key_prefix: string;
+            /**
+             * Format: date-time
+             *
+             * When the key was created (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When the key expires (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            expires_at: string;
+            /** When the key was revoked; null if it was not. */
+            revoked_at: string | null;
+            /** When the key was last used; null if never. */
+            last_used_at: string | null;
+            /** What the key may be used for. */
+            permissions: ("chat" | "upload" | "admin")[];
+            /** False once the key is revoked or has expired. */
+            is_active: boolean;
+            /**
+             * Format: uuid
+             *
+             * The id of the user who created the key.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            created_by: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the key belongs to and whose quota its calls count towards.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /**
+             * The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.
+             * @example [
+             *       "fastgpt",
+             *       "dify/helpdesk"
+             *     ]
+             */
+            allowed_agents: string[] | null;
+            /** The key's own rate limits. Where one is null, the gateway's limit applies. */
+            limits: {
+                /** The chats that the key may start in a minute. */
+                chat_per_minute: number | null;
+                /** The uploads that the key may make in a minute. */
+                upload_per_minute: number | null;
+            };
+            /** The key's call counters. */
+            usage: {
+                /** The calls since the key was created or last reset. */
+                total_calls: number;
+                /** The calls since midnight UTC. */
+                calls_today: number;
+                /** The calls since the first of the month, UTC. */
+                calls_this_month: number;
+                /** When the key was last used; null if never. */
+                last_used_at: string | null;
+            };
+            /** The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length. */
+            rate_limits: {
+                /** The chats that the key may start in a minute. */
+                chat_per_minute: number;
+                /** The uploads that the key may make in a minute. */
+                upload_per_minute: number;
+            };
+            /** The quota of the owner, which all its keys share. */
+            quota: {
+                /** How many calls the user may make in a `quota_period`; 0 allows none. */
+                max_api_calls: number;
+                /** How many calls the user has made in the current `quota_period`. */
+                api_calls_count: number;
+                /** How many calls are left in the current `quota_period`. */
+                remaining: number;
+                /**
+                 * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+                 * @enum {string}
+                 */
+                quota_period: "none" | "day" | "month";
+                /** When the next period begins; null where the period is `none`. */
+                resets_at: string | null;
+            };
+        };
+        /**
+         * A new API key.
+         * @example {
+         *       "name": "support bot",
+         *       "description": "Answers on the help page.",
+         *       "expires_at": "2027-01-31T00:00:00Z",
+         *       "permissions": [
+         *         "chat"
+         *       ]
+         *     }
+         */
+        CreateApiKey: {
+            /** A label for the key. */
+            name: string;
+            /** What the key is for; may be empty. */
+            description: string;
+            /** When the key expires: a time in the future, in ISO 8601 with a time zone. */
+            expires_at: string;
+            /** What the key may be used for. */
+            permissions: ("chat" | "upload" | "admin")[];
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the key will belong to; the default is the caller. Only administrators may name another user.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id?: string;
+            /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
+            allowed_agents?: string[] | null;
+            /** The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
+            limits?: {
+                /** The chats that the key may start in a minute; null removes this limit. */
+                chat_per_minute?: number | null;
+                /** The uploads that the key may make in a minute; null removes this limit. */
+                upload_per_minute?: number | null;
+            } | null;
+        };
+        /**
+         * The fields to change. A field that is absent keeps its value.
+         * @example {
+         *       "limits": {
+         *         "chat_per_minute": 20
+         *       }
+         *     }
+         */
+        UpdateApiKey: {
+            /** A label for the key. */
+            name?: string;
+            /** What the key is for; may be empty. */
+            description?: string;
+            /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
+            allowed_agents?: string[] | null;
+            /** The key's own rate limits, each at most the limit of the gateway. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
+            limits?: {
+                /** The chats that the key may start in a minute; null removes this limit. */
+                chat_per_minute?: number | null;
+                /** The uploads that the key may make in a minute; null removes this limit. */
+                upload_per_minute?: number | null;
+            } | null;
+        };
+        /**
+         * Which counter to reset.
+         * @example {
+         *       "period": "day"
+         *     }
+         */
+        ResetUsageRequest: {
+            /**
+             * Which counter starts again from zero.
+             * @enum {string}
+             */
+            period: "day" | "month" | "total";
+        };
+        /**
+         * A user, as administrators and the user itself see it.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "username": "alice",
+         *       "role": "admin",
+         *       "status": "active",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "updated_at": "2026-11-20T08:30:00.000Z",
+         *       "last_login": null,
+         *       "api_calls_count": 0,
+         *       "max_api_calls": 0,
+         *       "quota_period": "none"
+         *     }
+         */
+        FullUser: {
+            /**
+             * Format: uuid
+             *
+             * The id of the user.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /**
+             * The username, unique without regard to case.
+             * @example alice
+             */
+            username: string;
+            /**
+             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * @enum {string}
+             */
+            role: "admin" | "premium" | "user";
+            /**
+             * The gateway refuses all keys and tokens of a suspended user.
+             * @enum {string}
+             */
+            status: "active" | "suspended";
+            /**
+             * Format: date-time
+             *
+             * When the user was created (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When the user was last changed (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            updated_at: string;
+            /** When the user last logged in; null if never. */
+            last_login: string | null;
+            /** How many calls the user has made in the current `quota_period`. */
+            api_calls_count: number;
+            /** How many calls the user may make in a `quota_period`; 0 allows none. */
+            max_api_calls: number;
+            /**
+             * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+             * @enum {string}
+             */
+            quota_period: "none" | "day" | "month";
+        };
+        /**
+         * A new user.
+         * @example {
+         *       "username": "alice",
+         *       "password": "correct horse battery staple",
+         *       "role": "premium"
+         *     }
+         */
+        CreateUser: {
+            /** 3 to 64 letters, digits and the characters `._-@`; unique without regard to case. */
+            username: string;
+            /** The new password. */
+            password: string;
+            /**
+             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * @default user
+             * @enum {string}
+             */
+            role?: "admin" | "premium" | "user";
+            /** How many calls the user may make in a `quota_period`; 0 allows none. The default is the gateway's `users.maxApiCalls`. */
+            max_api_calls?: number;
+            /**
+             * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+             * @enum {string}
+             */
+            quota_period?: "none" | "day" | "month";
+        };
+        /**
+         * The fields to change. A field that is absent keeps its value.
+         * @example {
+         *       "status": "suspended"
+         *     }
+         */
+        UpdateUser: {
+            /**
+             * What the user may do: `user` sees only itself, `premium` also creates API keys, `admin` manages everything.
+             * @enum {string}
+             */
+            role?: "admin" | "premium" | "user";
+            /**
+             * The gateway refuses all keys and tokens of a suspended user.
+             * @enum {string}
+             */
+            status?: "active" | "suspended";
+            /** How many calls the user may make in a `quota_period`; 0 allows none. */
+            max_api_calls?: number;
+            /**
+             * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
+             * @enum {string}
+             */
+            quota_period?: "none" | "day" | "month";
+        };
+        /**
+         * A new password for a user.
+         * @example {
+         *       "password": "correct horse battery staple"
+         *     }
+         */
+        SetPassword: {
+            /** The new password. */
+            password: string;
+        };
+        /**
+         * The caller's current password and its new one.
+         * @example {
+         *       "current_password": "the old password",
+         *       "new_password": "correct horse battery staple"
+         *     }
+         */
+        ChangePassword: {
+            /** The password that is valid now. */
+            current_password: string;
+            /** The new password. */
+            new_password: string;
+        };
+        /**
+         * The calls that have ended, each counted in the hour, day or month in which it was admitted.
+         * @example {
+         *       "from": "2026-11-19T00:00:00.000Z",
+         *       "to": "2026-11-20T00:00:00.000Z",
+         *       "timezone": "UTC",
+         *       "granularity": "day",
+         *       "group_by": [
+         *         "agent"
+         *       ],
+         *       "totals": {
+         *         "calls": 2,
+         *         "failed_calls": 0,
+         *         "prompt_tokens": 24,
+         *         "completion_tokens": 10,
+         *         "total_tokens": 34,
+         *         "token_coverage": 1,
+         *         "first_chunk_ms": {
+         *           "p50": 210,
+         *           "p95": 340,
+         *           "p99": 340
+         *         },
+         *         "duration_ms": {
+         *           "p50": 900,
+         *           "p95": 1200,
+         *           "p99": 1200
+         *         }
+         *       },
+         *       "series": [
+         *         {
+         *           "group": {
+         *             "agent": "fastgpt"
+         *           },
+         *           "totals": {
+         *             "calls": 2,
+         *             "failed_calls": 0,
+         *             "prompt_tokens": 24,
+         *             "completion_tokens": 10,
+         *             "total_tokens": 34,
+         *             "token_coverage": 1,
+         *             "first_chunk_ms": {
+         *               "p50": 210,
+         *               "p95": 340,
+         *               "p99": 340
+         *             },
+         *             "duration_ms": {
+         *               "p50": 900,
+         *               "p95": 1200,
+         *               "p99": 1200
+         *             }
+         *           },
+         *           "points": [
+         *             {
+         *               "start": "2026-11-19T00:00:00.000Z",
+         *               "calls": 2,
+         *               "failed_calls": 0,
+         *               "prompt_tokens": 24,
+         *               "completion_tokens": 10,
+         *               "total_tokens": 34,
+         *               "token_coverage": 1,
+         *               "first_chunk_ms": {
+         *                 "p50": 210,
+         *                 "p95": 340,
+         *                 "p99": 340
+         *               },
+         *               "duration_ms": {
+         *                 "p50": 900,
+         *                 "p95": 1200,
+         *                 "p99": 1200
+         *               }
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        UsageReport: {
+            /**
+             * Format: date-time
+             *
+             * The start of the report (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             *
+             * The end of the report, not included (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            to: string;
+            /** The time zone in which the days and months begin. */
+            timezone: string;
+            /**
+             * The length of each bucket.
+             * @enum {string}
+             */
+            granularity: "hour" | "day" | "month";
+            /** The properties by which the calls are grouped. */
+            group_by: string[];
+            /** The sums over the whole report. */
+            totals: {
+                /** How many calls there were. */
+                calls: number;
+                /** How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`. */
+                failed_calls: number;
+                /** The tokens of the inputs; null where none were reported. */
+                prompt_tokens: number | null;
+                /** The tokens of the replies; null where none were reported. */
+                completion_tokens: number | null;
+                /** The tokens of both; null where none were reported. */
+                total_tokens: number | null;
+                /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. */
+                token_coverage: number | null;
+                /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
+                first_chunk_ms: {
+                    /** The median. */
+                    p50: number;
+                    /** The 95th percentile. */
+                    p95: number;
+                    /** The 99th percentile. */
+                    p99: number;
+                } | null;
+                /** The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
+                duration_ms: {
+                    /** The median. */
+                    p50: number;
+                    /** The 95th percentile. */
+                    p95: number;
+                    /** The 99th percentile. */
+                    p99: number;
+                } | null;
+            };
+            /** One series for each group, that with the most calls first. Without `group_by` there is one series. */
+            series: {
+                /** The value of each property of `group_by`; empty without `group_by`. */
+                group: {
+                    [key: string]: string;
+                };
+                /** The sums over this group. */
+                totals: {
+                    /** How many calls there were. */
+                    calls: number;
+                    /** How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`. */
+                    failed_calls: number;
+                    /** The tokens of the inputs; null where none were reported. */
+                    prompt_tokens: number | null;
+                    /** The tokens of the replies; null where none were reported. */
+                    completion_tokens: number | null;
+                    /** The tokens of both; null where none were reported. */
+                    total_tokens: number | null;
+                    /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. */
+                    token_coverage: number | null;
+                    /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
+                    first_chunk_ms: {
+                        /** The median. */
+                        p50: number;
+                        /** The 95th percentile. */
+                        p95: number;
+                        /** The 99th percentile. */
+                        p99: number;
+                    } | null;
+                    /** The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
+                    duration_ms: {
+                        /** The median. */
+                        p50: number;
+                        /** The 95th percentile. */
+                        p95: number;
+                        /** The 99th percentile. */
+                        p99: number;
+                    } | null;
+                };
+                /** One bucket for each hour, day or month, without gaps. */
+                points: {
+                    /**
+                     * Format: date-time
+                     *
+                     * The start of the bucket (ISO 8601, UTC).
+                     * @example 2026-11-20T08:30:00.000Z
+                     */
+                    start: string;
+                    /** How many calls there were. */
+                    calls: number;
+                    /** How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`. */
+                    failed_calls: number;
+                    /** The tokens of the inputs; null where none were reported. */
+                    prompt_tokens: number | null;
+                    /** The tokens of the replies; null where none were reported. */
+                    completion_tokens: number | null;
+                    /** The tokens of both; null where none were reported. */
+                    total_tokens: number | null;
+                    /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. */
+                    token_coverage: number | null;
+                    /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
+                    first_chunk_ms: {
+                        /** The median. */
+                        p50: number;
+                        /** The 95th percentile. */
+                        p95: number;
+                        /** The 99th percentile. */
+                        p99: number;
+                    } | null;
+                    /** The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
+                    duration_ms: {
+                        /** The median. */
+                        p50: number;
+                        /** The 95th percentile. */
+                        p95: number;
+                        /** The 99th percentile. */
+                        p99: number;
+                    } | null;
+                }[];
+            }[];
+        };
+        /**
+         * One admitted call, as the ledger records it.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "request_id": "ticket-1",
+         *       "key_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a11",
+         *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
+         *       "end_user": "",
+         *       "kind": "chat",
+         *       "face": "rest",
+         *       "agent": "fastgpt",
+         *       "app": "support",
+         *       "model": null,
+         *       "conversation": "chat-1",
+         *       "outcome": "done",
+         *       "reason": null,
+         *       "platform_status": null,
+         *       "platform_code": null,
+         *       "platform_log_id": null,
+         *       "prompt_tokens": 12,
+         *       "completion_tokens": 5,
+         *       "total_tokens": 17,
+         *       "admitted_at": "2026-11-20T08:30:00.000Z",
+         *       "first_chunk_ms": 210,
+         *       "duration_ms": 900,
+         *       "ended_at": "2026-11-20T08:30:00.900Z"
+         *     }
+         */
+        Call: {
+            /**
+             * Format: uuid
+             *
+             * The id of the call, also sent in the header `X-Call-Id`.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /** The id of the request (`X-Request-Id`). */
+            request_id: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the API key that made the call.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            key_id: string;
+            /**
+             * Format: uuid
+             *
+             * The id of the user whom the key belongs to.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            owner_id: string;
+            /** The end user that the client named; empty if it named none. */
+            end_user: string;
+            /**
+             * What the call did.
+             * @enum {string}
+             */
+            kind: "chat" | "upload";
+            /**
+             * The interface through which the call came.
+             * @enum {string}
+             */
+            face: "rest" | "openai" | "graphql" | "responses";
+            /** The id of the agent. */
+            agent: string;
+            /** The id of the app of the agent; empty if there is none. */
+            app: string;
+            /** The model that the platform named; null if it named none. */
+            model: string | null;
+            /** The id by which the client names the conversation. */
+            conversation: string;
+            /** How the call ended; null while it runs. */
+            outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
+            /** The stable word of the error; null if the call did not fail. */
+            reason: string | null;
+            /** The HTTP status of the error of the platform. Shown only to administrators. */
+            platform_status: number | null;
+            /** The platform's own code of the error. Shown only to administrators. */
+            platform_code: string | null;
+            /** The id by which the support of the platform finds the call. Shown only to administrators. */
+            platform_log_id: string | null;
+            /** The tokens of the input; null if they were not reported. */
+            prompt_tokens: number | null;
+            /** The tokens of the reply; null if they were not reported. */
+            completion_tokens: number | null;
+            /** The tokens of both; null if they were not reported. */
+            total_tokens: number | null;
+            /**
+             * Format: date-time
+             *
+             * When the call was admitted (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            admitted_at: string;
+            /** The milliseconds from the dispatch to the first text; null if there was none. */
+            first_chunk_ms: number | null;
+            /** The milliseconds from the dispatch to the end; null while the call runs. */
+            duration_ms: number | null;
+            /** When the call ended; null while it runs. */
+            ended_at: string | null;
+        };
+        /**
+         * The public keys that verify the signatures of access tokens (RFC 7517).
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "OKP",
+         *           "crv": "Ed25519",
+         *           "x": "string",
+         *           "kid": "string",
+         *           "alg": "EdDSA",
+         *           "use": "sig"
+         *         }
+         *       ]
+         *     }
+         */
+        JwkSet: {
+            /** The keys that are in use and those that signed tokens which are still valid. */
+            keys: {
+                /**
+                 * The key type.
+                 * @enum {string}
+                 */
+                kty: "OKP";
+                /**
+                 * The curve.
+                 * @enum {string}
+                 */
+                crv: "Ed25519";
+                /** The public key, base64url. */
+                x: string;
+                /** The id of the key, to which the header of a token refers. */
+                kid: string;
+                /**
+                 * The signature algorithm.
+                 * @enum {string}
+                 */
+                alg: "EdDSA";
+                /**
+                 * The key verifies signatures.
+                 * @enum {string}
+                 */
+                use: "sig";
+            }[];
+        };
+        /**
+         * The record of an uploaded file.
+         * @example {
+         *       "id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "url": "https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf",
+         *       "filename": "report.pdf",
+         *       "content_type": "application/pdf",
+         *       "size": 48213,
+         *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "created_by": "support-page",
+         *       "created_at": "2026-11-20T08:30:00.000Z",
+         *       "expires_at": "2026-11-20T08:30:00.000Z"
+         *     }
+         */
+        Upload: {
+            /**
+             * Format: uuid
+             *
+             * The id of the upload.
+             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+             */
+            id: string;
+            /**
+             * Format: uri
+             *
+             * A public URL of the file. It works until the upload expires or is deleted.
+             * @example https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf
+             */
+            url: string;
+            /**
+             * The name of the file, without what a name must not contain.
+             * @example report.pdf
+             */
+            filename: string;
+            /**
+             * The media type, decided by the content.
+             * @example application/pdf
+             */
+            content_type: string;
+            /**
+             * The length of the file in bytes.
+             * @example 48213
+             */
+            size: number;
+            /**
+             * The SHA-256 of the file in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            sha256: string;
+            /**
+             * The label that the client sent with the file.
+             * @example support-page
+             */
+            created_by: string;
+            /**
+             * Format: date-time
+             *
+             * When the file was uploaded (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             *
+             * When the file and its URL expire (ISO 8601, UTC).
+             * @example 2026-11-20T08:30:00.000Z
+             */
+            expires_at: string;
+        };
+        /**
+         * A form with exactly these two parts, in any order.
+         * @example {
+         *       "file": "(the content of the file)",
+         *       "created_by": "support-page"
+         *     }
+         */
+        UploadForm: {
+            /**
+             * Format: binary
+             *
+             * The file, with its name.
+             * @example (the content of the file)
+             */
+            file: string;
+            /**
+             * A label of your choosing, which is kept with the file. It gives no rights.
+             * @example support-page
+             */
+            created_by: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** The id of this request: the one that the caller sent, if it is a plain token of at most 128 characters, or else a new one. */
+        "X-Request-Id": string;
+        /** `true` if the same request may succeed later, or else `false`. */
+        "X-Should-Retry": string;
+        /** The expected scheme, always `Bearer`. */
+        "WWW-Authenticate": string;
+        /** The number of seconds to wait before a retry, if it is known. */
+        "Retry-After": number;
+        /** The limit that applies: `"<name>";q=<requests>;w=<window in seconds>`. */
+        "RateLimit-Policy": string;
+        /** What is left of the limit: `"<name>";r=<remaining requests>;t=<seconds until the limit is full again>`. */
+        RateLimit: string;
+        /** The id under which the ledger (`GET /api/v1/calls`) records this call. */
+        "X-Call-Id": string;
+        /** The id of the conversation, to be sent with its next message. It is percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII. */
+        "X-Conversation-Id": string;
+        /** The kinds of tools of the request that were left out, percent-encoded, with a comma between them. */
+        "X-Dropped-Tools": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    chat: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * The id of the agent that answers.
+                 * @example fastgpt
+                 */
+                Agent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "demo",
+                 *       "chat_id": "demo-1",
+                 *       "stream": false,
+                 *       "detail": false,
+                 *       "query": "Hello",
+                 *       "conversation_id": "",
+                 *       "files": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChatRequest"];
+            };
+        };
+        responses: {
+            /** The reply. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatReply"];
+                    "text/event-stream": components["schemas"]["ChatChunk"] | components["schemas"]["StreamError"];
+                };
+            };
+        };
+    };
+    createCompletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** The id of the agent that answers. It takes precedence over `model`, of which then only the app (what follows the slash) counts. */
+                Agent?: string;
+                /** The id of the conversation to continue. It must be percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII. */
+                "X-Conversation-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "fastgpt",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "Hello"
+                 *         }
+                 *       ],
+                 *       "stream": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["CompletionRequest"];
+            };
+        };
+        responses: {
+            /** The completion. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completion"];
+                    "text/event-stream": components["schemas"]["CompletionChunk"] | components["schemas"]["OpenAiError"];
+                };
+            };
+        };
+    };
+    createResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** The id of the agent that answers. It takes precedence over `model`, of which then only the app (what follows the slash) counts. */
+                Agent?: string;
+                /** The id of the conversation to continue. It must be percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII. */
+                "X-Conversation-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "fastgpt",
+                 *       "input": "Hello",
+                 *       "stream": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResponseRequest"];
+            };
+        };
+        responses: {
+            /** The response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                    "text/event-stream": components["schemas"]["ResponseEvent"];
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The agents and apps that the key may use. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+        };
+    };
+    readModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the model. Its slash may be percent-encoded or not. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** An agent or one of its apps, in the form of OpenAI's models. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["Agent"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "username": "admin",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** An access token and the user that it belongs to. */
+                        data: components["schemas"]["LoginResponse"];
+                    };
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: Record<string, never>;
+                    };
+                };
+            };
+        };
+    };
+    authLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "username": "admin",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** An access token and the user that it belongs to. */
+                        data: components["schemas"]["LoginResponse"];
+                    };
+                };
+            };
+        };
+    };
+    authLogout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: Record<string, never>;
+                    };
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+                /** True returns only keys that can be used now, false only those that are revoked or expired. */
+                active?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["ApiKey"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "support bot",
+                 *       "description": "Answers on the help page.",
+                 *       "expires_at": "2027-01-31T00:00:00Z",
+                 *       "permissions": [
+                 *         "chat"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of a new API key together with the key itself. */
+                        data: components["schemas"]["CreatedApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the key record, which is not the key itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an API key, without the key itself. */
+                        data: components["schemas"]["ApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    deleteApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the key record, which is not the key itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an API key, without the key itself. */
+                        data: components["schemas"]["ApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    updateApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the key record, which is not the key itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "limits": {
+                 *         "chat_per_minute": 20
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateApiKey"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an API key, without the key itself. */
+                        data: components["schemas"]["ApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the key record, which is not the key itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an API key, without the key itself. */
+                        data: components["schemas"]["ApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    resetApiKeyUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the key record, which is not the key itself. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "period": "day"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResetUsageRequest"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an API key, without the key itself. */
+                        data: components["schemas"]["ApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    getCurrentApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of the API key of the request, with its rate limits and what is left of its quota. */
+                        data: components["schemas"]["CurrentApiKey"];
+                    };
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["FullUser"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "username": "alice",
+                 *       "password": "correct horse battery staple",
+                 *       "role": "premium"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateUser"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A user, as administrators and the user itself see it. */
+                        data: components["schemas"]["FullUser"];
+                    };
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A user, as administrators and the user itself see it. */
+                        data: components["schemas"]["FullUser"];
+                    };
+                };
+            };
+        };
+    };
+    changeOwnPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "the old password",
+                 *       "new_password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangePassword"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A user, as administrators and the user itself see it. */
+                        data: components["schemas"]["FullUser"];
+                    };
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the user. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A user, as administrators and the user itself see it. */
+                        data: components["schemas"]["FullUser"];
+                    };
+                };
+            };
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the user. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "suspended"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateUser"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A user, as administrators and the user itself see it. */
+                        data: components["schemas"]["FullUser"];
+                    };
+                };
+            };
+        };
+    };
+    setPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the user. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetPassword"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** A user, as administrators and the user itself see it. */
+                        data: components["schemas"]["FullUser"];
+                    };
+                };
+            };
+        };
+    };
+    readUsage: {
+        parameters: {
+            query?: {
+                /** Only the calls of the API key with this id. */
+                key_id?: string;
+                /** Only the calls of the keys of the user with this id. */
+                user_id?: string;
+                /** Only the calls to this agent, which must be configured or have been called before. */
+                agent?: string;
+                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
+                from?: string;
+                /** Only calls admitted before this time, in the same form as `from`. */
+                to?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
+                /** The IANA name of the time zone in which days and months begin. Its offset from UTC must be whole hours. */
+                timezone?: string;
+                /** The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month. */
+                granularity?: "hour" | "day" | "month";
+                /** The properties by which to group, separated by commas, out of key, agent, app, model, user, end_user, outcome. */
+                group_by?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The calls that have ended, each counted in the hour, day or month in which it was admitted. */
+                        data: components["schemas"]["UsageReport"];
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listCalls: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+                /** Only the calls of the API key with this id. */
+                key_id?: string;
+                /** Only the calls of the keys of the user with this id. */
+                user_id?: string;
+                /** Only the calls to this agent, which must be configured or have been called before. */
+                agent?: string;
+                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
+                from?: string;
+                /** Only calls admitted before this time, in the same form as `from`. */
+                to?: string;
+                /** The format of the response; the default is `json`. */
+                format?: "json" | "csv";
+                /** Only calls that ended in this way, or those that still run. */
+                outcome?: "done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | "running";
+                /** Only the calls of the request with this id. */
+                request_id?: string;
+                /** Only the calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
+                conversation?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["Call"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    getJwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The public keys that verify the signatures of access tokens (RFC 7517). */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwkSet"];
+                };
+            };
+        };
+    };
+    listUploads: {
+        parameters: {
+            query?: {
+                /** The largest number of items on a page. */
+                limit?: number;
+                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["Upload"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the upload. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an uploaded file. */
+                        data: components["schemas"]["Upload"];
+                    };
+                };
+            };
+        };
+    };
+    deleteUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the upload. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The id of the deleted upload. */
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    upload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** The agent that the file is meant for. It is checked and recorded; the file can be used with any agent. */
+                Agent?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(the content of the file)",
+                 *       "created_by": "support-page"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["UploadForm"];
+            };
+        };
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        /** The record of an uploaded file. */
+                        data: components["schemas"]["Upload"];
+                    };
+                };
+            };
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** Random text that only the URL contains. */
+                token: string;
+                /** The name of the file. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** A range of the file. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+        };
+    };
+    live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The process is alive. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always `ok`.
+                         * @enum {string}
+                         */
+                        status: "ok";
+                    };
+                };
+            };
+        };
+    };
+    ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The process can serve calls. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** `draining` means that the process is stopping and only finishes running calls. */
+                        status: "ready" | "not_ready" | "draining";
+                        /** The state of the database, of the storage of files and, if it is configured, of Redis. */
+                        dependencies: {
+                            [key: string]: {
+                                /** Whether the dependency can be used as it is. */
+                                ok: boolean;
+                                /** What is wrong with it, for operators. */
+                                detail?: string;
+                                /** True if the process is ready without it: only uploads need the storage. */
+                                optional?: boolean;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The metrics in Prometheus' text exposition format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+}
+/** The body of every error response, except on the OpenAI-compatible routes. */
+export type ErrorBody = components["schemas"]["ErrorBody"];
+/** The tokens of the call as the platform reported them; absent where it reported none. */
+export type TokenUsage = components["schemas"]["TokenUsage"];
+/** One step of the platform's progress, sent if `detail` is true. */
+export type DetailEvent = components["schemas"]["DetailEvent"];
+/** A message to an agent. The seven fields of the interface are all required; unknown fields are ignored. */
+export type ChatRequest = components["schemas"]["ChatRequest"];
+/** The whole reply of an agent. */
+export type ChatReply = components["schemas"]["ChatReply"];
+/** One `data:` line of a stream. In the last chunk `content` is null and `finish_reason` is set; the line `data: [DONE]` follows it. */
+export type ChatChunk = components["schemas"]["ChatChunk"];
+/** The last `data:` line of a stream that failed. Neither a chunk with a `finish_reason` nor `[DONE]` follows it. */
+export type StreamError = components["schemas"]["StreamError"];
+/** OpenAI's chat completion request. Agents of the platform `openai` get all further parameters. For all other agents, parameters that would change what the client builds on the answer (such as `tools` or `response_format`) are refused with 400, and the others are ignored; docs/tools.md lists them. */
+export type CompletionRequest = components["schemas"]["CompletionRequest"];
+/** The whole reply of an agent, in the form of OpenAI's chat completions. */
+export type Completion = components["schemas"]["Completion"];
+/** One `data:` line of a completion stream. The line `data: [DONE]` follows the last chunk. */
+export type CompletionChunk = components["schemas"]["CompletionChunk"];
+/** An agent or one of its apps, in the form of OpenAI's models. */
+export type Model = components["schemas"]["Model"];
+/** The agents and apps that the key may use. */
+export type ModelList = components["schemas"]["ModelList"];
+/** The error body of the OpenAI-compatible routes, in OpenAI's form. */
+export type OpenAiError = components["schemas"]["OpenAiError"];
+/** A request of OpenAI's Responses API. What is null or empty counts as absent, and parameters that are not listed are ignored; docs/tools.md lists what each platform honours. */
+export type ResponseRequest = components["schemas"]["ResponseRequest"];
+/** A response, in the form of OpenAI's Responses API. Its other fields repeat what was honoured of the request, or have OpenAI's defaults. */
+export type Response = components["schemas"]["Response"];
+/** An event of the Responses API. `data: [DONE]` follows `response.completed` and `response.incomplete`; a failure is an `error` event (with OpenAI's flat fields and the object `error`) followed by `response.failed`, and nothing after it. */
+export type ResponseEvent = components["schemas"]["ResponseEvent"];
+/** An agent that can be called. */
+export type Agent = components["schemas"]["Agent"];
+/** A user, as a login returns it. */
+export type User = components["schemas"]["User"];
+/** The credentials of a user. */
+export type LoginRequest = components["schemas"]["LoginRequest"];
+/** An access token and the user that it belongs to. */
+export type LoginResponse = components["schemas"]["LoginResponse"];
+/** The record of an API key, without the key itself. */
+export type ApiKey = components["schemas"]["ApiKey"];
+/** The record of a new API key together with the key itself. */
+export type CreatedApiKey = components["schemas"]["CreatedApiKey"];
+/** The record of the API key of the request, with its rate limits and what is left of its quota. */
+export type CurrentApiKey = components["schemas"]["CurrentApiKey"];
+/** A new API key. */
+export type CreateApiKey = components["schemas"]["CreateApiKey"];
+/** The fields to change. A field that is absent keeps its value. */
+export type UpdateApiKey = components["schemas"]["UpdateApiKey"];
+/** Which counter to reset. */
+export type ResetUsageRequest = components["schemas"]["ResetUsageRequest"];
+/** A user, as administrators and the user itself see it. */
+export type FullUser = components["schemas"]["FullUser"];
+/** A new user. */
+export type CreateUser = components["schemas"]["CreateUser"];
+/** The fields to change. A field that is absent keeps its value. */
+export type UpdateUser = components["schemas"]["UpdateUser"];
+/** A new password for a user. */
+export type SetPassword = components["schemas"]["SetPassword"];
+/** The caller's current password and its new one. */
+export type ChangePassword = components["schemas"]["ChangePassword"];
+/** The calls that have ended, each counted in the hour, day or month in which it was admitted. */
+export type UsageReport = components["schemas"]["UsageReport"];
+/** One admitted call, as the ledger records it. */
+export type Call = components["schemas"]["Call"];
+/** The public keys that verify the signatures of access tokens (RFC 7517). */
+export type JwkSet = components["schemas"]["JwkSet"];
+/** The record of an uploaded file. */
+export type Upload = components["schemas"]["Upload"];
+/** A form with exactly these two parts, in any order. */
+export type UploadForm = components["schemas"]["UploadForm"];
+/** The stable words with which the gateway names its errors. */
+export type ErrorReason =
+  | "access_token_required"
+  | "agent_credentials"
+  | "agent_denied"
+  | "agent_empty_reply"
+  | "agent_error"
+  | "agent_malformed"
+  | "agent_misconfigured"
+  | "agent_quota"
+  | "agent_rate_limited"
+  | "agent_rejected_input"
+  | "agent_requires_action"
+  | "agent_timeout"
+  | "agent_truncated"
+  | "agent_unreachable"
+  | "api_key_required"
+  | "app_id_required"
+  | "app_not_found"
+  | "body_too_large"
+  | "content_filtered"
+  | "conversation_busy"
+  | "conversation_id_required"
+  | "conversation_not_found"
+  | "credential_malformed"
+  | "credential_missing"
+  | "draining"
+  | "file_type_not_accepted"
+  | "headers_too_large"
+  | "internal_error"
+  | "invalid_host"
+  | "invalid_json"
+  | "invalid_request"
+  | "key_expired"
+  | "key_not_found"
+  | "key_revoked"
+  | "key_unknown"
+  | "last_admin"
+  | "login_failed"
+  | "method_not_allowed"
+  | "model_not_found"
+  | "owner_suspended"
+  | "permission_denied"
+  | "previous_response_not_found"
+  | "quota_exceeded"
+  | "rate_limited"
+  | "role_denied"
+  | "route_not_found"
+  | "token_expired"
+  | "token_invalid"
+  | "token_revoked"
+  | "too_many_keys"
+  | "unavailable"
+  | "unknown_agent"
+  | "unsupported_media_type"
+  | "upload_not_found"
+  | "upload_space_used_up"
+  | "user_not_found"
+  | "username_taken";

@@ -1,0 +1,238 @@
+import type { Trunkline } from './client.ts'
+import { AbortError, ConnectionError, StatusError, TrunklineError } from './errors.ts'
+import { type GraphqlOperation, readOperation } from './graphql-operation.ts'
+import { guardedResponse } from './guarded-response.ts'
+import { onAbort } from './on-abort.ts'
+import type { CallOptions, ChatStreamOptions } from './options.ts'
+import { statusError } from './status-error.ts'
+import { LONG_TIMEOUT_MS, type RequestSpec } from './transport.ts'
+
+/**
+ * A document with the types of its result and its variables: a `TypedDocumentString` of GraphQL Codegen
+ * (`documentMode: 'string'`), or a plain string, whose result is unknown.
+ */
+export interface GraphqlDocument<Data, Variables> {
+  /** Returns the text of the document. */
+  toString(): string
+  /** Carries the types, and does not exist at run time. */
+  __apiType?: (variables: Variables) => Data
+}
+
+/** Variables and options; variables may be left out where the document requires none. */
+export type GraphqlArguments<Variables, Options = CallOptions> =
+  Record<string, never> extends Variables
+    ? [variables?: Variables, options?: Options]
+    : [variables: Variables, options?: Options]
+
+/** GraphQL for a client; see {@link withGraphQL}. */
+export interface GraphqlClient {
+  /**
+   * Executes a query or a mutation. An error of any field throws a `TrunklineError` whose `reason` is `extensions.code`; the whole
+   * result, with the data of the other fields, is its `cause`.
+   *
+   * @example
+   * ```ts
+   * const { agents } = await gql.query<{ agents: { id: string }[] }>('{ agents { id } }')
+   * console.log(agents.map(({ id }) => id))
+   * ```
+   */
+  query<Data = unknown, Variables = Record<string, unknown>>(
+    document: GraphqlDocument<Data, Variables>,
+    ...rest: GraphqlArguments<Variables>
+  ): Promise<Data>
+  /**
+   * Runs a subscription over server-sent events. Leaving the loop ends it, and stops the agent where it is a chat. Before
+   * the first item it is retried as other requests are; after it, never. A server that falls silent for `idleTimeoutMs`, or that ends
+   * the stream early, throws. Requires the packages `graphql` and `graphql-sse`.
+   *
+   * @example
+   * ```ts
+   * const document = 'subscription ($input: ChatInput!) { chat(input: $input) { ... on ChatText { text } } }'
+   * const input = { agent: 'dify', query: 'Hello' }
+   * for await (const { chat } of gql.subscribe<{ chat: { text?: string } }>(document, { input })) {
+   *   console.log(chat.text ?? '')
+   * }
+   * ```
+   */
+  subscribe<Data = unknown, Variables = Record<string, unknown>>(
+    document: GraphqlDocument<Data, Variables>,
+    ...rest: GraphqlArguments<Variables, ChatStreamOptions>
+  ): AsyncGenerator<Data, void, undefined>
+}
+
+interface GraphqlResult {
+  readonly data?: unknown
+  readonly errors?: readonly GraphqlResultError[]
+}
+
+interface GraphqlResultError {
+  readonly message: string
+  readonly extensions?: { code?: unknown; status?: unknown; retryAfterSeconds?: unknown } | undefined
+}
+
+/**
+ * Adds GraphQL to a client. It has the credentials, timeouts and retries of the client: `chat` and `currentApiKey` take the API
+ * key and all other fields the access token.
+ *
+ * @example
+ * ```ts
+ * import { Trunkline } from '@trunkline/sdk'
+ * import { withGraphQL } from '@trunkline/sdk/graphql'
+ *
+ * const client = new Trunkline({
+ *   baseURL: process.env.TRUNKLINE_URL ?? '',
+ *   apiKey: process.env.TRUNKLINE_API_KEY,
+ * })
+ * const gql = withGraphQL(client)
+ * const { agents } = await gql.query<{ agents: { id: string }[] }>('{ agents { id } }')
+ * console.log(agents.map(({ id }) => id))
+ * ```
+ */
+export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient {
+  const { transport } = client
+
+  async function query(document: string, variables?: object, options?: CallOptions): Promise<unknown> {
+    const operation = readOperation(document)
+    for (let isRenewed = false; ; isRenewed = true) {
+      const bearer = await transport.credentials.bearerFor(operation.credential)
+      const sent = transport.json<GraphqlResult>(specOf(document, variables, operation), options)
+      const { data: result, response } = await sent.withResponse()
+      const [error] = result.errors ?? []
+      if (error === undefined) return result.data
+      const failure = failureOf(error, response.headers, result)
+      // An operation that is executed is a 200 for the transport, whatever its fields say of the token.
+      const isRenewable = transport.credentials.refuse(failure, bearer)
+      if (isRenewed || !isRenewable) throw failure
+    }
+  }
+
+  async function* subscribe(document: string, variables?: object, options: ChatStreamOptions = {}) {
+    const operation = readOperation(document)
+    for (let isRenewed = false; ; isRenewed = true) {
+      const bearer = await transport.credentials.bearerFor(operation.credential)
+      let hasBegun = false
+      try {
+        for await (const data of subscribeOnce(document, variables, operation, options)) {
+          hasBegun = true
+          yield data
+        }
+        return
+      } catch (error) {
+        // As in `query`, an event may say that the token has expired.
+        const isRenewable = error instanceof StatusError && transport.credentials.refuse(error, bearer)
+        if (hasBegun || isRenewed || !isRenewable) throw error
+      }
+    }
+  }
+
+  async function* subscribeOnce(
+    document: string,
+    variables: object | undefined,
+    operation: GraphqlOperation,
+    { idleTimeoutMs = transport.options.idleTimeoutMs, ...options }: ChatStreamOptions,
+  ) {
+    const createClient = await loadGraphqlSse()
+    const leaving = new AbortController()
+    const endWaiting = onAbort(options.signal, () => leaving.abort(options.signal?.reason))
+    const { signal } = leaving
+    // Of the subscriptions, a chat alone would be done twice.
+    const spec = { ...specOf(document, variables, operation), creates: operation.credential === 'key' }
+    let failure: unknown
+    let isComplete = false
+    let headers = new Headers()
+    const sse = createClient({
+      url: 'graphql',
+      retryAttempts: 0,
+      onMessage: ({ event }) => {
+        isComplete ||= event === 'complete'
+      },
+      fetchFn: async () => {
+        try {
+          const accept = { ...options.headers, accept: 'text/event-stream' }
+          const response = await transport.open(spec, { ...options, signal, headers: accept })
+          headers = response.headers
+          // From here on the transport leaves the body to its reader. `graphql-sse` would wait for ever where it ends early.
+          return guardedResponse(response, {
+            signal,
+            idleTimeoutMs,
+            isComplete: () => isComplete,
+            onFailure: (error) => {
+              failure = error
+            },
+          })
+        } catch (error) {
+          failure = error
+          throw error
+        }
+      },
+    })
+    try {
+      for await (const item of sse.iterate({ query: document, variables: { ...variables } })) {
+        const [error] = item.errors ?? []
+        if (error !== undefined) throw failureOf(error as GraphqlResultError, headers, item)
+        yield item.data
+      }
+      if (signal.aborted) throw new AbortError('The call was aborted.', { cause: signal.reason })
+    } catch (error) {
+      if (error instanceof TrunklineError) throw error
+      throw failure ?? new ConnectionError(`The subscription broke: ${String(error)}`, { cause: error })
+    } finally {
+      endWaiting()
+      leaving.abort()
+      sse.dispose()
+    }
+  }
+
+  return {
+    query: (document, ...rest) => query(document.toString(), ...(rest as Rest)) as Promise<never>,
+    subscribe: (document, ...rest) =>
+      subscribe(document.toString(), ...(rest as Rest)) as AsyncGenerator<never, void, undefined>,
+  }
+}
+
+type Rest = [variables?: object, options?: ChatStreamOptions]
+
+function specOf(query: string, variables: object | undefined, operation: GraphqlOperation): RequestSpec {
+  return {
+    method: 'POST',
+    path: '//graphql',
+    headers: { accept: 'application/json' },
+    json: { query, variables },
+    credential: operation.credential,
+    creates: operation.isMutation,
+    errorFieldsOf,
+    ...(operation.credential === 'key' && { timeoutMs: LONG_TIMEOUT_MS }),
+  }
+}
+
+/** An operation that is refused as a whole has no error body, but a list of errors. */
+function errorFieldsOf(body: unknown): unknown {
+  const errors: unknown = Object(body).errors
+  const first: Partial<GraphqlResultError> | undefined = Array.isArray(errors) ? errors[0] : undefined
+  return first == null ? body : { detail: first.message, reason: first.extensions?.code }
+}
+
+/** The error that the REST twin of the operation would give. */
+function failureOf(
+  { message, extensions = {} }: GraphqlResultError,
+  given: Headers,
+  cause: unknown,
+): StatusError {
+  const { code, status, retryAfterSeconds } = extensions
+  const headers = new Headers(given)
+  if (typeof retryAfterSeconds === 'number') headers.set('retry-after', String(retryAfterSeconds))
+  const head = { status: typeof status === 'number' ? status : 400, headers }
+  const error = statusError(head, { detail: message, reason: code })
+  error.cause = cause
+  return error
+}
+
+async function loadGraphqlSse() {
+  try {
+    // Naming what is used leaves the server of the package, and with it all of `graphql`, out of bundles for browsers.
+    const { createClient } = await import('graphql-sse')
+    return createClient
+  } catch (cause) {
+    throw new TrunklineError('Subscriptions require the packages `graphql` and `graphql-sse`.', { cause })
+  }
+}

@@ -1,0 +1,44 @@
+export type { ApiPromise, ListPromise, Page, WithResponse } from './api-promise.ts'
+export type { ChatParams } from './chat/chat-request.ts'
+export type { ChatStream, ChatStreamEvents } from './chat/chat-stream.ts'
+export type { Conversation, ConversationParams } from './chat/conversation.ts'
+export { type ChatStreamSource, type ReadChatStreamOptions, readChatStream } from './chat/read-chat-stream.ts'
+export { Trunkline } from './client.ts'
+export * from './errors.ts'
+export type {
+  Agent,
+  ApiKey,
+  Call,
+  ChatChunk,
+  ChatReply,
+  ChatRequest,
+  CreateApiKey,
+  CreatedApiKey,
+  CreateUser,
+  CurrentApiKey,
+  DetailEvent,
+  ErrorReason,
+  FullUser,
+  LoginResponse,
+  TokenUsage,
+  UpdateApiKey,
+  UpdateUser,
+  Upload,
+  UsageReport,
+  User,
+} from './generated/wire.ts'
+export type {
+  AccessToken,
+  CallOptions,
+  ChatClientOptions,
+  ChatStreamOptions,
+  ClientOptions,
+  Logger,
+} from './options.ts'
+export type { Agents } from './resources/agents.ts'
+export type { ApiKeyFilter, ApiKeys } from './resources/api-keys.ts'
+export type { Chat } from './resources/chat.ts'
+export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
+export type { CallFilter, Usage, UsageQuery } from './resources/usage.ts'
+export type { UserFilter, Users } from './resources/users.ts'
+export type { UploadParams, UploadProgress, UploadSource } from './uploads/upload-request.ts'

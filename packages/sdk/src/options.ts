@@ -1,0 +1,66 @@
+/** An access token and, where it is known, its lifetime in seconds: what a login returns. */
+export interface AccessToken {
+  /** The token. */
+  readonly access_token: string
+  /** The seconds for which it is valid. */
+  readonly expires_in?: number
+}
+
+/** Receives one line for each request and each retry; `console` fits. Credentials and contents are never logged. */
+export interface Logger {
+  /** Receives a line for each request. */
+  debug?(message: string): void
+  /** Receives a line for each retry. */
+  warn?(message: string): void
+}
+
+/** The options of a client that only chats. */
+export interface ChatClientOptions {
+  /** The address of the gateway, such as `https://gateway.example.com`; a path `/api/v1` at its end is accepted. */
+  readonly baseURL: string
+  /** An API key. With both credentials, chat, upload and `apiKeys.current` use the key and the rest the token. */
+  readonly apiKey?: string | undefined
+  /** The agent of every chat that names none. */
+  readonly agent?: string | undefined
+  /**
+   * How long an attempt may take until its response has begun, or, where the reply is no stream, is complete. The default is 60 s,
+   * and 600 s for chats and uploads.
+   */
+  readonly timeoutMs?: number | undefined
+  /** How long a stream may be silent; the gateway's keep-alive comments count as life. The default is 60 s. */
+  readonly idleTimeoutMs?: number | undefined
+  /** How often a failed request is repeated at most; the default is 2. */
+  readonly maxRetries?: number | undefined
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined
+  /** Headers of every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Receives a line for each request and each retry. */
+  readonly logger?: Logger | undefined
+}
+
+/** The options of a client. */
+export interface ClientOptions extends ChatClientOptions {
+  /** An access token; `login` replaces it. */
+  readonly accessToken?: string | undefined
+  /** Called where there is no token or where it has expired. Concurrent calls share one renewal. */
+  readonly getAccessToken?: (() => string | AccessToken | Promise<string | AccessToken>) | undefined
+}
+
+/** What every call takes as its last argument. */
+export interface CallOptions {
+  /** Ends the call with an `AbortError`. */
+  readonly signal?: AbortSignal | undefined
+  /** Headers of this request, beside those of the client. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** How long an attempt may take, instead of the client's `timeoutMs`. */
+  readonly timeoutMs?: number | undefined
+  /** How often the request is repeated at most, instead of the client's `maxRetries`. */
+  readonly maxRetries?: number | undefined
+}
+
+/** What a call takes whose reply is a stream. */
+export interface ChatStreamOptions extends CallOptions {
+  /** How long the stream may be silent, instead of the client's `idleTimeoutMs`; 0 waits for ever. */
+  readonly idleTimeoutMs?: number | undefined
+}

@@ -1,0 +1,26 @@
+import type { ListPromise } from '../api-promise.ts'
+import type { GatewayTransport } from '../gateway-transport.ts'
+import type { Agent } from '../generated/wire.ts'
+import type { CallOptions } from '../options.ts'
+
+/** The agents that can be called; reached as `client.agents`. */
+export class Agents {
+  readonly #transport: GatewayTransport
+
+  constructor(transport: GatewayTransport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Lists the agents; with an API key, those that it may use.
+   *
+   * @example
+   * ```ts
+   * const { items } = await client.agents.list()
+   * for (const { id, name, status } of items) console.log(id, name, status)
+   * ```
+   */
+  list(options?: CallOptions): ListPromise<Agent> {
+    return this.#transport.list('/agents', undefined, options)
+  }
+}

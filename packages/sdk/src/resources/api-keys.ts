@@ -1,0 +1,138 @@
+import type { ApiPromise, ListPromise } from '../api-promise.ts'
+import type { GatewayTransport } from '../gateway-transport.ts'
+import type {
+  ApiKey,
+  CreateApiKey,
+  CreatedApiKey,
+  CurrentApiKey,
+  operations,
+  ResetUsageRequest,
+  UpdateApiKey,
+} from '../generated/wire.ts'
+import type { CallOptions } from '../options.ts'
+
+/** Which API keys a list holds, and how many are asked for at once. */
+export type ApiKeyFilter = Omit<NonNullable<operations['listApiKeys']['parameters']['query']>, 'cursor'>
+
+/** The API keys of the user, or for an administrator everybody's; reached as `client.apiKeys`. */
+export class ApiKeys {
+  readonly #transport: GatewayTransport
+
+  constructor(transport: GatewayTransport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Creates a key. The reply is the only one that ever holds `full_key`. It needs an access token.
+   *
+   * @example
+   * ```ts
+   * const key = await client.apiKeys.create({
+   *   name: 'worker',
+   *   description: 'Answers tickets',
+   *   expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString(),
+   *   permissions: ['chat'],
+   * })
+   * console.log(key.full_key)
+   * ```
+   */
+  create(body: CreateApiKey, options?: CallOptions): ApiPromise<CreatedApiKey> {
+    const spec = {
+      method: 'POST',
+      path: '/api-keys',
+      json: body,
+      credential: 'token',
+      creates: true,
+    } as const
+    return this.#transport.data(spec, options)
+  }
+
+  /**
+   * Lists keys, newest first. `for await` reads all pages; `await` alone the first one.
+   *
+   * @example
+   * ```ts
+   * for await (const key of client.apiKeys.list({ active: true })) console.log(key.name, key.usage.total_calls)
+   * ```
+   */
+  list(filter?: ApiKeyFilter, options?: CallOptions): ListPromise<ApiKey> {
+    return this.#transport.list('/api-keys', filter, options)
+  }
+
+  /**
+   * Reads the record of a key.
+   *
+   * @example
+   * ```ts
+   * const key = await client.apiKeys.get(id)
+   * console.log(key.is_active, key.usage.calls_today)
+   * ```
+   */
+  get(id: string, options?: CallOptions): ApiPromise<ApiKey> {
+    return this.#transport.data({ method: 'GET', path: keyPath(id), credential: 'token' }, options)
+  }
+
+  /**
+   * Changes a key; fields that are absent keep their values.
+   *
+   * @example
+   * ```ts
+   * await client.apiKeys.update(id, { name: 'worker 2', allowed_agents: ['fastgpt'] })
+   * ```
+   */
+  update(id: string, body: UpdateApiKey, options?: CallOptions): ApiPromise<ApiKey> {
+    return this.#transport.data(
+      { method: 'PATCH', path: keyPath(id), json: body, credential: 'token' },
+      options,
+    )
+  }
+
+  /**
+   * Ends a key at once; the record is kept, and repeating it changes nothing.
+   *
+   * @example
+   * ```ts
+   * const { revoked_at } = await client.apiKeys.revoke(id)
+   * console.log(revoked_at)
+   * ```
+   */
+  revoke(id: string, options?: CallOptions): ApiPromise<ApiKey> {
+    return this.#transport.data(
+      { method: 'POST', path: `${keyPath(id)}/revoke`, credential: 'token' },
+      options,
+    )
+  }
+
+  /**
+   * Starts a counter of the key again; the history stays.
+   *
+   * @example
+   * ```ts
+   * await client.apiKeys.resetUsage(id, { period: 'day' })
+   * ```
+   */
+  resetUsage(id: string, body: ResetUsageRequest, options?: CallOptions): ApiPromise<ApiKey> {
+    const spec = {
+      method: 'POST',
+      path: `${keyPath(id)}/usage/reset`,
+      json: body,
+      credential: 'token',
+    } as const
+    return this.#transport.data(spec, options)
+  }
+
+  /**
+   * Reads the record of the client's own API key, with its limits and what is left of its quota.
+   *
+   * @example
+   * ```ts
+   * const { permissions, limits } = await client.apiKeys.current()
+   * console.log(permissions, limits)
+   * ```
+   */
+  current(options?: CallOptions): ApiPromise<CurrentApiKey> {
+    return this.#transport.data({ method: 'GET', path: '/key', credential: 'key' }, options)
+  }
+}
+
+const keyPath = (id: string): string => `/api-keys/${encodeURIComponent(id)}`

@@ -1,0 +1,71 @@
+import type { ApiPromise } from '../api-promise.ts'
+import { type ChatParams, chatRequest } from '../chat/chat-request.ts'
+import { ChatStream } from '../chat/chat-stream.ts'
+import { Conversation, type ConversationParams } from '../chat/conversation.ts'
+import type { ChatReply } from '../generated/wire.ts'
+import type { CallOptions, ChatStreamOptions } from '../options.ts'
+import type { Transport } from '../transport.ts'
+
+/** Chats with an agent; reached as `client.chat`. */
+export class Chat {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Sends a message and resolves with the whole reply.
+   *
+   * @example
+   * ```ts
+   * const reply = await client.chat.create({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
+   * console.log(reply.choices[0]?.message.content)
+   * ```
+   */
+  create(params: ChatParams, options?: CallOptions): ApiPromise<ChatReply> {
+    return this.#transport.json(chatRequest(this.#transport.options.agent, params, false), options)
+  }
+
+  /**
+   * Sends a message and returns the reply as a stream. The request is sent when something begins to read it.
+   *
+   * @example
+   * ```ts
+   * for await (const chunk of client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })) {
+   *   console.log(chunk.choices[0]?.delta.content ?? '')
+   * }
+   * ```
+   *
+   * @param onId is called with the id of the conversation, as soon as a chunk names it
+   */
+  stream(
+    params: ChatParams,
+    { idleTimeoutMs, ...options }: ChatStreamOptions = {},
+    onId?: (id: string) => void,
+  ): ChatStream {
+    const transport = this.#transport
+    const request = chatRequest(transport.options.agent, params, true)
+    return new ChatStream({
+      open: (signal) => transport.open(request, { ...options, signal }),
+      signal: options.signal,
+      idleTimeoutMs: idleTimeoutMs ?? transport.options.idleTimeoutMs,
+      wantsDetail: params.detail === true,
+      onId,
+    })
+  }
+
+  /**
+   * Begins a conversation, or continues the one whose `id` is given.
+   *
+   * @example
+   * ```ts
+   * const talk = client.chat.conversation({ agent: 'fastgpt', app_id: 'demo' })
+   * await talk.create('My name is Ada.')
+   * console.log(await talk.stream('What is my name?').text())
+   * ```
+   */
+  conversation(params: ConversationParams = {}): Conversation {
+    return new Conversation(this, params)
+  }
+}

@@ -1,0 +1,91 @@
+import { type ApiPromise, apiPromise, type ListPromise, type WithResponse } from '../api-promise.ts'
+import type { GatewayTransport } from '../gateway-transport.ts'
+import type { operations, Upload } from '../generated/wire.ts'
+import type { CallOptions } from '../options.ts'
+import { type UploadParams, type UploadSource, uploadRequest } from '../uploads/upload-request.ts'
+
+/** How many uploads are asked for at once. */
+export type UploadFilter = Omit<NonNullable<operations['listUploads']['parameters']['query']>, 'cursor'>
+
+/** What is left of an upload that was deleted. */
+export type DeletedUpload =
+  operations['deleteUpload']['responses'][200]['content']['application/json']['data']
+
+/** Files for chats; reached as `client.uploads`. */
+export class Uploads {
+  readonly #transport: GatewayTransport
+
+  constructor(transport: GatewayTransport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Uploads a file; its `url` can be one of the `files` of a chat. A stream is sent as it is read, so that an attempt that has read
+   * from it is the last one. It is closed in any case.
+   *
+   * @example
+   * ```ts
+   * const { url } = await client.uploads.create('./notes.txt', {
+   *   created_by: 'alice',
+   *   onProgress: ({ loaded, total }) => console.log(loaded, total),
+   * })
+   * await client.chat.create({ agent: 'dify', query: 'Summarise these notes.', files: [url] })
+   * ```
+   */
+  create(file: UploadSource, params: UploadParams, options?: CallOptions): ApiPromise<Upload> {
+    return apiPromise(this.#create(file, params, options))
+  }
+
+  /**
+   * Lists uploads, newest first. `for await` reads all pages; `await` alone the first one.
+   *
+   * @example
+   * ```ts
+   * for await (const upload of client.uploads.list()) console.log(upload.filename, upload.expires_at)
+   * ```
+   */
+  list(filter?: UploadFilter, options?: CallOptions): ListPromise<Upload> {
+    return this.#transport.list('/uploads', filter, options)
+  }
+
+  /**
+   * Reads the record of an upload.
+   *
+   * @example
+   * ```ts
+   * const { url, size } = await client.uploads.get(id)
+   * console.log(url, size)
+   * ```
+   */
+  get(id: string, options?: CallOptions): ApiPromise<Upload> {
+    return this.#transport.data({ method: 'GET', path: uploadPath(id), credential: 'token' }, options)
+  }
+
+  /**
+   * Deletes an upload, whose URL then serves nothing any more.
+   *
+   * @example
+   * ```ts
+   * await client.uploads.delete(id)
+   * ```
+   */
+  delete(id: string, options?: CallOptions): ApiPromise<DeletedUpload> {
+    return this.#transport.data({ method: 'DELETE', path: uploadPath(id), credential: 'token' }, options)
+  }
+
+  async #create(
+    file: UploadSource,
+    params: UploadParams,
+    options: CallOptions | undefined,
+  ): Promise<WithResponse<Upload>> {
+    const request = await uploadRequest(file, params)
+    try {
+      return await this.#transport.data<Upload>(request, options).withResponse()
+    } catch (error) {
+      request.discard?.()
+      throw error
+    }
+  }
+}
+
+const uploadPath = (id: string): string => `/uploads/${encodeURIComponent(id)}`

@@ -1,0 +1,93 @@
+import type { ApiPromise, ListPromise } from '../api-promise.ts'
+import { type GatewayTransport, withQuery } from '../gateway-transport.ts'
+import type { Call, operations, UsageReport } from '../generated/wire.ts'
+import type { CallOptions, ChatStreamOptions } from '../options.ts'
+
+type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
+
+/** What a usage report covers. `group_by` takes the properties in a list, or separated by commas. */
+export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by'> & {
+  /** The properties, in a list or separated by commas. */
+  group_by?: string | readonly string[]
+}
+
+/** Which calls of the ledger to read, and how many are asked for at once. */
+export type CallFilter = Omit<
+  NonNullable<operations['listCalls']['parameters']['query']>,
+  'cursor' | 'format'
+>
+
+/** What was called; reached as `client.usage`. */
+export class Usage {
+  readonly #transport: GatewayTransport
+
+  constructor(transport: GatewayTransport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Reads a report: calls, failures, tokens and times, in buckets of an hour, a day or a month.
+   *
+   * @example
+   * ```ts
+   * const report = await client.usage.query({ granularity: 'day', group_by: ['agent'], timezone: 'Asia/Shanghai' })
+   * console.log(report.totals)
+   * ```
+   */
+  query(query?: UsageQuery, options?: CallOptions): ApiPromise<UsageReport> {
+    return this.#transport.data(
+      { method: 'GET', path: withQuery('/usage', query), credential: 'token' },
+      options,
+    )
+  }
+
+  /**
+   * Lists the calls of the ledger, newest first. `for await` reads all pages; `await` alone the first one.
+   *
+   * @example
+   * ```ts
+   * for await (const call of client.usage.calls({ outcome: 'upstream_error' })) console.log(call.request_id, call.reason)
+   * ```
+   */
+  calls(filter?: CallFilter, options?: CallOptions): ListPromise<Call> {
+    return this.#transport.list('/calls', filter, options)
+  }
+
+  /**
+   * Downloads a report as CSV: a response whose body is read as it arrives.
+   *
+   * @example
+   * ```ts
+   * const response = await client.usage.csv({ granularity: 'month', group_by: ['user'] })
+   * console.log(await response.text())
+   * ```
+   */
+  csv(query?: UsageQuery, options?: ChatStreamOptions): Promise<Response> {
+    return this.#download('/usage', query, options)
+  }
+
+  /**
+   * Downloads calls of the ledger as CSV, all of them at once: a response whose body is read as it arrives. It can be piped into
+   * a file, or be returned by a route handler.
+   *
+   * @example
+   * ```ts
+   * import { writeFile } from 'node:fs/promises'
+   *
+   * const { body } = await client.usage.callsCsv({ agent: 'fastgpt', from: '2026-11-01' })
+   * if (body !== null) await writeFile('calls.csv', body)
+   * ```
+   */
+  callsCsv(filter?: Omit<CallFilter, 'limit'>, options?: ChatStreamOptions): Promise<Response> {
+    return this.#download('/calls', filter, options)
+  }
+
+  #download(path: string, query?: object, options?: ChatStreamOptions): Promise<Response> {
+    const spec = {
+      method: 'GET',
+      path: withQuery(path, { ...query, format: 'csv' }),
+      credential: 'token',
+    } as const
+    return this.#transport.download(spec, options)
+  }
+}

@@ -1,0 +1,119 @@
+import type { ApiPromise, ListPromise } from '../api-promise.ts'
+import type { GatewayTransport } from '../gateway-transport.ts'
+import type {
+  ChangePassword,
+  CreateUser,
+  FullUser,
+  operations,
+  SetPassword,
+  UpdateUser,
+} from '../generated/wire.ts'
+import type { CallOptions } from '../options.ts'
+
+/** How many users are asked for at once. */
+export type UserFilter = Omit<NonNullable<operations['listUsers']['parameters']['query']>, 'cursor'>
+
+/** The users of the gateway, for administrators, and the user itself; reached as `client.users`. */
+export class Users {
+  readonly #transport: GatewayTransport
+
+  constructor(transport: GatewayTransport) {
+    this.#transport = transport
+  }
+
+  /**
+   * Creates a user (administrators only).
+   *
+   * @example
+   * ```ts
+   * const user = await client.users.create({ username: 'bob', password: 'a long passphrase', role: 'premium' })
+   * console.log(user.id)
+   * ```
+   */
+  create(body: CreateUser, options?: CallOptions): ApiPromise<FullUser> {
+    const spec = { method: 'POST', path: '/users', json: body, credential: 'token', creates: true } as const
+    return this.#transport.data(spec, options)
+  }
+
+  /**
+   * Lists the users (administrators only). `for await` reads all pages; `await` alone the first one.
+   *
+   * @example
+   * ```ts
+   * for await (const user of client.users.list()) console.log(user.username, user.api_calls_count)
+   * ```
+   */
+  list(filter?: UserFilter, options?: CallOptions): ListPromise<FullUser> {
+    return this.#transport.list('/users', filter, options)
+  }
+
+  /**
+   * Reads a user (administrators only).
+   *
+   * @example
+   * ```ts
+   * const user = await client.users.get(id)
+   * console.log(user.username, user.last_login)
+   * ```
+   */
+  get(id: string, options?: CallOptions): ApiPromise<FullUser> {
+    return this.#transport.data({ method: 'GET', path: userPath(id), credential: 'token' }, options)
+  }
+
+  /**
+   * Changes a user's role, status or quota (administrators only).
+   *
+   * @example
+   * ```ts
+   * await client.users.update(id, { status: 'suspended' })
+   * ```
+   */
+  update(id: string, body: UpdateUser, options?: CallOptions): ApiPromise<FullUser> {
+    return this.#transport.data(
+      { method: 'PATCH', path: userPath(id), json: body, credential: 'token' },
+      options,
+    )
+  }
+
+  /**
+   * Sets a user's password, which ends its access tokens (administrators only).
+   *
+   * @example
+   * ```ts
+   * await client.users.setPassword(id, { password: 'another long passphrase' })
+   * ```
+   */
+  setPassword(id: string, body: SetPassword, options?: CallOptions): ApiPromise<FullUser> {
+    const spec = { method: 'PUT', path: `${userPath(id)}/password`, json: body, credential: 'token' } as const
+    return this.#transport.data(spec, options)
+  }
+
+  /**
+   * Reads the user of the credential; the same as `client.me()`.
+   *
+   * @example
+   * ```ts
+   * const { username, role } = await client.users.me()
+   * console.log(username, role)
+   * ```
+   */
+  me(options?: CallOptions): ApiPromise<FullUser> {
+    return this.#transport.data({ method: 'GET', path: '/users/me', credential: 'token' }, options)
+  }
+
+  /**
+   * Changes one's own password, which ends the access token of this client as well: log in again.
+   *
+   * @example
+   * ```ts
+   * const change = { current_password: 'a long passphrase', new_password: 'another long passphrase' }
+   * await client.users.changePassword(change)
+   * ```
+   */
+  changePassword(body: ChangePassword, options?: CallOptions): ApiPromise<FullUser> {
+    const spec = { method: 'PUT', path: '/users/me/password', json: body, credential: 'token' } as const
+    return this.#transport.data(spec, options)
+  }
+}
+
+const userPath = (id: string): string => `/users/${encodeURIComponent(id)}`

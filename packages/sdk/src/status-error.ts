@@ -1,0 +1,81 @@
+import {
+  AuthenticationError,
+  BadGatewayError,
+  BadRequestError,
+  ConflictError,
+  GatewayTimeoutError,
+  HeadersTooLargeError,
+  InternalServerError,
+  MethodNotAllowedError,
+  NotFoundError,
+  PayloadTooLargeError,
+  PermissionDeniedError,
+  RateLimitError,
+  RequestTimeoutError,
+  ServiceUnavailableError,
+  StatusError,
+  TokenExpiredError,
+  UnsupportedMediaTypeError,
+} from './errors.ts'
+import { parseJson } from './parse-json.ts'
+import { type ResponseHead, requestIdOf } from './response-fields.ts'
+import { textIn } from './text-in.ts'
+
+const CLASSES: Readonly<Record<number, typeof StatusError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  405: MethodNotAllowedError,
+  408: RequestTimeoutError,
+  409: ConflictError,
+  413: PayloadTooLargeError,
+  415: UnsupportedMediaTypeError,
+  429: RateLimitError,
+  431: HeadersTooLargeError,
+  500: InternalServerError,
+  502: BadGatewayError,
+  503: ServiceUnavailableError,
+  504: GatewayTimeoutError,
+}
+
+/**
+ * Reads a response that is no success, which may be that of a proxy.
+ *
+ * @param fieldsOf returns the object with the fields of the gateway's error body, where the parsed body is none itself
+ */
+export async function readStatusError(
+  response: Response,
+  fieldsOf: (body: unknown) => unknown = (body) => body,
+): Promise<StatusError> {
+  const text = await response.text()
+  const body = parseJson(text)
+  // Of a page the beginning says more than nothing.
+  return statusError(response, body === undefined ? { detail: text.slice(0, 500) } : fieldsOf(body))
+}
+
+/** Returns the error with the class of the status and the fields of an error body, as far as there are any. */
+export function statusError({ status, headers }: ResponseHead, body: unknown): StatusError {
+  const [msg, detail, reason, requestId] = ['msg', 'detail', 'reason', 'request_id'].map((name) =>
+    textIn(body, name),
+  )
+  const Class = reason === 'token_expired' ? TokenExpiredError : (CLASSES[status] ?? StatusError)
+  const head = [status, reason].filter(Boolean).join(' ')
+  const text = [msg, detail].filter(Boolean).join(' ')
+  return new Class(head + (text && `: ${text}`), {
+    status,
+    headers,
+    reason,
+    detail,
+    requestId: requestId ?? requestIdOf({ headers }),
+    retryAfterMs: retryAfterMs(headers),
+  })
+}
+
+/** The wait that a response asks for by `Retry-After`, in seconds or as a date. */
+export function retryAfterMs(headers: Headers, nowMs = Date.now()): number | undefined {
+  const value = headers.get('retry-after')
+  const seconds = Number(value)
+  const waitMs = Number.isNaN(seconds) ? Date.parse(value ?? '') - nowMs : seconds * 1000
+  return value === null || Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}
