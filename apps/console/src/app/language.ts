@@ -1,0 +1,24 @@
+import type { Messages } from '../../messages/en.ts'
+
+export const LANGUAGES = { en: 'English', zh: '中文' } as const
+export type Language = keyof typeof LANGUAGES
+
+const STORED_AS = 'trunkline.language'
+
+/** The language that was chosen in the menu, or else the first of the browser's languages that there are messages for. */
+export function chosenLanguage(): Language {
+  const wanted = [localStorage.getItem(STORED_AS) ?? '', ...navigator.languages]
+  const found = wanted.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in LANGUAGES)
+  return (found as Language | undefined) ?? 'en'
+}
+
+export function chooseLanguage(language: Language): void {
+  localStorage.setItem(STORED_AS, language)
+}
+
+/** Only the messages of one language are loaded. */
+export async function loadMessages(language: Language): Promise<Messages> {
+  const { messages } =
+    language === 'zh' ? await import('../../messages/zh.ts') : await import('../../messages/en.ts')
+  return messages
+}

@@ -1,0 +1,117 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  type SearchSchemaInput,
+} from '@tanstack/react-router'
+import { callsSearch } from '../pages/calls/calls-search.ts'
+import { keysSearch } from '../pages/keys/keys-search.ts'
+import { LoginPage } from '../pages/login/login-page.tsx'
+import { type OverviewSearch, overviewSearch } from '../pages/overview/overview-range.ts'
+import { type UsageSearch, usageSearch } from '../pages/usage/usage-search.ts'
+import { sessions } from '../session/gateway.ts'
+import { Fallback } from './fallback.tsx'
+import { Shell } from './shell.tsx'
+
+const root = createRootRoute({ component: Outlet })
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  component: LoginPage,
+  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+    // A path of the console alone: an address elsewhere could show a page that looks like it.
+    typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {},
+  beforeLoad({ search }) {
+    if (sessions.current !== undefined) throw redirect({ to: search.next ?? '/', replace: true })
+  },
+})
+
+/** All pages that need a login; without one they lead there and back. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad({ location }) {
+    if (sessions.current !== undefined) return
+    const isStart = location.href === '/'
+    throw redirect({ to: '/login', search: isStart ? {} : { next: location.href }, replace: true })
+  },
+})
+
+const pages = [
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/keys',
+    validateSearch: keysSearch,
+    component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/keys/$id',
+    component: lazyRouteComponent(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/calls',
+    validateSearch: callsSearch,
+    component: lazyRouteComponent(() => import('../pages/calls/calls-page.tsx'), 'CallsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/calls/$id',
+    component: lazyRouteComponent(() => import('../pages/calls/call-page.tsx'), 'CallPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/',
+    validateSearch: (search: Partial<OverviewSearch> & SearchSchemaInput) => overviewSearch(search),
+    component: lazyRouteComponent(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/usage',
+    validateSearch: (search: Partial<UsageSearch> & SearchSchemaInput) => usageSearch(search),
+    component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/account',
+    component: lazyRouteComponent(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/agents',
+    component: lazyRouteComponent(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/agents/$id',
+    validateSearch: ({ app }: Record<string, unknown>): { app?: string } =>
+      typeof app === 'string' ? { app } : {},
+    component: lazyRouteComponent(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/users',
+    component: lazyRouteComponent(() => import('../pages/users/users-page.tsx'), 'UsersPage'),
+  }),
+] as const
+
+export const router = createRouter({
+  routeTree: root.addChildren([login, shell.addChildren(pages)]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+  defaultErrorComponent: ({ error, reset }) => <Fallback error={error} retry={reset} />,
+  defaultNotFoundComponent: () => <Fallback />,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,28 @@
+import type { ChartSeries } from './chart-data.ts'
+import styles from './time-chart.module.css'
+
+/** The names of the series and their colours. */
+export function Legend({ series }: { readonly series: readonly ChartSeries[] }) {
+  return (
+    <ul className={styles.legend}>
+      {series.map((one) => (
+        <li key={one.name}>
+          <Swatch {...one} />
+          <span>{one.name}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+export function Swatch({ colour, isDashed }: Pick<ChartSeries, 'colour' | 'isDashed'>) {
+  return (
+    <svg className={styles.swatch} viewBox="0 0 12 12" aria-hidden="true">
+      {isDashed === true ? (
+        <path d="M0 6h4.5M7.5 6H12" stroke={`var(${colour})`} strokeWidth="3" />
+      ) : (
+        <rect width="12" height="12" rx="3" fill={`var(${colour})`} />
+      )}
+    </svg>
+  )
+}

@@ -1,0 +1,166 @@
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import UPlot from 'uplot'
+import type { ChartData } from './chart-data.ts'
+import { colourOf, onThemeChange } from './colours.ts'
+import { stack } from './stack.ts'
+import { ticks } from './ticks.ts'
+import type { BucketFormat } from './use-bucket-format.ts'
+
+export interface PlotProps {
+  readonly data: ChartData
+  readonly buckets: BucketFormat
+  readonly height: number
+  /** How values are written on the axis, where there is little room. */
+  formatAxis(value: number): string
+  /** The bucket under the pointer and its place from the left, or undefined when the pointer has left. */
+  onPoint(point: { index: number; left: number; width: number } | undefined): void
+  /** The first and the last bucket of what was dragged over. */
+  onSelect?: ((first: number, last: number) => void) | undefined
+  onDrawn?: (() => void) | undefined
+}
+
+/** In pixels of the page; uPlot itself draws in those of the device. */
+const FONT = '12px "Inter Variable", system-ui, sans-serif'
+/** The width in pixels that a name on the time axis needs. */
+const TICK_WIDTH = 76
+/** A shorter drag is a click. */
+const DRAG_MIN = 6
+
+/** The canvas of a chart. It is a file of its own, so that uPlot is loaded when a chart is shown. */
+export default function Plot({ data, buckets, height, formatAxis, onPoint, onSelect, onDrawn }: PlotProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const point = useEffectEvent(onPoint)
+  const select = useEffectEvent((first: number, last: number) => onSelect?.(first, last))
+  const drawn = useEffectEvent(() => onDrawn?.())
+  const isSelectable = onSelect !== undefined
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return
+    const options: UPlot.Options = {
+      ...{ width: element.clientWidth, height },
+      ...plotOf(data, buckets, formatAxis),
+      legend: { show: false },
+      cursor: {
+        y: false,
+        points: { show: data.kind === 'lines' },
+        drag: { x: isSelectable, y: false, setScale: false },
+      },
+      hooks: {
+        setCursor: [
+          (plot) => {
+            const { idx, left = -1 } = plot.cursor
+            if (idx === null || idx === undefined || left < 0) return point(undefined)
+            const offset = plot.over.offsetLeft
+            point({ index: idx, left: plot.valToPos(idx, 'x') + offset, width: plot.width })
+          },
+        ],
+        setSelect: [
+          (plot) => {
+            const { left, width } = plot.select
+            if (width < DRAG_MIN) return
+            const last = data.starts.length - 1
+            const at = (pixels: number) => Math.min(last, Math.max(0, Math.round(plot.posToVal(pixels, 'x'))))
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            select(at(left), at(left + width))
+          },
+        ],
+      },
+    }
+    const plot = new UPlot(options, alignedData(data), element)
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height })
+    })
+    observer.observe(element)
+    // With its paths, because those of bars keep their colour.
+    const stop = onThemeChange(() => plot.redraw())
+    drawn()
+    return () => {
+      stop()
+      observer.disconnect()
+      plot.destroy()
+      point(undefined)
+    }
+  }, [data, buckets, height, formatAxis, isSelectable])
+  return <div ref={host} />
+}
+
+function plotOf(data: ChartData, buckets: BucketFormat, formatAxis: (value: number) => string) {
+  const count = data.starts.length
+  const line = { stroke: () => colourOf('--line'), width: 1 }
+  const axis = { font: FONT, stroke: () => colourOf('--text-2') }
+  return {
+    scales: {
+      // The buckets one by one: in time itself, days of 23 and 25 hours and months would have bars of different widths.
+      x: { time: false, range: (): UPlot.Range.MinMax => [-0.5, count - 0.5] },
+      y: { range: (_: UPlot, __: number, max: number): UPlot.Range.MinMax => [0, max > 0 ? max * 1.06 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 30,
+        ticks: { ...line, size: 5 },
+        splits: (plot: UPlot) =>
+          ticks(data, Math.max(1, Math.floor(plot.bbox.width / UPlot.pxRatio / TICK_WIDTH))),
+        values: (_: UPlot, splits: number[]) =>
+          splits.map((index) => buckets.short(data.starts[index] ?? '')),
+      },
+      {
+        ...axis,
+        grid: line,
+        ticks: { show: false },
+        space: 44,
+        incrs: STEPS,
+        values: (_: UPlot, splits: number[]) => splits.map(formatAxis),
+        size: (plot: UPlot, values: string[] | null) => 14 + widthOf(plot, values ?? []),
+      },
+    ],
+    series: [{}, ...seriesOf(data)],
+  }
+}
+
+/** The width of the longest of some texts; Chinese characters are wider than Latin ones. */
+function widthOf({ ctx }: UPlot, texts: readonly string[]): number {
+  ctx.save()
+  ctx.font = FONT
+  const widths = texts.map((text) => ctx.measureText(text).width)
+  ctx.restore()
+  return Math.ceil(Math.max(14, ...widths))
+}
+
+/** Counts and milliseconds are whole numbers, so there are no lines between them. */
+const STEPS = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat()
+
+function seriesOf({ series, kind }: ChartData): UPlot.Series[] {
+  if (kind === 'lines') {
+    return series.map(({ colour, isDashed }) => ({
+      stroke: () => colourOf(colour),
+      width: 2,
+      ...(isDashed === true && { dash: [6, 4] }),
+      points: { show: true, size: 6, fill: () => colourOf(colour), filter: lonely },
+    }))
+  }
+  const bars = UPlot.paths.bars?.({ size: [0.72, 48], radius: 0 })
+  return drawnOrder(series).map(({ colour }) => ({
+    ...{ fill: () => colourOf(colour), width: 0, points: { show: false } },
+    ...(bars !== undefined && { paths: bars }),
+  }))
+}
+
+function alignedData({ starts, series, kind }: ChartData): UPlot.AlignedData {
+  const values = series.map((one) => [...one.values])
+  return [[...starts.keys()], ...(kind === 'lines' ? values : drawnOrder(stack(values)))]
+}
+
+/** Bars reach from the ground to their upper edge, so the highest are drawn first and covered by those below them. */
+function drawnOrder<T>(items: readonly T[]): T[] {
+  return items.toReversed()
+}
+
+/** Values without a neighbour, which no line would show. */
+function lonely(plot: UPlot, seriesIndex: number): number[] {
+  const values = plot.data[seriesIndex] ?? []
+  const isValue = (index: number) => values[index] !== null && values[index] !== undefined
+  return [...values.keys()].filter((index) => isValue(index) && !isValue(index - 1) && !isValue(index + 1))
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { stack } from './stack.ts'
+
+it('puts each layer on top of those before it', () => {
+  expect(
+    stack([
+      [1, 2, null],
+      [3, null, 0],
+      [1, 1, 1],
+    ]),
+  ).toEqual([
+    [1, 2, 0],
+    [4, 2, 0],
+    [5, 3, 1],
+  ])
+  expect(stack([])).toEqual([])
+})

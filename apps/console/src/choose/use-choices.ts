@@ -1,0 +1,86 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { GraphqlDocument } from '@trunkline/sdk/graphql'
+import { AgentChoicesDocument, KeyChoicesDocument, UserChoicesDocument } from '../generated/graphql.ts'
+import { isPlaygroundKey } from '../playground-keys.ts'
+import { gql } from '../session/gateway.ts'
+import { graphqlQuery, queryClient } from '../session/queries.ts'
+import { useSession } from '../session/use-session.ts'
+
+/** More entries than that no list to choose from can hold; a link from the record itself chooses any other. */
+const ENTRIES_MAX = 1_000
+
+/** Names change seldom, and these lists may take several requests. */
+const STALE_MS = 60_000
+
+/** What a page shows may wait for a rate limit, and choices need not. */
+const AFTER_PAGE_WITHIN_MS = 3_000
+
+/** The agents that the user may use, with their apps. */
+export function useAgentChoices() {
+  return useQuery({ ...graphqlQuery(AgentChoicesDocument, {}), staleTime: STALE_MS }).data?.agents ?? []
+}
+
+/** The newest users; empty for users who may not see others. */
+export function useUserChoices() {
+  const { role } = useSession()
+  const users = useQuery({
+    ...allOf(UserChoicesDocument, ({ users }) => users),
+    enabled: role === 'admin',
+  })
+  return users.data ?? []
+}
+
+/** The newest keys that the user may see, without those of the playground. */
+export function useKeyChoices() {
+  const keys = useQuery(allOf(KeyChoicesDocument, ({ apiKeys }) => apiKeys))
+  return (keys.data ?? []).filter((key) => !isPlaygroundKey(key))
+}
+
+const CHOICES = { isChoices: true }
+
+/** Resolves when the page has read what it shows, so that the lists beside it do not delay it. */
+function afterPage(): Promise<void> {
+  const isShown = () => queryClient.isFetching({ predicate: ({ meta }) => meta !== CHOICES }) === 0
+  return new Promise((resolve) => {
+    const end = () => {
+      unsubscribe()
+      clearTimeout(timeout)
+      resolve()
+    }
+    const endIfShown = () => {
+      if (isShown()) end()
+    }
+    const unsubscribe = queryClient.getQueryCache().subscribe(endIfShown)
+    const timeout = setTimeout(end, AFTER_PAGE_WITHIN_MS)
+    // Later, because the other queries of the page start in the same pass.
+    setTimeout(endIfShown)
+  })
+}
+
+interface List<Node> {
+  readonly nodes: readonly Node[]
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null | undefined }
+}
+
+function allOf<Data, Node>(
+  document: GraphqlDocument<Data, { after?: string | null | undefined }>,
+  listOf: (data: Data) => List<Node> | null | undefined,
+) {
+  return queryOptions({
+    queryKey: [document.toString(), 'all'],
+    staleTime: STALE_MS,
+    meta: CHOICES,
+    async queryFn({ signal }) {
+      await afterPage()
+      const nodes: Node[] = []
+      for (let after: string | null | undefined = null; after !== undefined && nodes.length < ENTRIES_MAX; ) {
+        const list: List<Node> | null | undefined = listOf(
+          (await gql.query(document, { after }, { signal })) as Data,
+        )
+        nodes.push(...(list?.nodes ?? []))
+        after = list?.pageInfo.hasNextPage === true ? list.pageInfo.endCursor : undefined
+      }
+      return nodes
+    },
+  })
+}

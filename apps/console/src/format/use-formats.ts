@@ -1,0 +1,68 @@
+import { useMemo } from 'react'
+import { useLocale } from 'use-intl'
+
+/** How numbers and times are written, in the reader's language and, without another one, time zone. */
+export interface Formats {
+  /** `12,345` */
+  count(value: number): string
+  /** `12.3k` */
+  compact(value: number): string
+  /** `12.5 %` */
+  percent(share: number): string
+  /** `850 ms`, `1.2 s`, `3 min` */
+  duration(ms: number): string
+  /** `1.4 MB` */
+  bytes(value: number): string
+  /** `22 Nov 2026, 10:15:30` */
+  dateTime(value: string | Date): string
+  /** `22 Nov 2026` */
+  date(value: string | Date): string
+  /** `16 – 22 Nov 2026`, or with times where it is not whole days. The end does not belong to the range. */
+  range(from: string, to: string): string
+}
+
+export function useFormats(zone?: string): Formats {
+  const locale = useLocale()
+  return useMemo(() => formatsIn(locale, zone), [locale, zone])
+}
+
+function formatsIn(locale: string, timeZone: string | undefined): Formats {
+  const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options).format
+  const unit = (name: string, digits: number) =>
+    number({ style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits })
+  const date = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { ...options, timeZone })
+    return (value: string | Date) => format.format(new Date(value))
+  }
+  const [ms, seconds, minutes] = [unit('millisecond', 0), unit('second', 1), unit('minute', 1)]
+  const bytes = BYTE_UNITS.map((name, step) => unit(name, step === 0 ? 0 : 1))
+  return {
+    count: number({}),
+    compact: number({ notation: 'compact', maximumFractionDigits: 1 }),
+    percent: number({ style: 'percent', maximumFractionDigits: 1 }),
+    duration(value) {
+      if (value < 1_000) return ms(value)
+      return value < 120_000 ? seconds(value / 1_000) : minutes(value / 60_000)
+    },
+    bytes(value) {
+      const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), bytes.length - 1)
+      return bytes[step]?.(value / 1_000 ** step) ?? String(value)
+    },
+    dateTime: date({ dateStyle: 'medium', timeStyle: 'medium' }),
+    date: date({ dateStyle: 'medium' }),
+    range: rangeFormat(locale, timeZone),
+  }
+}
+
+function rangeFormat(locale: string, timeZone: string | undefined): Formats['range'] {
+  const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23', timeZone })
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
+  const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone })
+  return (from, to) => {
+    const [start, end] = [new Date(from), new Date(to)]
+    const isWholeDays = [start, end].every((at) => clock.format(at) === '00:00:00')
+    return isWholeDays ? days.formatRange(start, new Date(end.getTime() - 1)) : times.formatRange(start, end)
+  }
+}
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']

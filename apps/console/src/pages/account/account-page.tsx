@@ -1,0 +1,133 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { LogOut } from 'lucide-react'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl'
+import { useContractResolver } from '../../form/contract-resolver.ts'
+import { useFormats } from '../../format/use-formats.ts'
+import { MeDocument } from '../../generated/graphql.ts'
+import { ChangePassword } from '../../generated/validators.js'
+import { client, logOut, sessions } from '../../session/gateway.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Actions } from '../../ui/dialog.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import styles from './account-page.module.css'
+
+/** The user's own record, password and the way out. */
+export function AccountPage() {
+  const t = useTranslations('account')
+  const leave = useMutation({ mutationFn: logOut })
+  return (
+    <Page
+      title={t('title')}
+      actions={
+        <Button onClick={() => leave.mutate()} isBusy={leave.isPending}>
+          <LogOut aria-hidden />
+          {t('logOut')}
+        </Button>
+      }
+    >
+      <Card title={t('you')}>
+        <Record />
+      </Card>
+      <Card title={t('changePassword')}>
+        <PasswordForm />
+      </Card>
+    </Page>
+  )
+}
+
+function Record() {
+  const t = useTranslations('account')
+  const common = useTranslations('common')
+  const formats = useFormats()
+  const { role } = useSession()
+  const { data, error, refetch } = useQuery(graphqlQuery(MeDocument, {}))
+  if (error !== null) return <ErrorNotice error={error} retry={refetch} />
+  if (data === undefined) return <Loading />
+  const { me } = data
+  if (me === null || me === undefined) return null
+  const { quota } = me
+  const used = t('quotaUsed', {
+    used: formats.count(quota.apiCallsCount),
+    max: formats.count(quota.maxApiCalls),
+  })
+  return (
+    <Facts
+      facts={[
+        [t('username'), me.username],
+        [t('role'), common(`roles.${role}`)],
+        [t('lastLogin'), me.lastLogin === null ? '–' : formats.dateTime(me.lastLogin)],
+        [
+          t('quota'),
+          quota.resetsAt === null
+            ? used
+            : `${used} · ${t('quotaResets', { at: formats.dateTime(quota.resetsAt) })}`,
+        ],
+      ]}
+    />
+  )
+}
+
+interface Passwords {
+  readonly current_password: string
+  readonly new_password: string
+  readonly again: string
+}
+
+/** Changing the password ends every access token of the user, this one included. */
+function PasswordForm() {
+  const t = useTranslations('account')
+  const resolver = useContractResolver<Passwords>(ChangePassword, (values) => values)
+  const { register, handleSubmit, formState, setError } = useForm<Passwords>({
+    defaultValues: { current_password: '', new_password: '', again: '' },
+    resolver,
+  })
+  const { username } = useSession()
+  const change = useMutation({
+    mutationFn: ({ again: _, ...body }: Passwords) => client.users.changePassword(body),
+    onSuccess: () => sessions.set(undefined),
+  })
+  function submit(values: Passwords) {
+    if (values.again === values.new_password) change.mutate(values)
+    else setError('again', { message: t('passwordsDiffer') })
+  }
+  return (
+    <form className={styles.form} noValidate onSubmit={handleSubmit(submit)}>
+      {change.isError && <ErrorNotice error={change.error} />}
+      <input type="hidden" autoComplete="username" value={username} readOnly />
+      <TextField
+        label={t('currentPassword')}
+        type="password"
+        autoComplete="current-password"
+        error={formState.errors.current_password?.message}
+        {...register('current_password')}
+      />
+      <TextField
+        label={t('newPassword')}
+        hint={t('endsSessions')}
+        type="password"
+        autoComplete="new-password"
+        error={formState.errors.new_password?.message}
+        {...register('new_password')}
+      />
+      <TextField
+        label={t('newPasswordAgain')}
+        type="password"
+        autoComplete="new-password"
+        error={formState.errors.again?.message}
+        {...register('again')}
+      />
+      <Actions>
+        <Button type="submit" look="primary" isBusy={change.isPending}>
+          {t('changePassword')}
+        </Button>
+      </Actions>
+    </form>
+  )
+}

@@ -1,0 +1,67 @@
+import { Link } from '@tanstack/react-router'
+import { MessagesSquare } from 'lucide-react'
+import { useId } from 'react'
+import { useTranslations } from 'use-intl'
+import type { AgentListQuery } from '../../generated/graphql.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { buttonClass } from '../../ui/button.tsx'
+import { AgentStatus } from './agent-status.tsx'
+import styles from './agents-page.module.css'
+
+export type Agent = NonNullable<AgentListQuery['agents']>[number]
+
+const FEATURES = ['stream', 'detail', 'files', 'conversation', 'usage', 'stop'] as const
+
+export function AgentCard({ agent }: { readonly agent: Agent }) {
+  const t = useTranslations('agents')
+  const id = useId()
+  const features = FEATURES.filter((feature) => agent.features[feature])
+  return (
+    <li className={styles.card} aria-labelledby={id}>
+      <header className={styles.header}>
+        <h2 id={id}>{agent.name}</h2>
+        <AgentStatus status={agent.status} />
+      </header>
+      {agent.description !== '' && <p className={styles.description}>{agent.description}</p>}
+      <dl className={styles.record}>
+        <dt>{t('id')}</dt>
+        <dd>
+          <code>{agent.id}</code>
+          {agent.sandbox && <Badge>{t('sandbox')}</Badge>}
+        </dd>
+        <dt>{t('platform')}</dt>
+        <dd>{agent.platform}</dd>
+        <dt>{t('requires')}</dt>
+        <dd>
+          {agent.requires.length === 0
+            ? t('requiresNothing')
+            : agent.requires.map((field) => <code key={field}>{nameInRest(field)}</code>)}
+        </dd>
+        <dt>{t('apps')}</dt>
+        <dd>
+          {agent.apps.length === 0
+            ? t('noApps')
+            : agent.apps.map((app) => (
+                <span key={app.id} title={app.id}>
+                  {app.name}
+                </span>
+              ))}
+        </dd>
+      </dl>
+      <ul className={styles.features} aria-label={t('features')}>
+        {features.map((feature) => (
+          <li key={feature}>
+            <Badge>{t(`feature.${feature}`)}</Badge>
+          </li>
+        ))}
+      </ul>
+      <Link className={buttonClass('plain', styles.ask)} to="/agents/$id" params={{ id: agent.id }}>
+        <MessagesSquare aria-hidden />
+        {t('ask', { name: agent.name })}
+      </Link>
+    </li>
+  )
+}
+
+/** GraphQL has `appId` for what is `app_id` in a chat over HTTP, in which most programs meet it. */
+const nameInRest = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

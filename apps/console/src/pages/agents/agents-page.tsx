@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslations } from 'use-intl'
+import { AgentListDocument } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { AgentCard } from './agent-card.tsx'
+import styles from './agents-page.module.css'
+
+/** Every agent that the user may call, with what it can do and whether its platform answers. */
+export function AgentsPage() {
+  const t = useTranslations('agents')
+  return (
+    <Page title={t('title')} lead={t('lead')}>
+      <AgentList />
+    </Page>
+  )
+}
+
+function AgentList() {
+  const t = useTranslations('agents')
+  const { data, error, refetch } = useQuery(graphqlQuery(AgentListDocument, {}))
+  if (error !== null) return <ErrorNotice error={error} retry={refetch} />
+  if (data === undefined) return <Loading lines={6} />
+  const agents = data.agents ?? []
+  if (agents.length === 0) return <Empty title={t('empty')}>{t('emptyHint')}</Empty>
+  return (
+    <ul className={styles.grid}>
+      {agents.map((agent) => (
+        <AgentCard key={agent.id} agent={agent} />
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslations } from 'use-intl'
+import { CallDocument } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
+import { ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { CallOrigin } from './call-origin.tsx'
+import { CallPlatform } from './call-platform.tsx'
+import { CallResult } from './call-result.tsx'
+import { CallTimes } from './call-times.tsx'
+import styles from './calls.module.css'
+import { CodeWithCopy } from './code-with-copy.tsx'
+
+const route = getRouteApi('/shell/calls/$id')
+const FOLLOW_MS = 2_000
+
+/** What happened to one call. A running call is read again until it has ended. */
+export function CallPage() {
+  const t = useTranslations('calls.call')
+  const { role } = useSession()
+  const { id } = route.useParams()
+  const { data, error, refetch } = useQuery({
+    ...graphqlQuery(CallDocument, { id }),
+    refetchInterval: ({ state }) => (state.data?.call?.outcome === null ? FOLLOW_MS : false),
+  })
+  const call = data?.call
+  if (call === undefined || call === null)
+    return (
+      <Page title={t('title')} lead={<CodeWithCopy text={id} />}>
+        {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
+      </Page>
+    )
+  return (
+    <Page title={t('title')} lead={<CodeWithCopy text={id} />}>
+      <div className={styles.cards}>
+        <div className={styles.column}>
+          <CallResult call={call} />
+          <CallTimes call={call} />
+          {role === 'admin' && call.outcome !== null && <CallPlatform call={call} />}
+        </div>
+        <CallOrigin call={call} />
+      </div>
+    </Page>
+  )
+}

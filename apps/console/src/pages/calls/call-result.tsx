@@ -1,0 +1,55 @@
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
+import { Card } from '../../ui/card.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import type { CallDetails } from './call-details.ts'
+import styles from './calls.module.css'
+import { OutcomeBadge } from './outcome-badge.tsx'
+
+/** How the call ended, in words. */
+export function CallResult({ call }: { readonly call: CallDetails }) {
+  const t = useTranslations('calls')
+  const reasonText = useReasonText()
+  const tokens = useTokens(call)
+  const { outcome, reason } = call
+  return (
+    <Card title={t('call.result')} aside={<OutcomeBadge outcome={outcome} />}>
+      <p className={styles.explained}>
+        {(reason !== null && reasonText(reason)) || t(`explained.${outcome ?? 'RUNNING'}`)}
+      </p>
+      <Facts
+        facts={[
+          [t('call.reason'), reason === null ? null : <code key="reason">{reason}</code>],
+          [t('call.tokens'), tokens],
+        ]}
+      />
+    </Card>
+  )
+}
+
+/** What a reason means in the reader's language, where there is a text for it. */
+function useReasonText(): (reason: string) => string | undefined {
+  const t = useTranslations('reasons')
+  return (reason) => {
+    const known = reason as Parameters<typeof t>[0]
+    return t.has(known) ? t(known) : undefined
+  }
+}
+
+function useTokens({
+  outcome,
+  kind,
+  promptTokens,
+  completionTokens,
+  totalTokens,
+}: CallDetails): string | null {
+  const t = useTranslations('calls.call')
+  const { count } = useFormats()
+  if (kind === 'UPLOAD' || outcome === null) return null
+  if (promptTokens === null || completionTokens === null || totalTokens === null) return t('tokensUnknown')
+  return t('tokensOf', {
+    total: count(totalTokens),
+    prompt: count(promptTokens),
+    completion: count(completionTokens),
+  })
+}

@@ -1,0 +1,67 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useTranslations } from 'use-intl'
+import { CallCountDocument, type CallFilter, CallsDocument } from '../../generated/graphql.ts'
+import { graphqlPages, graphqlQuery } from '../../session/queries.ts'
+import { Waiting } from '../../session/waiting.tsx'
+import { Card } from '../../ui/card.tsx'
+import { LoadMore } from '../../ui/load-more.tsx'
+import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { CallsTable } from './calls-table.tsx'
+
+interface CallsListProps {
+  readonly filter: CallFilter
+  readonly isFiltered: boolean
+}
+
+/** The calls that match, page after page. */
+export function CallsList({ filter, isFiltered }: CallsListProps) {
+  const t = useTranslations('calls')
+  const query = useInfiniteQuery({
+    ...graphqlPages(CallsDocument, { filter }, ({ calls }) => calls),
+    placeholderData: keepPreviousData,
+  })
+  const { data, error, refetch, isPlaceholderData } = query
+  const waiting = <Waiting queries={[query]} />
+  if (error !== null && (data === undefined || isPlaceholderData))
+    return <ErrorNotice error={error} retry={refetch} />
+  if (data === undefined)
+    return (
+      <>
+        {waiting}
+        <Loading lines={8} />
+      </>
+    )
+  const calls = data.pages.flatMap((page) => page.calls?.nodes ?? [])
+  return (
+    <>
+      {waiting}
+      <Card title={<Count filter={filter} />} isFlush>
+        {calls.length === 0 ? (
+          <Empty title={t(isFiltered ? 'empty' : 'none')}>
+            <p>{t(isFiltered ? 'emptyHint' : 'noneHint')}</p>
+          </Empty>
+        ) : (
+          <div aria-busy={isPlaceholderData}>
+            <CallsTable calls={calls} />
+          </div>
+        )}
+        <LoadMore query={query} />
+      </Card>
+    </>
+  )
+}
+
+const COUNT_MAX = 10_000
+
+/** How many calls match, which the gateway counts up to 10,000. */
+function Count({ filter }: { readonly filter: CallFilter }) {
+  const t = useTranslations('calls')
+  const common = useTranslations('common')
+  const { data } = useQuery({
+    ...graphqlQuery(CallCountDocument, { filter }),
+    placeholderData: keepPreviousData,
+  })
+  const count = data?.calls?.totalCount
+  if (count === undefined) return common('loading')
+  return count === null ? t('countMany', { max: COUNT_MAX }) : t('count', { count })
+}

@@ -1,0 +1,74 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { RefreshCw } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
+import type { CallFilter } from '../../generated/graphql.ts'
+import { useSession } from '../../session/use-session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { CallsFilters } from './calls-filters.tsx'
+import { CallsList } from './calls-list.tsx'
+import { rangeOf } from './calls-range.ts'
+import type { CallsSearch } from './calls-search.ts'
+
+const route = getRouteApi('/shell/calls')
+
+/** The ledger: a user's own calls, for an administrator all. */
+export function CallsPage() {
+  const t = useTranslations('calls')
+  const { role } = useSession()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  // Fixed until the list is refreshed, so that its pages follow each other.
+  const [now, setNow] = useState(() => new Date())
+  const filter = useMemo(() => filterOf(search, now), [search, now])
+  return (
+    <Page
+      title={t('title')}
+      lead={t(role === 'admin' ? 'lead' : 'leadOwn')}
+      actions={
+        <Button onClick={() => setNow(new Date())}>
+          <RefreshCw aria-hidden />
+          {t('refresh')}
+        </Button>
+      }
+    >
+      <CallsFilters
+        search={search}
+        onChange={(changed) => void navigate({ search: { ...search, ...changed }, replace: true })}
+      />
+      <Bounds search={search} filter={filter} now={now} />
+      <CallsList filter={filter} isFiltered={Object.keys(search).length > 0} />
+    </Page>
+  )
+}
+
+function filterOf(search: CallsSearch, now: Date): CallFilter {
+  const { agent, key, user, outcome, requestId, conversation } = search
+  return {
+    ...rangeOf(search, now),
+    ...(agent && { agent }),
+    ...(key && { keyId: key }),
+    ...(user && { userId: user }),
+    ...(outcome && { outcome }),
+    ...(requestId && { requestId }),
+    ...(conversation && { conversation }),
+  }
+}
+
+interface BoundsProps {
+  readonly search: CallsSearch
+  readonly filter: CallFilter
+  readonly now: Date
+}
+
+/** Says where a request or a conversation is looked for. */
+function Bounds({ search, filter, now }: BoundsProps) {
+  const t = useTranslations('calls')
+  const { dateTime } = useFormats()
+  if (search.requestId === undefined && search.conversation === undefined) return null
+  const { from, to } = filter
+  return <Notice tone="info">{t('bounded', { from: dateTime(from ?? now), to: dateTime(to ?? now) })}</Notice>
+}

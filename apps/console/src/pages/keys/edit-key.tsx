@@ -1,0 +1,61 @@
+import { useMutation } from '@tanstack/react-query'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl'
+import {
+  KeyChoicesDocument,
+  KeyDocument,
+  type KeyFieldsFragment,
+  KeysDocument,
+} from '../../generated/graphql.ts'
+import { UpdateApiKey } from '../../generated/validators.js'
+import { client } from '../../session/gateway.ts'
+import { invalidate } from '../../session/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { ErrorNotice } from '../../ui/notice.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { NameFields, ReachFields } from './key-fields.tsx'
+import { type KeyValues, updateOf, valuesOf } from './key-values.ts'
+import styles from './keys.module.css'
+import { useKeyResolver } from './use-key-resolver.ts'
+
+interface EditKeyProps {
+  readonly apiKey: KeyFieldsFragment
+  onClose(): void
+}
+
+/** The dialog that changes a key. Permissions, owner and expiry are those of its creation. */
+export function EditKey({ apiKey, onClose }: EditKeyProps) {
+  const t = useTranslations('keys.form')
+  const common = useTranslations('common')
+  const toast = useToast()
+  const resolver = useKeyResolver<KeyValues>(UpdateApiKey, updateOf)
+  const form = useForm<KeyValues>({ defaultValues: valuesOf(apiKey), resolver })
+  const change = useMutation({
+    mutationFn: (values: KeyValues) => client.apiKeys.update(apiKey.id, updateOf(values)),
+    async onSuccess() {
+      await invalidate(KeyDocument, KeysDocument, KeyChoicesDocument)
+      toast(t('saved'))
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={t('edit', { name: apiKey.name })} isOpen onClose={onClose}>
+      <form
+        className={styles.form}
+        noValidate
+        onSubmit={form.handleSubmit((values) => change.mutate(values))}
+      >
+        <NameFields form={form} />
+        <ReachFields form={form} />
+        {change.isError && <ErrorNotice error={change.error} />}
+        <Actions>
+          <Button onClick={onClose}>{common('cancel')}</Button>
+          <Button type="submit" look="primary" isBusy={change.isPending}>
+            {common('save')}
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,68 @@
+import { useTranslations } from 'use-intl'
+import { useAgentChoices } from '../../choose/use-choices.ts'
+import { useFormats } from '../../format/use-formats.ts'
+import type { KeyFieldsFragment } from '../../generated/graphql.ts'
+import { useSession } from '../../session/use-session.ts'
+import { Card } from '../../ui/card.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { KeyBadge } from './key-badge.tsx'
+import { selectableAgents } from './selectable-agents.ts'
+
+/** What is written in the record of a key. */
+export function KeyFacts({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
+  const t = useTranslations('keys')
+  const formats = useFormats()
+  const agents = useAgentNames(apiKey.allowedAgents)
+  const limits = useLimitText(apiKey.limits)
+  const nameOf = useUserName()
+  return (
+    <Card title={t('key.about')} aside={<KeyBadge apiKey={apiKey} />}>
+      <Facts
+        facts={[
+          [t('key.prefix'), <code key="prefix">{`${apiKey.keyPrefix}…`}</code>],
+          [t('permissions'), apiKey.permissions.map((name) => t(`permission.${lower(name)}`)).join(', ')],
+          [t('form.agents'), agents],
+          [t('key.limits'), limits],
+          [t('owner'), nameOf(apiKey.ownerId, apiKey.owner?.username)],
+          [t('key.creator'), nameOf(apiKey.creatorId, apiKey.creator?.username)],
+          [t('key.createdAt'), formats.dateTime(apiKey.createdAt)],
+          [t('expires'), formats.dateTime(apiKey.expiresAt)],
+          [t('key.revokedAt'), apiKey.revokedAt === null ? undefined : formats.dateTime(apiKey.revokedAt)],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function lower<Word extends string>(word: Word): Lowercase<Word> {
+  return word.toLowerCase() as Lowercase<Word>
+}
+
+function useAgentNames(allowed: readonly string[] | null): string {
+  const t = useTranslations('keys')
+  const agents = useAgentChoices()
+  if (allowed === null) return t('key.allAgents')
+  const names = selectableAgents(agents, allowed).flatMap(({ entry, name, apps }) => [
+    ...(allowed.includes(entry) ? [name] : []),
+    ...apps
+      .filter((app) => allowed.includes(app.entry))
+      .map((app) => t('form.appOf', { app: app.name, agent: name })),
+  ])
+  return names.join(', ')
+}
+
+function useLimitText({ chatPerMinute, uploadPerMinute }: KeyFieldsFragment['limits']): string {
+  const t = useTranslations('keys.key')
+  const texts = [
+    ...(chatPerMinute === null ? [] : [t('chatLimit', { count: chatPerMinute })]),
+    ...(uploadPerMinute === null ? [] : [t('uploadLimit', { count: uploadPerMinute })]),
+  ]
+  return texts.length === 0 ? t('gatewayLimits') : texts.join(', ')
+}
+
+/** Users see no name but their own. */
+function useUserName(): (id: string, username: string | undefined) => string {
+  const t = useTranslations('keys.key')
+  const { userId } = useSession()
+  return (id, username) => (id === userId ? t('you') : (username ?? t('anotherUser')))
+}

@@ -1,0 +1,69 @@
+import { Controller, type UseFormReturn } from 'react-hook-form'
+import { useTranslations } from 'use-intl'
+import { FieldGroup, TextArea, TextField } from '../../ui/field.tsx'
+import { AgentPicker } from './agent-picker.tsx'
+import type { KeyValues } from './key-values.ts'
+import styles from './keys.module.css'
+
+/** Name and description, which a new key and a changed one have in common. */
+export function NameFields({ form }: { readonly form: UseFormReturn<KeyValues> }) {
+  const t = useTranslations('keys')
+  const { register, formState } = form
+  return (
+    <>
+      <TextField
+        label={t('name')}
+        hint={t('form.nameHint')}
+        autoComplete="off"
+        error={formState.errors.name?.message}
+        {...register('name')}
+      />
+      <TextArea
+        label={t('form.description')}
+        rows={2}
+        error={formState.errors.description?.message}
+        {...register('description')}
+      />
+    </>
+  )
+}
+
+/** The contract checks both limits as one property. */
+type ReachErrors = Partial<Record<'allowed_agents' | 'limits', { message?: string | undefined }>>
+
+/** Which agents the key may call, and how often. */
+export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> }) {
+  const t = useTranslations('keys.form')
+  const { register, watch, control, formState } = form
+  const { allowed_agents: agentsError, limits: limitsError }: ReachErrors = formState.errors
+  return (
+    <>
+      <FieldGroup label={t('agents')} error={agentsError?.message}>
+        <div className={styles.options}>
+          <label className={styles.radio}>
+            <input type="radio" value="all" {...register('agents')} />
+            {t('allAgents')}
+          </label>
+          <label className={styles.radio}>
+            <input type="radio" value="some" {...register('agents')} />
+            {t('someAgents')}
+          </label>
+          {watch('agents') === 'some' && (
+            <Controller
+              control={control}
+              name="allowed_agents"
+              render={({ field }) => <AgentPicker value={field.value} onChange={field.onChange} />}
+            />
+          )}
+        </div>
+      </FieldGroup>
+      <FieldGroup label={t('limits')} error={limitsError?.message}>
+        <p className={styles.hint}>{t('limitsHint')}</p>
+        <div className={styles.pair}>
+          <TextField label={t('chatPerMinute')} type="number" min={1} {...register('chat_per_minute')} />
+          <TextField label={t('uploadPerMinute')} type="number" min={1} {...register('upload_per_minute')} />
+        </div>
+      </FieldGroup>
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { KeyDocument, type KeyFieldsFragment } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
+import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { EditKey } from './edit-key.tsx'
+import { KeyFacts } from './key-facts.tsx'
+import { mayChange } from './key-state.ts'
+import { KeyUse } from './key-use.tsx'
+import styles from './keys.module.css'
+import { RevokeKey } from './revoke-key.tsx'
+
+const route = getRouteApi('/shell/keys/$id')
+
+/** One API key: what it may do, how it is used, and its changes. */
+export function KeyPage() {
+  const t = useTranslations('keys')
+  const { id } = route.useParams()
+  const { data, error, refetch } = useQuery(graphqlQuery(KeyDocument, { id }))
+  const apiKey = data?.apiKey
+  if (apiKey !== undefined && apiKey !== null) return <LoadedKey apiKey={apiKey} />
+  return (
+    <Page title={t('key.about')}>
+      {error === null ? <Loading /> : <ErrorNotice error={error} retry={refetch} />}
+    </Page>
+  )
+}
+
+function LoadedKey({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
+  const t = useTranslations('keys.key')
+  const session = useSession()
+  const [dialog, setDialog] = useState<'edit' | 'revoke'>()
+  const isMine = mayChange(apiKey, session)
+  const isRevoked = apiKey.revokedAt !== null
+  const close = () => setDialog(undefined)
+  return (
+    <Page
+      title={apiKey.name}
+      lead={apiKey.description}
+      actions={
+        isMine && (
+          <>
+            <Button onClick={() => setDialog('edit')}>{t('change')}</Button>
+            {!isRevoked && (
+              <Button look="danger" onClick={() => setDialog('revoke')}>
+                {t('revoke')}
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {!isMine && <Notice tone="info">{t('notYours')}</Notice>}
+      <div className={styles.cards}>
+        <KeyFacts apiKey={apiKey} />
+        <KeyUse apiKey={apiKey} mayReset={isMine} />
+      </div>
+      {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
+      <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />
+    </Page>
+  )
+}

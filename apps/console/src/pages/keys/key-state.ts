@@ -1,0 +1,22 @@
+import type { KeyFieldsFragment } from '../../generated/graphql.ts'
+
+type Stated = Pick<KeyFieldsFragment, 'isActive' | 'revokedAt'> & {
+  readonly owner?: Pick<NonNullable<KeyFieldsFragment['owner']>, 'status'> | null
+}
+
+export type KeyState = 'active' | 'expired' | 'revoked' | 'suspended'
+
+/** Whether a key is accepted, and why not. */
+export function keyState({ isActive, revokedAt, owner }: Stated): KeyState {
+  if (revokedAt !== null) return 'revoked'
+  if (!isActive) return 'expired'
+  return owner?.status === 'SUSPENDED' ? 'suspended' : 'active'
+}
+
+/** Only the creator of a key and administrators may change it; its owner may not. */
+export function mayChange(
+  key: Pick<KeyFieldsFragment, 'creatorId'>,
+  { role, userId }: { readonly role: string; readonly userId: string },
+): boolean {
+  return role === 'admin' || key.creatorId === userId
+}

@@ -1,0 +1,85 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
+import { KeyDocument, type KeyFieldsFragment, KeysDocument } from '../../generated/graphql.ts'
+import { client } from '../../session/gateway.ts'
+import { invalidate } from '../../session/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import styles from './keys.module.css'
+
+interface KeyUseProps {
+  readonly apiKey: KeyFieldsFragment
+  readonly mayReset: boolean
+}
+
+/** The counters of a key, each of which can be set to zero. */
+export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
+  const t = useTranslations('keys')
+  const formats = useFormats()
+  const toast = useToast()
+  const [asked, setAsked] = useState<{ period: 'day' | 'month' | 'total'; label: string }>()
+  const [isAsking, setAsking] = useState(false)
+  const { callsToday, callsThisMonth, totalCalls, lastUsedAt } = apiKey.usage
+  const counters = [
+    { period: 'day', label: t('today'), count: callsToday },
+    { period: 'month', label: t('month'), count: callsThisMonth },
+    { period: 'total', label: t('total'), count: totalCalls },
+  ] as const
+  return (
+    <Card
+      title={t('key.use')}
+      aside={
+        <span className={styles.links}>
+          <Link to="/usage" search={{ key: apiKey.id }}>
+            {t('key.report')}
+          </Link>
+          <Link to="/calls" search={{ key: apiKey.id, range: 'all' }}>
+            {t('key.calls')}
+          </Link>
+        </span>
+      }
+    >
+      <div className={styles.counters}>
+        {counters.map(({ period, label, count }) => (
+          <div key={period} className={styles.counter}>
+            <span>{label}</span>
+            <strong>{formats.count(count)}</strong>
+            {mayReset && (
+              <Button
+                look="quiet"
+                disabled={count === 0}
+                aria-label={`${t('key.reset')}: ${label}`}
+                onClick={() => {
+                  setAsked({ period, label })
+                  setAsking(true)
+                }}
+              >
+                {t('key.reset')}
+              </Button>
+            )}
+          </div>
+        ))}
+      </div>
+      <Facts facts={[[t('lastUsed'), lastUsedAt === null ? t('never') : formats.dateTime(lastUsedAt)]]} />
+      <Confirm
+        title={t('key.resetTitle', { counter: asked?.label ?? '' })}
+        action={t('key.reset')}
+        look="primary"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        run={async () => {
+          if (asked !== undefined) await client.apiKeys.resetUsage(apiKey.id, { period: asked.period })
+          await invalidate(KeyDocument, KeysDocument)
+          toast(t('key.resetDone'))
+        }}
+      >
+        {t('key.resetHint')}
+      </Confirm>
+    </Card>
+  )
+}

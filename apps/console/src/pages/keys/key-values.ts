@@ -1,0 +1,90 @@
+import type { CreateApiKey, UpdateApiKey } from '@trunkline/sdk'
+import type { KeyFieldsFragment } from '../../generated/graphql.ts'
+
+/** What can be typed for a key, new or not. The names are those of the request, at which the contract's checks look. */
+export interface KeyValues {
+  readonly name: string
+  readonly description: string
+  readonly agents: 'all' | 'some'
+  /** Each as `agent` or `agent/app`. */
+  readonly allowed_agents: readonly string[]
+  readonly chat_per_minute: string
+  readonly upload_per_minute: string
+}
+
+export interface NewKeyValues extends KeyValues {
+  readonly permissions: readonly ('chat' | 'upload' | 'admin')[]
+  /** A number of days, or `date`. */
+  readonly lifetime: string
+  /** The last day of the key, as `2027-01-31`. */
+  readonly expires_at: string
+  readonly owner_id: string
+}
+
+export const LIFETIMES_DAYS = ['30', '90', '365'] as const
+
+/** @param fallbackDate what the field for the date begins with */
+export function newKeyValues(ownerId: string, fallbackDate: string): NewKeyValues {
+  return {
+    ...{
+      name: '',
+      description: '',
+      agents: 'all',
+      allowed_agents: [],
+      chat_per_minute: '',
+      upload_per_minute: '',
+    },
+    ...{ permissions: ['chat'], lifetime: '90', expires_at: fallbackDate, owner_id: ownerId },
+  }
+}
+
+export function valuesOf({ name, description, allowedAgents, limits }: KeyFieldsFragment): KeyValues {
+  return {
+    ...{ name, description, agents: allowedAgents === null ? 'all' : 'some' },
+    allowed_agents: allowedAgents ?? [],
+    chat_per_minute: limits.chatPerMinute?.toString() ?? '',
+    upload_per_minute: limits.uploadPerMinute?.toString() ?? '',
+  }
+}
+
+export function updateOf(values: KeyValues): UpdateApiKey {
+  return {
+    ...{ name: values.name.trim(), description: values.description.trim() },
+    allowed_agents: values.agents === 'all' ? null : [...values.allowed_agents],
+    limits: {
+      chat_per_minute: limitOf(values.chat_per_minute),
+      upload_per_minute: limitOf(values.upload_per_minute),
+    },
+  }
+}
+
+export function creationOf(values: NewKeyValues, now: Date): CreateApiKey {
+  const { name, description, allowed_agents, limits } = updateOf(values)
+  return {
+    ...{ name: name ?? '', description: description ?? '', permissions: [...values.permissions] },
+    expires_at: expiryOf(values, now),
+    owner_id: values.owner_id,
+    ...(allowed_agents && { allowed_agents }),
+    ...(limits && { limits }),
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** A number of days ends at the same time of the day, a date with the day, in the reader's time zone. */
+function expiryOf({ lifetime, expires_at }: NewKeyValues, now: Date): string {
+  if (lifetime !== 'date') return new Date(now.getTime() + Number(lifetime) * DAY_MS).toISOString()
+  const end = new Date(`${expires_at}T23:59:59`)
+  // An empty field is refused by the gateway, in its words.
+  return Number.isNaN(end.getTime()) ? expires_at : end.toISOString()
+}
+
+function limitOf(text: string): number | null {
+  return text.trim() === '' ? null : Number(text)
+}
+
+/** A day in the reader's time zone, as fields for dates have it. */
+export function dayOf(date: Date): string {
+  const digits = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`
+}

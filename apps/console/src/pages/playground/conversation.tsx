@@ -1,0 +1,52 @@
+import { ArrowDown, MessagesSquare } from 'lucide-react'
+import { useTranslations } from 'use-intl'
+import { IconButton } from '../../ui/button.tsx'
+import type { Agent } from '../agents/agent-card.tsx'
+import type { ChatSession, Turn } from './chat-session.ts'
+import styles from './playground.module.css'
+import { TurnView } from './turn-view.tsx'
+import { useFollowedEnd } from './use-followed-end.ts'
+
+interface ConversationProps {
+  readonly agent: Agent
+  readonly app: string
+  readonly session: ChatSession
+  readonly turns: readonly Turn[]
+}
+
+/** The turns so far, with the newest in sight unless the reader has scrolled away from it. */
+export function Conversation({ agent, app, session, turns }: ConversationProps) {
+  const t = useTranslations('playground')
+  const { box, isAtEnd, onScroll, toEnd } = useFollowedEnd(turns, turns.at(-1)?.id)
+  return (
+    <div className={styles.frame}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a region only if it can have the focus. */}
+      <div className={styles.log} ref={box} onScroll={onScroll} role="log" aria-label={t('log')} tabIndex={0}>
+        {turns.length === 0 ? (
+          <div className={styles.empty}>
+            <MessagesSquare aria-hidden />
+            <strong>{t('empty', { name: agent.name })}</strong>
+            <p>{t('emptyHint')}</p>
+          </div>
+        ) : (
+          turns.map((turn) => (
+            <TurnView
+              key={turn.id}
+              turn={turn}
+              agent={agent.id}
+              agentName={agent.name}
+              app={app}
+              conversationId={session.conversationId}
+              onRetry={() => void session.retry(turn)}
+            />
+          ))
+        )}
+      </div>
+      {!isAtEnd && (
+        <IconButton className={styles.toEnd} label={t('toEnd')} look="plain" onClick={toEnd}>
+          <ArrowDown aria-hidden />
+        </IconButton>
+      )}
+    </div>
+  )
+}

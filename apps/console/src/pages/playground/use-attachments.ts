@@ -1,0 +1,87 @@
+import { AbortError, Trunkline } from '@trunkline/sdk'
+import { useRef, useState } from 'react'
+import { useSession } from '../../session/use-session.ts'
+import type { SentFile } from './chat-session.ts'
+import type { PlaygroundKey } from './playground-key.ts'
+
+/** A file that was chosen for the next message. */
+export interface Attachment {
+  readonly number: number
+  readonly name: string
+  readonly size: number
+  /** Between 0 and 1. */
+  readonly progress: number
+  readonly upload: SentFile | undefined
+  readonly error: unknown
+}
+
+export interface Attachments {
+  readonly list: readonly Attachment[]
+  /** False while files are being uploaded, or where one could not be. */
+  readonly isReady: boolean
+  add(files: Iterable<File>): void
+  remove(attachment: Attachment): void
+  /** Takes the files for a message, after which the list is empty. */
+  take(): readonly SentFile[]
+}
+
+/** Files are uploaded when they are chosen, and deleted at the gateway when they are removed again. */
+export function useAttachments(agent: string, key: PlaygroundKey): Attachments {
+  const { username } = useSession()
+  const [list, setList] = useState<readonly Attachment[]>([])
+  const lastNumber = useRef(0)
+  const running = useRef(new Map<number, AbortController>())
+
+  const change = (number: number, part: Partial<Attachment>) =>
+    setList((all) => all.map((one) => (one.number === number ? { ...one, ...part } : one)))
+
+  const clientOf = async () =>
+    new Trunkline({ baseURL: location.origin, apiKey: await key.get(), maxRetries: 0 })
+
+  async function upload(number: number, file: File) {
+    const controller = new AbortController()
+    running.current.set(number, controller)
+    try {
+      const client = await clientOf()
+      const { id, url } = await client.uploads.create(
+        file,
+        {
+          created_by: username,
+          agent,
+          onProgress: ({ loaded, total }) => change(number, { progress: total ? loaded / total : 0 }),
+        },
+        { signal: controller.signal },
+      )
+      change(number, { progress: 1, upload: { id, url, name: file.name } })
+    } catch (error) {
+      if (!(error instanceof AbortError)) change(number, { error })
+    }
+    running.current.delete(number)
+  }
+
+  return {
+    list,
+    isReady: list.every(({ upload }) => upload !== undefined),
+    add(files) {
+      for (const file of files) {
+        const number = ++lastNumber.current
+        const { name, size } = file
+        setList((all) => [...all, { number, name, size, progress: 0, upload: undefined, error: undefined }])
+        void upload(number, file)
+      }
+    },
+    remove({ number, upload }) {
+      setList((all) => all.filter((one) => one.number !== number))
+      running.current.get(number)?.abort()
+      // What cannot be deleted now expires by itself.
+      if (upload !== undefined)
+        void clientOf()
+          .then((client) => client.uploads.delete(upload.id))
+          .catch(() => undefined)
+    },
+    take() {
+      setList([])
+      return list.flatMap(({ upload }) => upload ?? [])
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
+
+/** A reader who scrolls down to so near the end is taken to follow it. */
+const NEAR_PX = 48
+
+interface FollowedEnd {
+  readonly box: RefObject<HTMLDivElement | null>
+  readonly isAtEnd: boolean
+  onScroll(): void
+  toEnd(): void
+}
+
+/**
+ * Keeps the end of a growing box in sight while the reader is there, and leaves readers alone who have scrolled away. A new
+ * `jump` leads to the end in any case.
+ */
+export function useFollowedEnd(content: unknown, jump: unknown): FollowedEnd {
+  const box = useRef<HTMLDivElement>(null)
+  const isFollowing = useRef(true)
+  const lastTop = useRef(0)
+  const [isAtEnd, setAtEnd] = useState(true)
+
+  function toEnd() {
+    const element = box.current
+    if (element !== null) element.scrollTop = element.scrollHeight
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new turn is what leads to the end.
+  useLayoutEffect(() => {
+    isFollowing.current = true
+    toEnd()
+  }, [jump])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever the content has grown.
+  useLayoutEffect(() => {
+    if (isFollowing.current) toEnd()
+  }, [content])
+
+  return {
+    box,
+    isAtEnd,
+    onScroll() {
+      const element = box.current
+      if (element === null) return
+      const distance = element.scrollHeight - element.scrollTop - element.clientHeight
+      // A reader who scrolls up, however little, wants to read there.
+      isFollowing.current = distance < (element.scrollTop < lastTop.current ? 1 : NEAR_PX)
+      lastTop.current = element.scrollTop
+      setAtEnd(isFollowing.current)
+    },
+    toEnd,
+  }
+}

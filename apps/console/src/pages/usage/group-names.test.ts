@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import type { GroupNameFragment } from '../../generated/graphql.ts'
+import { groupNames } from './group-names.ts'
+
+const WORDS = { none: '(none)', outcome: (outcome: string) => outcome.toLowerCase() }
+
+function group(given: Partial<GroupNameFragment>): GroupNameFragment {
+  const nothing = { agentId: null, agent: null, app: null, model: null, keyId: null, key: null }
+  return { ...nothing, userId: null, user: null, endUser: null, outcome: null, ...given }
+}
+
+it('joins the names of what the group has in common', () => {
+  expect(
+    groupNames(
+      [
+        group({ agentId: 'dify', agent: { name: 'Dify' }, outcome: 'DONE' }),
+        group({ agentId: 'gone', outcome: 'TIMEOUT' }),
+        group({ agentId: '', outcome: 'DONE' }),
+      ],
+      WORDS,
+    ),
+  ).toEqual(['Dify · done', 'gone · timeout', '(none) · done'])
+})
+
+it('tells keys with the same name apart', () => {
+  const bot = (keyPrefix: string) => group({ keyId: keyPrefix, key: { name: 'bot', keyPrefix } })
+  const wiki = group({ keyId: 'c', key: { name: 'wiki', keyPrefix: 'tl_c' } })
+  expect(groupNames([bot('tl_a'), bot('tl_b'), wiki], WORDS)).toEqual(['bot (tl_a)', 'bot (tl_b)', 'wiki'])
+})

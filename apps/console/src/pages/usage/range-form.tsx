@@ -1,0 +1,76 @@
+import { type FormEvent, useState } from 'react'
+import { useTranslations } from 'use-intl'
+import { fromWallTime, toWallTime } from '../../report/zone.ts'
+import { Button } from '../../ui/button.tsx'
+import { Choices } from '../../ui/choices.tsx'
+import { TextField } from '../../ui/field.tsx'
+import styles from './usage-page.module.css'
+import { GRANULARITIES, granularitiesOf, PRESETS, rangeOf } from './usage-search.ts'
+import { useUsageSearch } from './use-usage-search.ts'
+import { ZoneField } from './zone-field.tsx'
+
+/** The range of the report, by a preset or by two times, its time zone and the length of its buckets. */
+export function RangeForm() {
+  const t = useTranslations('usage')
+  const { search, change } = useUsageSearch()
+  const { zone, range, by } = search
+  const [from, to] = rangeOf(search, zone, new Date())
+  const allowed = granularitiesOf(from, to)
+  const bounds = { from: toWallTime(from, zone), to: toWallTime(to, zone) }
+  return (
+    <>
+      <div className={styles.row}>
+        <Choices
+          label={t('range')}
+          value={range ?? 'custom'}
+          options={[...PRESETS, ...(range === undefined ? (['custom'] as const) : [])].map((value) => ({
+            value,
+            label: t(`ranges.${value}`),
+          }))}
+          onChange={(value) => {
+            if (value !== 'custom') change({ range: value, from: undefined, to: undefined, by: undefined })
+          }}
+        />
+        <Choices
+          label={t('granularity')}
+          value={by}
+          options={GRANULARITIES.filter((name) => allowed.includes(name)).map((value) => ({
+            value,
+            label: t(`granularities.${value}`),
+          }))}
+          onChange={(value) => change({ by: value })}
+        />
+      </div>
+      <div className={styles.fields}>
+        {/* With another range, the fields begin with its times. */}
+        <Bounds key={`${bounds.from} ${bounds.to} ${zone}`} {...bounds} />
+        <ZoneField />
+      </div>
+    </>
+  )
+}
+
+interface BoundsProps {
+  readonly from: string
+  readonly to: string
+}
+
+function Bounds(initial: BoundsProps) {
+  const t = useTranslations('usage')
+  const { search, change } = useUsageSearch()
+  const [error, setError] = useState<string>()
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const [from, to] = ['from', 'to'].map((name) => fromWallTime(String(form.get(name)), search.zone))
+    if (from === undefined || to === undefined || from >= to) return setError(t('notARange'))
+    change({ range: undefined, from: from.toISOString(), to: to.toISOString(), by: undefined })
+  }
+  return (
+    <form className={styles.bounds} noValidate onSubmit={submit}>
+      <TextField label={t('from')} name="from" type="datetime-local" defaultValue={initial.from} />
+      <TextField label={t('to')} name="to" type="datetime-local" defaultValue={initial.to} error={error} />
+      <Button type="submit">{t('apply')}</Button>
+    </form>
+  )
+}

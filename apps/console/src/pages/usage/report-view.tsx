@@ -1,0 +1,83 @@
+import { useMemo } from 'react'
+import { useTranslations } from 'use-intl'
+import { SeriesTable } from '../../charts/series-table.tsx'
+import { TimeChart } from '../../charts/time-chart.tsx'
+import { useFormats } from '../../format/use-formats.ts'
+import { Card } from '../../ui/card.tsx'
+import { Choices } from '../../ui/choices.tsx'
+import { useGroupNames } from './group-names.ts'
+import { GroupTable } from './group-table.tsx'
+import styles from './usage-page.module.css'
+import { METRICS, TABLES, type UsageSearch } from './usage-search.ts'
+import { chartOf, type Report } from './usage-series.ts'
+import { useUsageSearch } from './use-usage-search.ts'
+
+interface ReportViewProps {
+  readonly report: Report
+  readonly search: UsageSearch
+}
+
+/** The chart of a report, and the tables that say the same. */
+export function ReportView({ report, search: { show, table } }: ReportViewProps) {
+  const t = useTranslations('usage')
+  const formats = useFormats(report.timezone)
+  const { change } = useUsageSearch()
+  const namesOf = useGroupNames()
+  const isTime = show === 'firstChunk' || show === 'duration'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names follow from the report and the language, as `t` does.
+  const data = useMemo(() => {
+    const names = report.drawn === undefined ? [t(`metrics.${show}`)] : namesOf(report.drawn)
+    return chartOf(report, show, names, t('others'))
+  }, [report, show, t])
+  const format = isTime ? formats.duration : formats.count
+  const label = t('chartOf', {
+    metric: t(`metrics.${show}`),
+    range: formats.range(report.from, report.to),
+  })
+  return (
+    <>
+      <Card
+        title={t(`metrics.${show}`)}
+        aside={
+          <Choices
+            label={t('metric')}
+            value={show}
+            options={METRICS.map((value) => ({ value, label: t(`metrics.${value}`) }))}
+            onChange={(value) => change({ show: value })}
+          />
+        }
+      >
+        <TimeChart
+          label={label}
+          data={data}
+          end={report.to}
+          format={format}
+          formatAxis={isTime ? formats.duration : formats.compact}
+          onZoom={(from, to) => change({ range: undefined, from, to, by: undefined })}
+        />
+        <p className={styles.caption}>
+          {formats.range(report.from, report.to)} · {report.timezone}
+          {isTime && report.groupBy.length > 0 && <> · {t('p95OfGroups')}</>} · {t('dragToZoom')}
+        </p>
+      </Card>
+      <Card
+        title={t(table === 'groups' ? 'byGroup' : 'overTime')}
+        aside={
+          <Choices
+            label={t('table')}
+            value={table}
+            options={TABLES.map((value) => ({ value, label: t(`tables.${value}`) }))}
+            onChange={(value) => change({ table: value })}
+          />
+        }
+        isFlush
+      >
+        {table === 'groups' ? (
+          <GroupTable report={report} />
+        ) : (
+          <SeriesTable label={label} data={data} format={format} />
+        )}
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,65 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useTranslations } from 'use-intl'
+import { preloadCharts } from '../../charts/use-plot.ts'
+import { UsageReportDocument } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { useSession } from '../../session/use-session.ts'
+import { Waiting } from '../../session/waiting.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { CsvButton } from './csv-button.tsx'
+import { Filters } from './filters.tsx'
+import { RangeForm } from './range-form.tsx'
+import { ReportView } from './report-view.tsx'
+import styles from './usage-page.module.css'
+import { usageVariables } from './usage-variables.ts'
+import { useUsageSearch } from './use-usage-search.ts'
+
+preloadCharts()
+
+/** Reports of any range, by any grouping, as a chart, as tables and as CSV. */
+export function UsagePage() {
+  const t = useTranslations('usage')
+  const { role } = useSession()
+  return (
+    <Page title={t('title')} lead={t(role === 'admin' ? 'ofAll' : 'ofYou')} actions={<CsvButton />}>
+      <Card>
+        <div className={styles.controls}>
+          <RangeForm />
+          <Filters />
+        </div>
+      </Card>
+      <ReportOfAddress />
+    </Page>
+  )
+}
+
+function ReportOfAddress() {
+  const t = useTranslations('usage')
+  const { search } = useUsageSearch()
+  const report = useQuery({
+    ...graphqlQuery(UsageReportDocument, usageVariables(search, new Date())),
+    placeholderData: keepPreviousData,
+  })
+  const { data, error, isPlaceholderData, refetch } = report
+  const usage = data?.usage ?? undefined
+  return (
+    <>
+      <Waiting queries={[report]} />
+      {error !== null && <ErrorNotice error={error} retry={refetch} />}
+      {error === null && usage === undefined && <Loading lines={10} />}
+      {error === null && usage !== undefined && (
+        <div className={styles.report} aria-busy={isPlaceholderData}>
+          {usage.totals.calls === 0 ? (
+            <Card>
+              <Empty title={t('empty')}>{t('emptyHint')}</Empty>
+            </Card>
+          ) : (
+            <ReportView report={usage} search={search} />
+          )}
+        </div>
+      )}
+    </>
+  )
+}

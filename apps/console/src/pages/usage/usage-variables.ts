@@ -1,0 +1,36 @@
+import type { UsageGroupBy, UsageReportQueryVariables } from '../../generated/graphql.ts'
+import { groupsOf, type Metric, rangeOf, type UsageSearch } from './usage-search.ts'
+
+const ORDERS = {
+  calls: 'CALLS',
+  failures: 'FAILED_CALLS',
+  tokens: 'TOTAL_TOKENS',
+  firstChunk: 'CALLS',
+  duration: 'CALLS',
+} as const satisfies Record<Metric, UsageReportQueryVariables['orderBy']>
+
+/** The report for what stands in the address. Of the points it reads only what the chart shows. */
+export function usageVariables(search: UsageSearch, now: Date): UsageReportQueryVariables {
+  const { to, zone, by, group, show, agent, key, user } = search
+  const [from] = rangeOf(search, zone, now)
+  const groupBy = groupsOf(group).map((name) => name.toUpperCase() as UsageGroupBy)
+  return {
+    filter: {
+      from: from.toISOString(),
+      // The range of a preset ends when the gateway reads it.
+      ...(to !== undefined && { to }),
+      ...(agent !== undefined && { agent }),
+      ...(key !== undefined && { keyId: key }),
+      ...(user !== undefined && { userId: user }),
+    },
+    granularity: by.toUpperCase() as UsageReportQueryVariables['granularity'],
+    groupBy,
+    timezone: zone,
+    orderBy: ORDERS[show],
+    isGrouped: groupBy.length > 0,
+    withCalls: show === 'calls' || show === 'failures',
+    withTokens: show === 'tokens',
+    withFirstChunk: show === 'firstChunk',
+    withDuration: show === 'duration',
+  }
+}

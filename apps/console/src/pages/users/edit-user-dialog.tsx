@@ -1,0 +1,67 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { TrunklineError, type UpdateUser as UpdateUserBody } from '@trunkline/sdk'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl'
+import { useContractResolver } from '../../form/contract-resolver.ts'
+import { UpdateUser } from '../../generated/validators.js'
+import { client } from '../../session/gateway.ts'
+import { Button } from '../../ui/button.tsx'
+import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { ErrorNotice, useErrorText } from '../../ui/notice.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { RoleAndQuota, type RoleAndQuotaValues } from './role-and-quota.tsx'
+import { lowerCase, USERS_KEY, type UserRecord } from './user-record.ts'
+import styles from './users-page.module.css'
+
+/** An emptied number becomes no number, which the schema refuses. */
+const toBody = ({ max_api_calls, ...values }: RoleAndQuotaValues) => ({
+  ...values,
+  max_api_calls: max_api_calls === '' ? Number.NaN : Number(max_api_calls),
+})
+
+/** Changes a user's role and quota. */
+export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; onClose(): void }) {
+  const t = useTranslations('users')
+  const common = useTranslations('common')
+  const toast = useToast()
+  const describe = useErrorText()
+  const queries = useQueryClient()
+  const { username } = user
+  const { register, handleSubmit, formState, setError } = useForm<RoleAndQuotaValues>({
+    defaultValues: {
+      role: lowerCase(user.role),
+      max_api_calls: String(user.maxApiCalls),
+      quota_period: lowerCase(user.quotaPeriod),
+    },
+    resolver: useContractResolver<RoleAndQuotaValues>(UpdateUser, toBody),
+  })
+  const change = useMutation({
+    mutationFn: (values: RoleAndQuotaValues) =>
+      client.users.update(user.id, toBody(values) as UpdateUserBody),
+    onSuccess() {
+      void queries.invalidateQueries({ queryKey: USERS_KEY })
+      toast(t('changed', { username }))
+      onClose()
+    },
+    onError(error) {
+      if (isLastAdmin(error)) setError('role', { message: describe(error) }, { shouldFocus: true })
+    },
+  })
+  const { errors } = formState
+  return (
+    <Dialog title={t('editUser', { username })} isOpen onClose={onClose}>
+      <form className={styles.form} noValidate onSubmit={handleSubmit((values) => change.mutate(values))}>
+        {change.isError && !isLastAdmin(change.error) && <ErrorNotice error={change.error} />}
+        <RoleAndQuota register={register} errors={errors} />
+        <Actions>
+          <Button onClick={onClose}>{common('cancel')}</Button>
+          <Button type="submit" look="primary" isBusy={change.isPending}>
+            {common('save')}
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  )
+}
+
+const isLastAdmin = (error: unknown) => error instanceof TrunklineError && error.reason === 'last_admin'

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { changeOf } from './change.ts'
+
+it('is the share of what it was before, and its direction', () => {
+  expect(changeOf(150, 100)).toEqual({ direction: 'up', share: 0.5 })
+  expect(changeOf(75, 100)).toEqual({ direction: 'down', share: 0.25 })
+  expect(changeOf(0, 100)).toEqual({ direction: 'down', share: 1 })
+  expect(changeOf(100_001, 100_000)).toEqual({ direction: 'same', share: 0 })
+})
+
+it('is undefined where nothing was before, or nothing is known', () => {
+  expect(changeOf(5, 0)).toBeUndefined()
+  expect(changeOf(5, null)).toBeUndefined()
+  expect(changeOf(undefined, 5)).toBeUndefined()
+})

@@ -1,0 +1,77 @@
+import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import { ConnectionError, TrunklineError } from '@trunkline/sdk'
+import type { GraphqlDocument } from '@trunkline/sdk/graphql'
+import { gql, sessions } from './gateway.ts'
+
+/** The cache of everything that pages read. A refused token ends the session, which leads to the login. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: endRefusedSession }),
+  defaultOptions: {
+    queries: {
+      // Without a network it fails and says so, where it would otherwise wait in silence.
+      networkMode: 'always',
+      staleTime: 10_000,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => isRateLimited(error) || (error instanceof ConnectionError && failures < 2),
+      retryDelay: (failures, error) =>
+        error instanceof TrunklineError && error.retryAfterMs !== undefined
+          ? error.retryAfterMs
+          : 500 * 2 ** failures,
+    },
+    mutations: { networkMode: 'always', onError: endRefusedSession },
+  },
+})
+
+/** Rate limits say when to come back; a quota that is used up does not come back by waiting. */
+export function isRateLimited(error: unknown): error is TrunklineError {
+  return error instanceof TrunklineError && error.status === 429 && error.retryAfterMs !== undefined
+}
+
+function endRefusedSession(error: unknown): void {
+  const isRefused = error instanceof TrunklineError && error.status === 401
+  if (isRefused && error.reason !== 'login_failed') sessions.set(undefined)
+}
+
+/** A GraphQL query with its variables as a query of the cache. */
+export function graphqlQuery<Data, Variables extends object>(
+  document: GraphqlDocument<Data, Variables>,
+  variables: Variables,
+) {
+  return queryOptions({
+    queryKey: [document.toString(), variables],
+    queryFn: ({ signal }) =>
+      gql.query<Data, Variables>(document, ...([variables, { signal }] as never)) as Promise<Data>,
+  })
+}
+
+interface ListPage {
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null | undefined }
+}
+
+/** A GraphQL query of a list, read page by page with the variable `after`. `listOf` finds the list in the data. */
+export function graphqlPages<Data, Variables extends { after?: string | null | undefined }>(
+  document: GraphqlDocument<Data, Variables>,
+  variables: Variables,
+  listOf: (data: Data) => ListPage | null | undefined,
+) {
+  return infiniteQueryOptions({
+    queryKey: [document.toString(), variables, 'pages'],
+    queryFn: ({ signal, pageParam: after }) =>
+      gql.query<Data, Variables>(
+        document,
+        ...([{ ...variables, after }, { signal }] as never),
+      ) as Promise<Data>,
+    initialPageParam: null as string | null,
+    getNextPageParam(data) {
+      const { hasNextPage, endCursor } = listOf(data)?.pageInfo ?? { hasNextPage: false }
+      return hasNextPage ? endCursor : undefined
+    },
+  })
+}
+
+/** Reads what these documents have read again, after a change; pages that are not shown read it when they are. */
+export function invalidate(...documents: readonly GraphqlDocument<unknown, never>[]): Promise<unknown> {
+  return Promise.all(
+    documents.map((document) => queryClient.invalidateQueries({ queryKey: [document.toString()] })),
+  )
+}

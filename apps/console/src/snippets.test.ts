@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { chatSnippets, type SnippetChat } from './snippets.ts'
+
+const CHAT: SnippetChat = {
+  baseURL: 'https://gateway.example.com',
+  agent: 'fastgpt',
+  app: 'demo',
+  conversationId: 'c1',
+  query: 'It\'s "quoted" $HOME `id` \\n\nand on a second line, 你好',
+  files: ['https://gateway.example.com/files/a/b.pdf'],
+  detail: true,
+  apiKey: 'tl_key',
+}
+
+test('a shell gives curl exactly the request, whatever is in the query', () => {
+  // `printf` stands in for curl and prints each argument it is given, ended by a zero byte.
+  const command = chatSnippets(CHAT).curl.replace(/^curl /, "printf '%s\\0' ")
+  const words = execFileSync('sh', ['-c', command], { encoding: 'utf8' }).split('\0').slice(0, -1)
+  expect(words[1]).toBe('https://gateway.example.com/api/v1/chat')
+  expect(words).toContain('authorization: Bearer tl_key')
+  expect(words).toContain('agent: fastgpt')
+  expect(JSON.parse(words.at(-1) ?? '')).toEqual({
+    app_id: 'demo',
+    chat_id: 'c1',
+    conversation_id: 'c1',
+    stream: true,
+    detail: true,
+    query: CHAT.query,
+    files: CHAT.files,
+  })
+})
+
+test.each([CHAT.query, 'say "hi"', "it's", 'back\\slash', 'both \' and "'])(
+  'the literal of %j is that text in JavaScript',
+  (query) => {
+    const { sdk, openai } = chatSnippets({ ...CHAT, query, files: [] })
+    const literals = [/ {2}query: (.*),$/m.exec(sdk)?.[1], /content: (.*) \}\],$/m.exec(openai)?.[1]]
+    for (const literal of literals)
+      expect(execFileSync(process.execPath, ['-p', `JSON.stringify(${literal})`], { encoding: 'utf8' })).toBe(
+        `${JSON.stringify(query)}\n`,
+      )
+  },
+)
+
+test('what a chat does not have is left out', () => {
+  const { sdk, openai } = chatSnippets({ ...CHAT, app: '', conversationId: '', files: [], detail: false })
+  expect(sdk).not.toMatch(/app_id|chat_id|conversation_id|files|detail/)
+  expect(openai).toContain("model: 'fastgpt',")
+  expect(openai).not.toContain('headers')
+})

@@ -1,0 +1,118 @@
+/** A chat as it is shown for other programs. */
+export interface SnippetChat {
+  /** The gateway's address. */
+  readonly baseURL: string
+  readonly agent: string
+  readonly app: string
+  /** Empty where the agent keeps no conversations. */
+  readonly conversationId: string
+  readonly query: string
+  /** URLs. */
+  readonly files: readonly string[]
+  readonly detail: boolean
+  readonly apiKey: string
+}
+
+/** The same chat for a shell, for `@trunkline/sdk` and for the `openai` package, each ready to be pasted. */
+export interface Snippets {
+  readonly curl: string
+  readonly sdk: string
+  readonly openai: string
+}
+
+export function chatSnippets(chat: SnippetChat): Snippets {
+  return { curl: curl(chat), sdk: sdk(chat), openai: openai(chat) }
+}
+
+function curl({ baseURL, agent, app, conversationId, query, files, detail, apiKey }: SnippetChat): string {
+  const body = {
+    app_id: app,
+    chat_id: conversationId,
+    conversation_id: conversationId,
+    stream: true,
+    detail,
+    query,
+    files,
+  }
+  return [
+    `curl -N ${quote(`${baseURL}/api/v1/chat`)} \\`,
+    `  -H ${quote(`authorization: Bearer ${apiKey}`)} \\`,
+    `  -H ${quote(`agent: ${agent}`)} \\`,
+    "  -H 'content-type: application/json' \\",
+    `  -d ${quote(JSON.stringify(body))}`,
+  ].join('\n')
+}
+
+/** An upload for the same programs; the `openai` package has none that the gateway takes. */
+export function uploadSnippets({
+  baseURL,
+  apiKey,
+}: Pick<SnippetChat, 'baseURL' | 'apiKey'>): Pick<Snippets, 'curl' | 'sdk'> {
+  const curl = [
+    `curl ${quote(`${baseURL}/api/v1/upload`)} \\`,
+    `  -H ${quote(`authorization: Bearer ${apiKey}`)} \\`,
+    "  -F file=@notes.txt -F created_by='me'",
+  ]
+  const sdk = [
+    "import { Trunkline } from '@trunkline/sdk'",
+    '',
+    `const client = new Trunkline({ baseURL: ${text(baseURL)}, apiKey: ${text(apiKey)} })`,
+    "const { url } = await client.uploads.create('./notes.txt', { created_by: 'me' })",
+    'console.log(url)',
+  ]
+  return { curl: curl.join('\n'), sdk: sdk.join('\n') }
+}
+
+/** Quoted for a shell, in which nothing but the quote itself is special. */
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey }: SnippetChat): string {
+  return [
+    "import { Trunkline } from '@trunkline/sdk'",
+    '',
+    `const client = new Trunkline({ baseURL: ${text(baseURL)}, apiKey: ${text(apiKey)} })`,
+    'const stream = client.chat.stream({',
+    `  agent: ${text(agent)},`,
+    ...(app === '' ? [] : [`  app_id: ${text(app)},`]),
+    ...(conversationId === ''
+      ? []
+      : [`  chat_id: ${text(conversationId)},`, `  conversation_id: ${text(conversationId)},`]),
+    `  query: ${text(query)},`,
+    ...(files.length === 0 ? [] : [`  files: [${files.map(text).join(', ')}],`]),
+    ...(detail ? ['  detail: true,'] : []),
+    '})',
+    'for await (const chunk of stream) {',
+    "  process.stdout.write(chunk.choices[0]?.delta.content ?? '')",
+    '}',
+  ].join('\n')
+}
+
+function openai({ baseURL, agent, app, conversationId, query, files, apiKey }: SnippetChat): string {
+  const parts = [
+    `{ type: 'text', text: ${text(query)} }`,
+    ...files.map((url) => `{ type: 'image_url', image_url: { url: ${text(url)} } }`),
+  ]
+  const content = files.length === 0 ? text(query) : `[\n      ${parts.join(',\n      ')},\n    ]`
+  return [
+    "import OpenAI from 'openai'",
+    '',
+    `const client = new OpenAI({ baseURL: ${text(`${baseURL}/api/v1`)}, apiKey: ${text(apiKey)} })`,
+    'const stream = await client.chat.completions.create(',
+    '  {',
+    `    model: ${text(app === '' ? agent : `${agent}/${app}`)},`,
+    `    messages: [{ role: 'user', content: ${content} }],`,
+    '    stream: true,',
+    '  },',
+    ...(conversationId === '' ? [] : [`  { headers: { 'X-Conversation-Id': ${text(conversationId)} } },`]),
+    ')',
+    'for await (const chunk of stream) {',
+    "  process.stdout.write(chunk.choices[0]?.delta.content ?? '')",
+    '}',
+  ].join('\n')
+}
+
+/** As a literal of JavaScript. */
+function text(value: string): string {
+  const json = JSON.stringify(value)
+  return value.includes("'") ? json : `'${json.slice(1, -1).replaceAll('\\"', '"')}'`
+}

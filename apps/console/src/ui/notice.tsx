@@ -1,0 +1,116 @@
+import {
+  ConnectionError,
+  IdleTimeoutError,
+  InvalidResponseError,
+  StreamFailedError,
+  TimeoutError,
+  TruncatedStreamError,
+  TrunklineError,
+} from '@trunkline/sdk'
+import { CircleAlert, CloudOff, Inbox, Info } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useTranslations } from 'use-intl'
+import { Button } from './button.tsx'
+import { classNames } from './class-names.ts'
+import styles from './notice.module.css'
+
+interface NoticeProps {
+  readonly tone: 'info' | 'danger' | 'warn'
+  readonly title?: ReactNode
+  readonly icon?: ReactNode
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+export function Notice({ tone, title, icon, children, action }: NoticeProps) {
+  return (
+    <div className={classNames(styles.notice, styles[tone])} role={tone === 'danger' ? 'alert' : 'status'}>
+      {icon ?? (tone === 'info' ? <Info aria-hidden /> : <CircleAlert aria-hidden />)}
+      <div className={styles.words}>
+        {title !== undefined && <strong>{title}</strong>}
+        {children}
+      </div>
+      {action}
+    </div>
+  )
+}
+
+interface ErrorNoticeProps {
+  readonly error: unknown
+  retry?(): void
+}
+
+/** Why something failed: the reason in words, the detail of the gateway, and the id under which its operator finds it. */
+export function ErrorNotice({ error, retry }: ErrorNoticeProps) {
+  const t = useTranslations('common')
+  const describe = useErrorText()
+  const isOffline = error instanceof ConnectionError || error instanceof TimeoutError
+  const known = error instanceof TrunklineError ? error : undefined
+  const title = describe(error)
+  const hasDetail =
+    known?.detail !== undefined &&
+    known.status !== 500 &&
+    // A reply that fails midway has only the English text of its reason there, which the title says already.
+    !(known instanceof StreamFailedError) &&
+    ![title, known.message].includes(known.detail)
+  return (
+    <Notice
+      tone="danger"
+      title={title}
+      {...(isOffline && { icon: <CloudOff aria-hidden /> })}
+      {...(retry !== undefined && { action: <Button onClick={retry}>{t('tryAgain')}</Button> })}
+    >
+      {hasDetail && <p>{known.detail}</p>}
+      {(known?.reason !== undefined || known?.requestId !== undefined) && (
+        <p className={styles.ids}>
+          {known.reason !== undefined && <code>{known.reason}</code>}
+          {known.requestId !== undefined && (
+            <span>
+              {t('requestId')} <code>{known.requestId}</code>
+            </span>
+          )}
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+/** The text of a failure in the reader's language; the gateway's English text for a reason without one. */
+export function useErrorText(): (error: unknown) => string {
+  const t = useTranslations('reasons')
+  const common = useTranslations('common')
+  return (error) => {
+    if (!(error instanceof TrunklineError)) return String(error)
+    if (error instanceof ConnectionError) return common(navigator.onLine ? 'gatewayAway' : 'offline')
+    if (error instanceof TimeoutError) return common('gatewayAway')
+    if (error instanceof TruncatedStreamError || error instanceof IdleTimeoutError) return common('brokenOff')
+    if (error instanceof InvalidResponseError) return common('notTheGateway')
+    const reason = error.reason as Parameters<typeof t>[0] | undefined
+    return reason !== undefined && t.has(reason) ? t(reason) : error.message
+  }
+}
+
+/** What a list shows while it has nothing: why, and what would change that. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <Inbox aria-hidden />
+      <strong>{title}</strong>
+      {children}
+    </div>
+  )
+}
+
+/** Stands in for what is being read. */
+export function Loading({ lines = 3 }: { readonly lines?: number }) {
+  const t = useTranslations('common')
+  return (
+    <div className={styles.loading} role="status">
+      <span className="visually-hidden">{t('loading')}</span>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike and never move.
+        <div key={line} className={styles.line} />
+      ))}
+    </div>
+  )
+}

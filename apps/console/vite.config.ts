@@ -1,0 +1,19 @@
+import react from '@vitejs/plugin-react'
+import { defaultClientConditions, defineConfig } from 'vite'
+
+const gateway = process.env.GATEWAY_URL ?? 'http://localhost:8080'
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react()],
+  // Leads to the sources of the SDK, which is built only when it is published.
+  resolve: { conditions: ['@trunkline/source', ...defaultClientConditions] },
+  build: {
+    // Files in `data:` URLs would need an exception in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 400,
+  },
+  // While the console is developed, `pnpm --filter @trunkline/console dev` serves it and forwards its requests to a gateway.
+  server: { proxy: { '/graphql': gateway, '/api': gateway, '/files': gateway, '/readyz': gateway } },
+})

@@ -1,0 +1,138 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+describe.runIf(HAS_BROWSER)('calls in the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+  })
+  afterAll(() => console?.remove())
+
+  const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+  const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+  const counted = (page: Page, text: string) => page.getByRole('heading', { level: 2, name: text }).waitFor()
+
+  /** Asks an agent to the end and returns the id of the call. */
+  async function ask(agent: string, more: object = {}, requestId?: string): Promise<string> {
+    const { api, key } = console.system
+    const headers = requestId === undefined ? {} : { 'x-request-id': requestId }
+    const response = await api.chat(key, agent, { ...more }, { headers })
+    await response.text()
+    return response.headers.get('x-call-id') ?? ''
+  }
+
+  test('the list reads on, is filtered by its address, and leads to a call', async () => {
+    for (let call = 0; call < 55; call += 1) await ask('dify', { chat_id: 'many' })
+    await ask('coze', { query: 'sandbox:error=quota' })
+    const { page, logIn, violations, problems } = await console.visit('/calls')
+    await logIn()
+    await title(page, 'Calls')
+    await counted(page, '56 calls')
+    await rows(page).nth(49).scrollIntoViewIfNeeded()
+    await rows(page).nth(55).waitFor()
+    expect(await violations()).toEqual([])
+
+    await page.getByLabel('Agent', { exact: true }).selectOption({ label: 'Coze' })
+    await page.getByLabel('Outcome', { exact: true }).selectOption({ label: 'Platform failed' })
+    await counted(page, '1 call')
+    await page.reload()
+    await counted(page, '1 call')
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      ...{ agent: 'coze', outcome: 'UPSTREAM_ERROR' },
+    })
+    await rows(page).getByRole('link').click()
+    await title(page, 'Call')
+    await page.getByText("The gateway's quota at the agent platform is used up.").waitFor()
+    await page.getByRole('region', { name: 'What the platform said' }).getByText('HTTP status').waitFor()
+    expect(await violations()).toEqual([])
+    await page.goBack()
+    await page.getByRole('button', { name: '24 hours' }).click()
+    await page.getByLabel('Outcome', { exact: true }).selectOption({ label: 'Running' })
+    await page.getByText('No calls found').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('the search of every page finds a call by its id and by the id of its request', async () => {
+    const id = await ask('dify', { chat_id: 'searched' }, 'ticket-42')
+    await ask('dify', { chat_id: 'searched' })
+    const { page, logIn, violations } = await console.visit('/account')
+    await logIn()
+    await title(page, 'Account')
+    const search = page.getByRole('searchbox', { name: 'Find a call' })
+    await search.fill('ticket-42')
+    await search.press('Enter')
+    await title(page, 'Calls')
+    await counted(page, '1 call')
+    await page.getByText('within at most 31 days').waitFor()
+    expect(await violations()).toEqual([])
+    await page.getByLabel('Request id').fill('ticket-43')
+    await page.getByLabel('Request id').press('Enter')
+    await page.getByText('No calls found').waitFor()
+
+    await search.fill(id)
+    await search.press('Enter')
+    await title(page, 'Call')
+    await page.getByText('ticket-42').waitFor()
+    await page.getByRole('link', { name: 'Calls of this conversation' }).click()
+    await counted(page, '2 calls')
+    await page.getByRole('button', { name: 'Show all conversations' }).click()
+    await page.getByText('within at most 31 days').waitFor({ state: 'hidden' })
+  })
+
+  test('a running call is shown as such, and its page follows it to the end', async () => {
+    const leaving = new AbortController()
+    const { api, key } = console.system
+    const query = 'sandbox:silence'
+    const { signal } = leaving
+    const response = await api.chat(key, 'dify', { stream: true, query, chat_id: 'running' }, { signal })
+    const { page, logIn } = await console.visit('/calls?outcome=RUNNING')
+    await logIn()
+    await counted(page, '1 call')
+    await rows(page).getByText('Running').waitFor()
+    await rows(page).getByRole('link').click()
+    await page.getByText('The agent is still answering.').waitFor()
+    expect(page.url()).toContain(response.headers.get('x-call-id'))
+    leaving.abort()
+    await page.getByText('The client left before the end of the reply').waitFor()
+  })
+
+  test('users see their own calls, not what the platform said, and nothing of those of others', async () => {
+    const { api, token } = console.system
+    const user = await api.createUser(token, 'mei', { role: 'premium' })
+    const { full_key } = await api.createKey(token, { name: 'key of mei', owner_id: user.id })
+    const response = await api.chat(full_key, 'dify', { query: 'sandbox:error-midstream' })
+    const id = response.headers.get('x-call-id')
+    await response.text()
+    const foreign = await ask('dify')
+    const { page, logIn, violations } = await console.visit('/calls')
+    await logIn('mei', user.password)
+    await counted(page, '1 call')
+    expect(await page.getByLabel('User', { exact: true }).count()).toBe(0)
+    await rows(page).getByRole('link').click()
+    await page.getByText('The agent platform failed.').waitFor()
+    expect(page.url()).toContain(id)
+    expect(await page.getByText('What the platform said').count()).toBe(0)
+    expect(await violations()).toEqual([])
+    await page.goto(page.url().replace(id ?? '', foreign))
+    await page.getByText('or is not yours to see').waitFor()
+    await page.getByText('call_not_found').waitFor()
+  })
+
+  test('a count beyond 10,000 is not exact', async () => {
+    const { page, logIn } = await console.visit('/account')
+    // Stands in for a ledger of that size: the gateway's tests show that it answers null for one.
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('totalCount')) return await route.continue()
+      const response = await route.fetch()
+      const body = (await response.json()) as { data: { calls?: { totalCount: number | null } } }
+      if (body.data.calls !== undefined) body.data.calls.totalCount = null
+      await route.fulfill({ response, json: body })
+    })
+    await logIn()
+    await page.getByRole('link', { name: 'Calls' }).click()
+    await counted(page, 'More than 10,000 calls')
+  })
+})

@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+const run = promisify(execFile)
+
+/** Runs code that the page shows: a command of a shell, or a module beside the packages that it imports. */
+async function paste(kind: string, code: string): Promise<string> {
+  const cwd = join(import.meta.dirname, '..')
+  // The SDK of the workspace is not built.
+  const node = ['--conditions=@trunkline/source', '--input-type=module', '--eval', code]
+  const { stdout } =
+    kind === 'curl' ? await run('sh', ['-c', code], { cwd }) : await run(process.execPath, node, { cwd })
+  return stdout
+}
+
+describe.runIf(HAS_BROWSER)('API keys in the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+  })
+  afterAll(() => console?.remove())
+
+  const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
+  // Its name tells it from the messages at the edge of the page, which are dialogs as well.
+  const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+  async function openKeys(path = '/keys') {
+    const visit = await console.visit(path, { permissions: ['clipboard-read', 'clipboard-write'] })
+    await visit.logIn()
+    await visit.page.getByRole('heading', { level: 1 }).waitFor()
+    return visit
+  }
+
+  test('a new key is checked, shown once, not lost by accident, and the code beside it works', async () => {
+    const { page, problems, violations } = await openKeys()
+    await page.getByRole('link', { name: 'New key' }).click()
+    await page.getByLabel('Name', { exact: true }).waitFor()
+    await page.getByLabel('Only these').check()
+    await press(page, 'Create key')
+    await page.getByText('Fill this in.').waitFor()
+    await page.getByText('Choose at least one agent.').waitFor()
+    expect(await violations()).toEqual([])
+
+    await page.getByLabel('Name', { exact: true }).fill('help desk')
+    await page.getByLabel('Description').fill('Answers on the help page.')
+    await page.getByLabel('Dify').check()
+    await page.getByLabel('Expires').selectOption({ label: 'In 30 days' })
+    await page.getByLabel('Chats a minute').fill('0')
+    await press(page, 'Create key')
+    // The gateway refuses it, and what was typed stays.
+    await dialog(page, 'New API key').getByRole('alert').getByText('invalid_request').waitFor()
+    expect(await page.getByLabel('Description').inputValue()).toBe('Answers on the help page.')
+    await page.getByLabel('Chats a minute').fill('30')
+    await press(page, 'Create key')
+
+    const shown = dialog(page, 'is ready')
+      .getByRole('region', { name: 'API key', exact: true })
+      .locator('code')
+    const key = (await shown.textContent()) ?? ''
+    expect(key).toMatch(/^tl_/)
+    await page.keyboard.press('Escape')
+    await page.mouse.click(2, 2)
+    await page.evaluate(() => history.back())
+    // The page has handled all of these once it answers again.
+    await press(page, 'Copy the key')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
+    expect(await shown.textContent()).toBe(key)
+    expect(await violations()).toEqual([])
+
+    for (const kind of ['curl', 'Trunkline SDK', 'openai package']) {
+      await press(page, kind)
+      const code = await page.getByRole('region', { name: kind }).locator('code').textContent()
+      expect(code).toContain(key)
+      // curl prints the frames of the stream as they are.
+      expect(await paste(kind, code ?? '')).toContain(kind === 'curl' ? '[DONE]' : 'Hello! Who are you?')
+    }
+    await press(page, 'I have stored the key')
+    await dialog(page, 'is ready').waitFor({ state: 'hidden' })
+    expect(await page.content()).not.toContain(key)
+    expect(new URL(page.url()).search).toBe('')
+    await page.reload()
+    const cells = row(page, 'help desk').getByRole('cell')
+    await cells.filter({ hasText: 'Active' }).waitFor()
+    // Today, this month and in all.
+    expect((await cells.allTextContents()).slice(1, 4)).toEqual(['3', '3', '3'])
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('a key is changed, a counter is set to zero, and a revoked key is refused at once', async () => {
+    const { api, token } = console.system
+    const { id, full_key } = await api.createKey(token, { name: 'worker', description: 'Works.' })
+    expect((await api.chat(full_key, 'dify')).status).toBe(200)
+    const { page, violations } = await openKeys(`/keys/${id}`)
+    await page.getByRole('heading', { level: 1, name: 'worker' }).waitFor()
+    await press(page, 'Change')
+    await page.getByLabel('Name', { exact: true }).fill('worker 2')
+    await page.getByLabel('Only these').check()
+    await page.getByLabel('Dify').check()
+    await page.getByLabel('Coze').check()
+    await press(page, 'Save')
+    await page.getByRole('heading', { level: 1, name: 'worker 2' }).waitFor()
+    await page.getByText('Dify, Coze').waitFor()
+
+    await press(page, 'Reset: Total')
+    await dialog(page, 'to zero?').getByText('keep every call').waitFor()
+    await dialog(page, 'to zero?').getByRole('button', { name: 'Reset' }).click()
+    await dialog(page, 'to zero?').waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Reset: Total', disabled: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Reset: Today' }).isEnabled()).toBe(true)
+    expect(await violations()).toEqual([])
+
+    await press(page, 'Revoke')
+    await dialog(page, 'Revoke').getByText('Every program that uses this key is refused').waitFor()
+    expect(await violations()).toEqual([])
+    await press(page, 'Cancel')
+    expect((await api.chat(full_key, 'dify')).status).toBe(200)
+    await press(page, 'Revoke')
+    await dialog(page, 'Revoke').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Revoked on').waitFor()
+    expect((await api.chat(full_key, 'dify')).status).toBe(401)
+
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await row(page, 'tl_').first().waitFor()
+    expect(await row(page, 'worker 2').count()).toBe(0)
+    await press(page, 'All')
+    await row(page, 'worker 2').getByText('Revoked').waitFor()
+    await page.reload()
+    await row(page, 'worker 2').waitFor()
+  })
+
+  test('keys of the playground are hidden until they are asked for', async () => {
+    const { api, token } = console.system
+    const description = "Made by the console's playground"
+    await api.createKey(token, { name: 'playground dify', description })
+    await api.createKey(token, { name: 'playground of mine' })
+    const { page } = await openKeys()
+    await row(page, 'playground of mine').waitFor()
+    expect(await row(page, 'playground dify').count()).toBe(0)
+    await page.getByLabel('Keys of the playground').check()
+    await row(page, 'playground dify').waitFor()
+  })
+
+  test('a user without the role for it is told so, and sees but cannot change the key that it was given', async () => {
+    const { api, token } = console.system
+    const user = await api.createUser(token, 'otto', { role: 'user' })
+    const { id } = await api.createKey(token, { name: 'for otto', owner_id: user.id })
+    const { page, logIn, violations } = await console.visit('/keys?new=true')
+    await logIn('otto', user.password)
+    await page.getByText('Your role may not make keys.').waitFor()
+    expect(await page.getByRole('link', { name: 'New key' }).count()).toBe(0)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await row(page, 'for otto').getByRole('link').click()
+    await page.getByText('Only its maker or an administrator can change this key.').waitFor()
+    expect(page.url()).toContain(id)
+    expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+    expect(await violations()).toEqual([])
+  })
+})

@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+import { freePort } from '../support/free-port.ts'
+
+/** The page opens live usage again after 15 seconds at the earliest, and a process needs a while to start. */
+const AGAIN = { timeout: 120_000 }
+const LONG = 'sandbox:slow=20 sandbox:long=100000 Hello'
+
+describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeout: 300_000 }, () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    // A gateway that starts again is found at the same address.
+    const env = { PORT: String(await freePort()) }
+    console = await startConsole({ settings: { drainMs: 2_000 }, env })
+  })
+  afterAll(() => console?.remove())
+
+  const reply = (page: Page, number: number) => page.getByRole('article').nth(number)
+  const ask = async (page: Page, text: string, name = 'Message') => {
+    await page.getByRole('textbox', { name, exact: true }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+
+  /** Opens the overview of a gateway that has counted a call, with live usage. */
+  async function openOverview() {
+    const { api, key } = console.system
+    await (await api.chat(key, 'dify')).text()
+    const visit = await console.visit('/')
+    await visit.logIn()
+    await live(visit.page).waitFor()
+    return visit
+  }
+  const live = (page: Page) => page.getByText('Live', { exact: true })
+  const interrupted = (page: Page) => page.getByText('Live numbers are interrupted.')
+
+  test('a reply that fails midway says why in the language of the reader, and the message stays', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents/dify', { locale: 'zh-CN' })
+    await logIn()
+    await ask(page, 'sandbox:error-midstream Hello', '消息')
+    const alert = reply(page, 0).getByRole('alert')
+    await alert.getByText('智能体平台出错。').waitFor()
+    await alert.getByText('agent_error', { exact: true }).waitFor()
+    expect(await alert.getByText('The agent platform failed').count()).toBe(0)
+    await reply(page, 0)
+      .getByText(/^请求 ID/)
+      .first()
+      .waitFor()
+    await reply(page, 0).getByText('sandbox:error-midstream Hello').waitFor()
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('a quota that is used up is told with its reason, and what was typed can be sent again', async () => {
+    const { api, token } = console.system
+    const { username, password } = await api.createUser(token, 'frank', { role: 'premium', max_api_calls: 1 })
+    const { page, logIn, violations } = await console.visit('/agents/dify')
+    await logIn(username, password)
+    await ask(page, 'Hello')
+    await reply(page, 0).getByText('In all').waitFor()
+    await ask(page, 'Once more')
+    const alert = reply(page, 1).getByRole('alert')
+    await alert.getByText('The call quota of this user is used up.').waitFor()
+    await alert.getByText('quota_exceeded', { exact: true }).waitFor()
+    await alert.getByRole('button', { name: 'Try again' }).waitFor()
+    await reply(page, 1).getByText('Once more', { exact: true }).waitFor()
+    expect(await violations()).toEqual([])
+  })
+
+  test('a gateway that drains ends a reply with words, and its return is noticed', async () => {
+    const { gateway } = console.system
+    const { page } = await openOverview()
+    const chat = await console.visit('/agents/dify')
+    await chat.logIn()
+    await ask(chat.page, LONG)
+    await reply(chat.page, 0).getByText('20 网关').waitFor()
+
+    const stopped = gateway.stop()
+    await gateway.prints(/"msg":"draining"/)
+    await reply(chat.page, 0)
+      .getByRole('alert')
+      .getByText(/restarting/)
+      .waitFor(AGAIN)
+    expect(await stopped).toBe(0)
+    await interrupted(page).waitFor(AGAIN)
+    await ask(chat.page, 'Is anybody there?')
+    await reply(chat.page, 1)
+      .getByRole('alert')
+      .getByText(/restarting/)
+      .waitFor(AGAIN)
+
+    await gateway.start()
+    await reply(chat.page, 1).getByRole('button', { name: 'Try again' }).click()
+    await reply(chat.page, 1).getByText('In all').waitFor(AGAIN)
+    await reply(chat.page, 1).getByText('Is anybody there?', { exact: true }).waitFor()
+    expect(await reply(chat.page, 1).getByRole('alert').count()).toBe(0)
+    await live(page).waitFor(AGAIN)
+    await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
+  })
+
+  test('a gateway that is killed is told from a reply that ended, and live usage goes on after its return', async () => {
+    const { gateway } = console.system
+    const { page, problems } = await openOverview()
+    const chat = await console.visit('/agents/dify')
+    await chat.logIn()
+    await ask(chat.page, LONG)
+    await reply(chat.page, 0).getByText('20 网关').waitFor()
+    await chat.page.getByRole('textbox', { name: 'Message', exact: true }).fill('typed meanwhile')
+
+    await gateway.kill()
+    await reply(chat.page, 0)
+      .getByRole('alert')
+      .getByText(/restarting/)
+      .waitFor(AGAIN)
+    await reply(chat.page, 0).getByText('20 网关').waitFor()
+    expect(await chat.page.getByRole('textbox', { name: 'Message', exact: true }).inputValue()).toBe(
+      'typed meanwhile',
+    )
+    await interrupted(page).waitFor(AGAIN)
+    await gateway.start()
+    await live(page).waitFor(AGAIN)
+    await interrupted(page).waitFor({ state: 'detached', ...AGAIN })
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,153 @@
+import { gzipSync } from 'node:zlib'
+import type { Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+/** Few reports at a time, so that the test can use them up, and a short wait. */
+const LIMIT = { points: 12, windowSeconds: 8 }
+const SCRIPT_BYTES_MAX = 250_000
+
+/** Within this time, because the machine may be busy. */
+const SOON = { timeout: 20_000 }
+
+describe.runIf(HAS_BROWSER)('the overview of the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole({ settings: { limits: { reports: LIMIT } } })
+  })
+  afterAll(() => console?.remove())
+
+  const isSubscription = (request: Request) =>
+    request.postData()?.includes('subscription UsageUpdated') === true
+  const isReport = (request: Request) => /query Overview(Before)?\(/.test(request.postData() ?? '')
+  const number = (page: Page, name: string) =>
+    page
+      .locator('main dl > div', { has: page.getByRole('term').filter({ hasText: name }) })
+      .locator('dd')
+      .first()
+  const ask = async () => {
+    const response = await console.system.api.chat(console.system.key, 'dify')
+    expect(response.status).toBe(200)
+    await response.text()
+  }
+
+  /** All scripts that the page has loaded so far, gzipped. */
+  const scriptBytes = async (page: Page) => {
+    const urls = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
+    const sizes = urls
+      .filter((url) => url.endsWith('.js'))
+      .map(async (url) => gzipSync(await (await fetch(url)).bytes()).length)
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  }
+
+  test('an empty installation shows three steps, of which the last is done by the first call', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/')
+    const followed = page.waitForRequest(isSubscription)
+    await logIn()
+    await page.getByRole('heading', { name: 'The first call in three steps' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Make a key' }).getAttribute('href')).toContain(
+      '/keys?new=true',
+    )
+    await page.getByRole('link', { name: 'Ask an agent' }).waitFor()
+    expect(await violations()).toEqual([])
+
+    await (await followed).response()
+    await ask()
+    await page.getByText('The first call has been counted.').waitFor()
+    await page.getByRole('button', { name: 'Show the numbers' }).click()
+    await page.getByRole('img', { name: 'Calls over time' }).locator('canvas').waitFor()
+    await expect.poll(() => number(page, 'Calls').textContent(), SOON).toBe('1')
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('opens with at most 4 reports and 250 kB of script, and counts further calls by itself', async () => {
+    await ask()
+    const { page, logIn, violations } = await console.visit('/')
+    let reports = 0
+    page.on('request', (request) => {
+      if (isReport(request) || isSubscription(request)) reports++
+    })
+    const followed = page.waitForRequest(isSubscription)
+    await logIn()
+    await page.getByRole('img', { name: 'Calls over time' }).locator('canvas').waitFor()
+    const bytes = await scriptBytes(page)
+    expect(bytes).toBeGreaterThan(100_000)
+    expect(bytes).toBeLessThanOrEqual(SCRIPT_BYTES_MAX)
+
+    await followed
+    await page.getByText('Live', { exact: true }).waitFor()
+    expect(reports).toBeLessThanOrEqual(4)
+    const before = Number(await number(page, 'Calls').textContent())
+    await ask()
+    // Sooner than the report is read again.
+    await expect.poll(() => number(page, 'Calls').textContent(), { timeout: 10_000 }).toBe(String(before + 1))
+
+    await page.getByText('The numbers as a table').first().click()
+    await page.getByRole('table', { name: 'Calls over time, as a table' }).getByRole('row').nth(1).waitFor()
+    const agents = page.getByRole('table', { name: 'The agents and their calls' })
+    await agents.getByRole('row', { name: /Dify Available/ }).waitFor()
+    expect(await violations()).toEqual([])
+  })
+
+  test('follows live usage only while the tab is visible, and reads reports where it cannot', async () => {
+    await ask()
+    const { page, logIn } = await console.visit('/')
+    await logIn()
+    await page.getByText('Live', { exact: true }).waitFor()
+    const show = (state: string) =>
+      page.evaluate((visibilityState) => {
+        Object.defineProperty(document, 'visibilityState', { value: visibilityState, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, state)
+
+    const ended = page.waitForEvent('requestfailed', isSubscription)
+    await show('hidden')
+    await ended
+    const resumed = page.waitForRequest(isSubscription)
+    await show('visible')
+    await resumed
+    expect(await page.getByText('Live numbers are interrupted.').count()).toBe(0)
+
+    await show('hidden')
+    await page.route('**/graphql', (route) =>
+      isSubscription(route.request()) ? route.abort() : route.continue(),
+    )
+    await show('visible')
+    await page.getByText('Live numbers are interrupted.').waitFor()
+    await number(page, 'Calls').waitFor()
+  })
+
+  test('waits as it is told when reports are used up, says so, and goes on by itself', async () => {
+    await ask()
+    const { page, logIn } = await console.visit('/')
+    await logIn()
+    await page.getByText('Live', { exact: true }).waitFor()
+    const token = await page.evaluate(
+      () =>
+        (JSON.parse(sessionStorage.getItem('trunkline.session') ?? '') as { accessToken: string })
+          .accessToken,
+    )
+    let status = 200
+    while (status === 200) ({ status } = await console.system.api.call('GET', '/api/v1/usage', { token }))
+    expect(status).toBe(429)
+    await page.getByRole('button', { name: '7 days' }).click()
+    await page.getByText('The gateway allows only so many reports a minute.').waitFor()
+    expect(page.url()).toContain('range=7d')
+    await page.getByText('The gateway allows only so many reports a minute.').waitFor({ state: 'detached' })
+    await page.getByText(/^Compared with/).waitFor()
+  })
+
+  test('a user sees its own calls, and days of UTC where its time zone has no whole hours', async () => {
+    const { api, token } = console.system
+    const { username, password } = await api.createUser(token, 'erin', { role: 'user' })
+    const { page, logIn } = await console.visit('/', { timezoneId: 'Asia/Kolkata', locale: 'zh-CN' })
+    await logIn(username, password)
+    await page.getByText('您自己的密钥的调用').waitFor()
+    await page.getByText(/此浏览器的时区（Asia\/(Kolkata|Calcutta)）/).waitFor()
+    await page.getByRole('heading', { name: '三步完成首次调用' }).waitFor()
+    expect(await page.getByRole('link', { name: '创建密钥' }).count()).toBe(0)
+  })
+})

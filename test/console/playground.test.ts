@@ -1,0 +1,313 @@
+import type { ApiKey } from '@trunkline/sdk'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+/** What the gateway does behind the page may take a while on a busy machine. */
+const SOON = { timeout: 20_000 }
+
+const MARKDOWN = `# Report
+
+See [the guide](https://example.com/guide) and 请看https://example.com/a，谢谢.
+
+1. first
+
+2. second
+
+| Agent | Calls |
+| --- | --: |
+| Dify | 12 |
+
+\`\`\`js
+const a = 1
+
+const b = 2
+\`\`\`
+
+<img src=x onerror=alert(1)>
+
+<div style="position:fixed;inset:0" onclick="alert(1)">over the page</div>
+
+[press me](javascript:alert(1)), [logout](/console/account), [https://bank.example](https://evil.example)
+
+![a picture](https://tracker.example/pixel.png)`
+
+describe.runIf(HAS_BROWSER)('agents and the playground', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole({ isOnDisk: true })
+  })
+  afterAll(() => console?.remove())
+
+  const management = async (path: string) => {
+    const { api, token } = console.system
+    const { body } = await api.call('GET', `/api/v1${path}`, { token })
+    return body.data
+  }
+  /** The keys that the playground has made for an agent, newest first. */
+  const keysOf = async (agent: string) => {
+    const { items } = await management('/api-keys?limit=100')
+    return (items as ApiKey[]).filter(({ name }) => name === `playground ${agent}`)
+  }
+  const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
+  const reply = (page: Page, number: number) => page.getByRole('article').nth(number)
+  const ended = (page: Page, number: number) => reply(page, number).getByText('In all').waitFor()
+  const ask = async (page: Page, text: string) => {
+    await message(page).fill(text)
+    await page.keyboard.press('Enter')
+  }
+
+  test('an agent is found and asked, the conversation goes on, and the key ends with the visit', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents')
+    await logIn()
+    await page.getByRole('heading', { name: 'Dify' }).waitFor()
+    await expect.poll(() => page.getByText('Available').count(), SOON).toBe(5)
+    const fastgpt = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'FastGPT' }) })
+    expect(await fastgpt.getByText('app_id', { exact: true }).count()).toBe(1)
+    expect(await violations()).toEqual([])
+
+    await page.getByRole('link', { name: 'Ask FastGPT' }).click()
+    // The app is part of the address, so that this view can be sent to a colleague.
+    await page.getByLabel('App id').fill('app-1')
+    await message(page).focus()
+    await page.waitForURL(/\/agents\/fastgpt\?app=app-1$/)
+    expect(await keysOf('fastgpt')).toEqual([])
+    await message(page).fill('Line one')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('and two')
+    await page.keyboard.press('Enter')
+    await ended(page, 0)
+    expect(await reply(page, 0).getByText('Line one\nand two', { exact: true }).count()).toBe(1)
+    await reply(page, 0).getByRole('list', { name: 'What the agent did' }).getByText('Node').first().waitFor()
+
+    await ask(page, 'Hello again')
+    await ended(page, 1)
+    await reply(page, 1).getByText('This is turn 2 of our conversation').waitFor()
+    const lastCall = async () => (await management('/calls?limit=1')).items[0]
+    await expect.poll(lastCall, SOON).toMatchObject({ agent: 'fastgpt', app: 'app-1', outcome: 'done' })
+    const call = await lastCall()
+    expect(await reply(page, 1).getByText(call.request_id).count()).toBe(1)
+
+    await reply(page, 1).getByRole('button', { name: 'Raw frames' }).click()
+    const frames = await page.getByRole('region', { name: 'Raw frames' }).textContent()
+    expect(frames).toMatch(/^data: \{"id":"playground-[\s\S]*data: \[DONE\]\s*$/)
+    await page.keyboard.press('Escape')
+    await reply(page, 1).getByRole('button', { name: 'Copy as code' }).click()
+    const curl = await page.getByRole('region', { name: 'curl' }).textContent()
+    expect(curl).toContain('"query":"Hello again"')
+    expect(curl).not.toMatch(/tl_[0-9A-Za-z]{10}/)
+    await page.getByRole('button', { name: 'openai' }).click()
+    expect(await page.getByRole('region', { name: 'openai' }).textContent()).toContain(
+      "model: 'fastgpt/app-1'",
+    )
+    await page.keyboard.press('Escape')
+    expect(await violations()).toEqual([])
+
+    const [key, ...others] = await keysOf('fastgpt')
+    expect(others).toEqual([])
+    expect(Date.parse(key?.expires_at ?? '') - Date.now()).toBeLessThanOrEqual(60 * 60_000)
+    expect(key).toMatchObject({
+      description: "Made by the console's playground",
+      permissions: ['chat', 'upload'],
+      allowed_agents: ['fastgpt'],
+      is_active: true,
+    })
+
+    // Revoked elsewhere: the next message makes another key and arrives nevertheless.
+    const { api, token } = console.system
+    await api.call('POST', `/api/v1/api-keys/${key?.id}/revoke`, { token })
+    await ask(page, 'Hello once more')
+    await ended(page, 2)
+    await reply(page, 2).getByText('This is turn 3 of our conversation').waitFor()
+    expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([true, false])
+    await page.getByRole('link', { name: 'Agents', exact: true }).click()
+    await expect
+      .poll(async () => (await keysOf('fastgpt')).map(({ is_active }) => is_active), SOON)
+      .toEqual([false, false])
+    expect(problems).toEqual([])
+  })
+
+  test('a reply is shown as Markdown, of which nothing runs, loads or leads elsewhere than it says', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents/openai')
+    await logIn()
+    await ask(
+      page,
+      [
+        'sandbox:echo # Title',
+        'First\nsecond **bold** `inline\ncode`, see https://example.com/a.',
+        '- one\n- [x] two',
+        '```ts\nconst a = 1\n```',
+        '| A | B |\n| --- | --: |\n| 1 | 2 |',
+        '<img src=x onerror="document.title=1"> <script>document.title=2</script>',
+        '[bad](javascript:document.title=3) ![shot](https://example.com/x.png) [good](https://example.com/b)',
+      ].join('\n\n'),
+    )
+    await ended(page, 0)
+    const answer = reply(page, 0)
+    await answer.getByRole('region', { name: 'Code' }).getByText('const a = 1').waitFor()
+    expect(await answer.locator('strong', { hasText: 'bold' }).count()).toBe(1)
+    expect(await answer.getByRole('region', { name: 'Table' }).getByRole('row').count()).toBe(2)
+    expect(await answer.locator('li').allTextContents()).toEqual(['one', '☑ two'])
+    expect(await answer.locator('img, script').count()).toBe(0)
+    const links = await answer.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    expect(links.filter((href) => href?.startsWith('https:'))).toEqual(
+      ['a', 'x.png', 'b'].map((path) => `https://example.com/${path}`),
+    )
+    expect(links.filter((href) => href?.startsWith('javascript:'))).toEqual([])
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('stopping ends the run, a reader who has scrolled away is left alone, and closing the page revokes the key', async () => {
+    const { page, logIn, problems } = await console.visit('/agents/dify')
+    await logIn()
+    await ask(page, 'sandbox:slow=5 sandbox:long=100000 Hello')
+    const log = page.getByRole('log', { name: 'Messages' })
+    await log.getByText('400 网关').waitFor()
+    const distanceToEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
+    expect(await distanceToEnd()).toBeLessThan(60)
+    await log.hover()
+    await page.mouse.wheel(0, -400)
+    await page.getByRole('button', { name: 'To the end' }).waitFor()
+    const away = await distanceToEnd()
+    await log.getByText('700 网关').waitFor()
+    expect(await distanceToEnd()).toBeGreaterThanOrEqual(away)
+    await page.getByRole('button', { name: 'To the end' }).click()
+    await expect.poll(distanceToEnd, SOON).toBeLessThan(60)
+
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('You stopped this reply.').waitFor()
+    await expect
+      .poll(async () => (await management('/calls?limit=1')).items[0].outcome, SOON)
+      .toBe('client_gone')
+    expect(await message(page).inputValue()).toBe('')
+
+    await page.getByRole('button', { name: 'New chat' }).click()
+    await page.getByText('Ask Dify something').waitFor()
+    expect((await keysOf('dify')).map((key) => key.is_active)).toEqual([true])
+    await page.goto('about:blank')
+    await expect.poll(async () => (await keysOf('dify'))[0]?.is_active, SOON).toBe(false)
+    expect(problems).toEqual([])
+  })
+
+  test('hostile Markdown covers nothing, leads nowhere else than it says, and fits a phone', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents/openai')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const elsewhere: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(console.system.gateway.url)) elsewhere.push(request.url())
+    })
+    await logIn()
+    await ask(page, `sandbox:echo ${MARKDOWN}`)
+    await ended(page, 0)
+    const answer = reply(page, 0)
+    await answer.getByText('Report', { exact: true }).waitFor()
+    expect(await answer.getByRole('listitem').filter({ hasText: 'second' }).count()).toBe(1)
+    expect(await answer.getByRole('cell').allTextContents()).toEqual(['Dify', '12'])
+    await answer.getByRole('button', { name: 'Copy', exact: true }).first().click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('const a = 1\n\nconst b = 2')
+    const links = await answer
+      .locator('a[target=_blank]')
+      .evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute('href')]))
+    expect(links).toEqual([
+      ['the guide', 'https://example.com/guide'],
+      ['https://example.com/a', 'https://example.com/a'],
+      ['https://bank.example', 'https://bank.example'],
+      ['a picture', 'https://tracker.example/pixel.png'],
+    ])
+    for (const rel of await answer
+      .locator('a[target=_blank]')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('rel'))))
+      expect(rel).toMatch(/noopener noreferrer/)
+    expect(await answer.locator('img, iframe, script, [onclick], [style*=position]').count()).toBe(0)
+    // In the message and in its reply.
+    expect(await answer.getByText('<img src=x onerror=alert(1)>').count()).toBe(2)
+    expect(await answer.locator('a', { hasText: /press me|logout/ }).count()).toBe(0)
+    expect(await violations()).toEqual([])
+
+    await page.setViewportSize({ width: 390, height: 800 })
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(await overflow()).toBeLessThanOrEqual(0)
+    expect(elsewhere).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('files are uploaded, removed and sent; a failure says why and can be tried again', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/agents/coze')
+    await logIn()
+    const choose = (name: string, text: string) =>
+      page
+        .getByLabel('Attach files')
+        .and(page.locator('input'))
+        .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+    await message(page).waitFor()
+    await choose('unwanted.txt', 'not this one')
+    await choose('wanted.txt', 'this one')
+    const uploads = async () =>
+      (await management('/uploads')).items.map(({ filename }: { filename: string }) => filename).sort()
+    await expect.poll(uploads, SOON).toEqual(['unwanted.txt', 'wanted.txt'])
+    await page.getByRole('button', { name: 'Remove unwanted.txt' }).click()
+    await expect.poll(uploads, SOON).toEqual(['wanted.txt'])
+    await message(page).fill('What is in it?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await ended(page, 0)
+    await reply(page, 0).getByText('wanted.txt (8 bytes').waitFor()
+    expect(await page.getByRole('button', { name: 'Remove wanted.txt' }).count()).toBe(0)
+
+    await ask(page, 'sandbox:error=rate-limit Hello')
+    await ended(page, 1)
+    const alert = reply(page, 1).getByRole('alert')
+    await alert.getByText('agent_rate_limited').waitFor()
+    await message(page).fill('typed meanwhile')
+    expect(await violations()).toEqual([])
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await ended(page, 1)
+    expect(await page.getByRole('article').count()).toBe(2)
+    expect(await reply(page, 1).getByText('sandbox:error=rate-limit Hello').count()).toBe(1)
+    expect(await message(page).inputValue()).toBe('typed meanwhile')
+    expect(problems).toEqual([])
+  })
+
+  test('Enter that chooses a word of an input method does not send', async () => {
+    const { page, logIn } = await console.visit('/agents/openai')
+    await logIn()
+    await message(page).click()
+    const browser = await page.context().newCDPSession(page)
+    await browser.send('Input.imeSetComposition', { text: 'nihao', selectionStart: 5, selectionEnd: 5 })
+    // The code with which browsers report keys that an input method handles.
+    await browser.send('Input.dispatchKeyEvent', {
+      type: 'rawKeyDown',
+      key: 'Enter',
+      windowsVirtualKeyCode: 229,
+    })
+    await browser.send('Input.insertText', { text: '你好' })
+    expect(await message(page).inputValue()).toBe('你好')
+    expect(await page.getByRole('article').count()).toBe(0)
+    await page.keyboard.press('Enter')
+    await ended(page, 0)
+  })
+
+  test('a user who may not make keys pastes one, which is neither stored nor revoked', async () => {
+    const { api, token, gateway } = console.system
+    const { id } = await api.createUser(token, 'carol', { password: 'password of carol', role: 'user' })
+    const key = await api.createKey(token, { owner_id: id, name: 'of carol', permissions: ['chat'] })
+    const { page, logIn, problems, violations } = await console.visit('/agents/hiagent')
+    await logIn('carol', 'password of carol')
+    await message(page).fill('Hello')
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    expect(await violations()).toEqual([])
+    await page.getByLabel('API key', { exact: true }).fill(key.full_key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByRole('button', { name: 'Send' }).click()
+    await ended(page, 0)
+    await reply(page, 0).getByText('Hello from the HiAgent emulator').waitFor()
+    const stored = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
+    expect(stored).not.toContain(key.full_key)
+    await page.goto(`${gateway.url}/console/agents`)
+    await page.getByRole('link', { name: 'Ask HiAgent' }).waitFor()
+    expect((await management(`/api-keys/${key.id}`)).is_active).toBe(true)
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,141 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+describe.runIf(HAS_BROWSER)('logging in to the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+  })
+  afterAll(() => console?.remove())
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+  const storedToken = (page: Page) =>
+    page.evaluate(() => {
+      const stored = sessionStorage.getItem('trunkline.session')
+      return stored === null ? undefined : (JSON.parse(stored) as { accessToken: string }).accessToken
+    })
+  const statusOf = async (token: string | undefined) => {
+    const response = await fetch(`${console.system.gateway.url}/api/v1/users/me`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return response.status
+  }
+
+  test('says why it fails and keeps the username, then leads to the view that was asked for', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/account?from=elsewhere')
+    await page.getByText('Log in to return to where you were.').waitFor()
+    expect(await violations()).toEqual([])
+    await logIn('admin', 'a wrong password')
+    await page.getByText('The username or the password is wrong.').waitFor()
+    expect(await page.getByLabel('Username').inputValue()).toBe('admin')
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+    await logIn()
+    await heading(page, 'Account')
+    expect(page.url()).toContain('/console/account?from=elsewhere')
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('a reload keeps the session, another tab has none, and logging out ends the token at the gateway', async () => {
+    const { page, logIn } = await console.visit('/account')
+    await logIn()
+    await heading(page, 'Account')
+    await page.reload()
+    await heading(page, 'Account')
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByLabel('Username').waitFor()
+
+    const token = await storedToken(page)
+    expect(await statusOf(token)).toBe(200)
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Username').waitFor()
+    expect([await statusOf(token), await storedToken(page)]).toEqual([401, undefined])
+  })
+
+  test('a token that the gateway no longer accepts leads to the login and back to the same view', async () => {
+    const { page, logIn } = await console.visit('/account')
+    await logIn()
+    await heading(page, 'Account')
+    const token = await storedToken(page)
+    await fetch(`${console.system.gateway.url}/api/v1/logout`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    await page.reload()
+    await page.getByText('Log in to return to where you were.').waitFor()
+    await logIn()
+    await heading(page, 'Account')
+  })
+
+  test('changing the own password checks the form, ends the session and takes the new password', async () => {
+    const { api, token } = console.system
+    await api.createUser(token, 'alice', { password: 'first password', role: 'user' })
+    const { page, logIn } = await console.visit('/account')
+    await logIn('alice', 'first password')
+    await page.getByLabel('Current password').fill('not the password')
+    await page.getByLabel('New password', { exact: true }).fill('short')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('At least 8 characters.', { exact: true }).waitFor()
+    await page.getByLabel('New password', { exact: true }).fill('second password')
+    await page.getByLabel('New password, again').fill('another password')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('The two new passwords differ.').waitFor()
+    await page.getByLabel('New password, again').fill('second password')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByLabel('Current password').inputValue()).toBe('not the password')
+    await page.getByLabel('Current password').fill('first password')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByLabel('Username').waitFor()
+    await logIn('alice', 'second password')
+    await heading(page, 'Account')
+  })
+
+  test('speaks Chinese to a browser that does, and another language and dark colours when they are chosen', async () => {
+    const { page, logIn } = await console.visit('/account', { locale: 'zh-CN' })
+    await logIn()
+    await heading(page, '账户')
+    await page.getByRole('button', { name: '语言' }).click()
+    await page.getByRole('menuitemradio', { name: 'English' }).click()
+    await heading(page, 'Account')
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await background()
+    await page.getByRole('button', { name: 'Colours' }).click()
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click()
+    await page.waitForFunction((before) => getComputedStyle(document.body).backgroundColor !== before, light)
+    const dark = await background()
+    await page.reload()
+    await heading(page, 'Account')
+    expect(await background()).toBe(dark)
+  })
+
+  test('a device without a network and a gateway that does not answer are told apart', async () => {
+    const { page, logIn } = await console.visit('/account')
+    await logIn()
+    await heading(page, 'Account')
+    await page.getByLabel('Current password').fill('a password')
+    await page.getByLabel('New password', { exact: true }).fill('another password')
+    await page.getByLabel('New password, again').fill('another password')
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('This device is offline.').waitFor()
+    await page.context().setOffline(false)
+    await page.route('**/api/**', (route) => route.abort('connectionrefused'))
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('The gateway does not answer. It may be restarting.').waitFor()
+    await page.unroute('**/api/**')
+    await page.route('**/api/**', (route) =>
+      route.fulfill({
+        status: 503,
+        json: { code: 503, msg: 'The gateway is shutting down.', reason: 'draining', retryable: true },
+      }),
+    )
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('The gateway is shutting down or restarting.').waitFor()
+    expect(await page.getByLabel('Current password').inputValue()).toBe('a password')
+  })
+})

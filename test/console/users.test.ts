@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
+
+describe.runIf(HAS_BROWSER)('users in the console', () => {
+  let console: ConsoleInBrowser
+
+  beforeAll(async () => {
+    console = await startConsole()
+  })
+  afterAll(() => console?.remove())
+
+  const statusOfLogin = async (username: string, password: string) => {
+    const { status } = await console.system.api.call('POST', '/api/v1/login', {
+      body: { username, password },
+    })
+    return status
+  }
+
+  test('an administrator creates a user, changes it, sets its password, suspends and activates it', async () => {
+    const { page, logIn, problems, violations } = await console.visit('/users')
+    await logIn()
+    // Not the messages at the edge of the page, which are small dialogs too.
+    const dialog = page.getByRole('dialog', { name: /^(Create|Change|Set|Suspend|Activate) / })
+    const row = page.getByRole('row', { name: /^dora/ })
+
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    expect(await dialog.getByText('Fill this in.').count()).toBe(2)
+    await dialog.getByLabel('Username').fill('ADMIN')
+    await dialog.getByRole('button', { name: 'Generate a password' }).click()
+    const password = await dialog.getByLabel('Password', { exact: true }).inputValue()
+    expect(password).toHaveLength(20)
+    await dialog.getByLabel('Role').selectOption('user')
+    await dialog.getByLabel('Most calls').fill('-1')
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    await dialog.getByText('At least 0.').waitFor()
+    await dialog.getByLabel('Most calls').fill('250')
+    await dialog.getByLabel('Counted').selectOption('day')
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    await dialog.getByText('This username is taken.').waitFor()
+    expect(await violations()).toEqual([])
+    // Everything else is still there.
+    await dialog.getByLabel('Username').fill('dora')
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await row.getByText('0 of 250 today').waitFor()
+    expect(await statusOfLogin('dora', password)).toBe(200)
+
+    await row.getByRole('button', { name: 'Change dora' }).click()
+    await dialog.getByLabel('Role').selectOption('premium')
+    await dialog.getByLabel('Most calls').fill('')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('This value is not valid.').waitFor()
+    await dialog.getByLabel('Most calls').fill('1000')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await row.getByText('Premium user').waitFor()
+    await row.getByText('0 of 1,000 today').waitFor()
+
+    await row.getByRole('button', { name: 'Set the password of dora' }).click()
+    await dialog.getByText('This ends every session of the user.').waitFor()
+    await dialog.getByLabel('Password', { exact: true }).fill('another password')
+    await dialog.getByRole('button', { name: 'Set password' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect([await statusOfLogin('dora', password), await statusOfLogin('dora', 'another password')]).toEqual([
+      401, 200,
+    ])
+
+    await row.getByRole('button', { name: 'Suspend dora' }).click()
+    await dialog.getByText('every API key that belongs to this user is refused').waitFor()
+    await dialog.getByRole('button', { name: 'Suspend' }).click()
+    await row.getByText('Suspended').waitFor()
+    expect(await statusOfLogin('dora', 'another password')).toBe(401)
+    await row.getByRole('button', { name: 'Activate dora' }).click()
+    await dialog.getByRole('button', { name: 'Activate' }).click()
+    await row.getByText('Active').waitFor()
+    expect(await statusOfLogin('dora', 'another password')).toBe(200)
+    expect(await violations()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('the last administrator stays one, and the form says so where the role is', async () => {
+    const { page, logIn } = await console.visit('/users')
+    await logIn()
+    await page.getByRole('button', { name: 'Change admin' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Role').selectOption('user')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('The last active administrator must stay one.').waitFor()
+    expect(await dialog.getByLabel('Role').getAttribute('aria-invalid')).toBe('true')
+    expect(await dialog.getByRole('alert').count()).toBe(0)
+  })
+
+  test('a long list is read page by page, on a phone without widening the page', async () => {
+    const { api, token } = console.system
+    for (let number = 0; number < 55; number += 1) await api.createUser(token, `member-${number}`)
+    const { page, logIn } = await console.visit('/users', { viewport: { width: 360, height: 740 } })
+    await logIn()
+    const rows = page.getByRole('row')
+    await page.getByRole('button', { name: 'Change member-54' }).waitFor()
+    expect(await rows.count()).toBe(51)
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('button', { name: 'Change admin' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  })
+
+  test('others are told that only administrators see the users', async () => {
+    const { api, token } = console.system
+    await api.createUser(token, 'erin', { password: 'password of erin', role: 'premium' })
+    const { page, logIn } = await console.visit('/users')
+    await logIn('erin', 'password of erin')
+    await page.getByText('Only administrators see the users.').waitFor()
+    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+  })
+})
