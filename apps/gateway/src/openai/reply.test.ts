@@ -30,7 +30,7 @@ test('the id of a completion is that of its call, and absent values are omitted'
   })
 })
 
-test('reasoning and tool calls are next to the content, which is null if there are only tool calls', () => {
+test('reasoning and tool calls are beside the content, which is null if there are only tool calls', () => {
   const toolCalls = [{ id: 'call-1', function: { name: 'f', arguments: '{}' } }]
   const called = completionOf(chatOf([]), { ...collected, content: '', reasoning: 'Well.', toolCalls })
   expect(called.choices[0]?.message).toStrictEqual({

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { unhonouredParameters } from './request.ts'
+import { unsupportedParameters } from './request.ts'
 import type { CompletionRequest } from './schemas.ts'
 
-const unhonoured = (more: object) =>
-  unhonouredParameters({
+const unsupportedIn = (more: object) =>
+  unsupportedParameters({
     model: 'dify',
     messages: [{ role: 'user', content: 'Hello' }],
     ...more,
@@ -20,8 +20,8 @@ test.each([
   [{ response_format: { type: 'text' } }],
   [{ modalities: ['text'] }],
   [{ logprobs: false }],
-])('%j can be honoured', (more) => {
-  expect(unhonoured(more)).toEqual([])
+])('the parameters %j are supported', (more) => {
+  expect(unsupportedIn(more)).toEqual([])
 })
 
 test.each([
@@ -31,6 +31,6 @@ test.each([
   [{ functions, tool_choice: 'none' }, ['functions']],
   [{ functions, function_call: 'auto' }, ['functions', 'function_call']],
   [{ response_format: { type: 'json_object' } }, ['response_format']],
-])('%j cannot be honoured', (more, names) => {
-  expect(unhonoured(more)).toEqual(names)
+])('of the parameters %j the unsupported ones are named', (more, names) => {
+  expect(unsupportedIn(more)).toEqual(names)
 })

@@ -61,8 +61,8 @@ export function passedParameters(body: CompletionRequest): Record<string, unknow
   return passed
 }
 
-/** The names of the given parameters that agents of other platforms than `openai` cannot honour. */
-export function unhonouredParameters(body: CompletionRequest): string[] {
+/** The names of the given parameters that agents of other platforms than `openai` do not support. */
+export function unsupportedParameters(body: CompletionRequest): string[] {
   const given = body as Record<string, unknown>
   return Object.keys(given).filter(
     (name) => REFUSED.has(name) && isUsed(name, given[name]) && given[CHOICE_OF[name] ?? ''] !== 'none',

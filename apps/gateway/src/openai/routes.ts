@@ -16,11 +16,14 @@ import {
 import { callerOf, judgeKeyFirst, KEY_PROBLEMS, keyOnly, requireChatKey } from '#http/credentials.ts'
 import { sendEventStream } from '#http/event-stream.ts'
 import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
+import { guardLargeBodies } from '#http/large-bodies.ts'
 import { CALL_HEADERS } from '#http/response-headers.ts'
 import { problemsAs, ref } from '#http/schemas.ts'
 import { createCompletionEncoder } from './chunks.ts'
+import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader } from './headers.ts'
 import { completionOf } from './reply.ts'
-import { callMessages, passedParameters, splitModel, unhonouredParameters } from './request.ts'
+import { callMessages, passedParameters, splitModel, unsupportedParameters } from './request.ts'
+import { responsesRoutes } from './responses/routes.ts'
 import {
   CompletionChunkSchema,
   type CompletionRequest,
@@ -31,11 +34,9 @@ import {
   OpenAiErrorSchema,
 } from './schemas.ts'
 
-const HEADER = 'x-conversation-id'
-
 interface CompletionHeaders {
   agent?: string
-  [HEADER]?: string
+  [CONVERSATION_HEADER]?: string
 }
 
 /**
@@ -55,13 +56,16 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   }
   const config = { errors: 'openai' } as const
   const fieldPlaces = (request: FastifyRequest) => placesOf(request, options)
+  const bytesMax = Math.max(BODY_BYTES_MAX, options.bodyBytesMax)
+  const bodyBounds = { bytesMax, smallBytesMax: options.bodyBytesMax }
 
   app.post<{ Body: CompletionRequest; Headers: CompletionHeaders }>(
     '/api/v1/chat/completions',
     {
       config: { ...config, fieldPlaces },
       schema: completionSchema,
-      onRequest: requireChatKey(services),
+      bodyLimit: bytesMax,
+      onRequest: [requireChatKey(services), guardLargeBodies(services, bodyBounds)],
       errorHandler: judgeKeyFirst(services),
     },
     async (request, reply) => {
@@ -86,6 +90,8 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
       )
     },
   )
+
+  responsesRoutes(app, services, options)
 
   app.get(
     '/api/v1/models',
@@ -129,13 +135,14 @@ function chatCall(
     variables: {},
     messages: callMessages(body),
     parameters: passedParameters(body),
-    unsupported: unhonouredParameters(body),
+    unsupported: unsupportedParameters(body),
   }
 }
 
 function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlaces {
-  const { agent, [HEADER]: conversation = '' } = request.headers
-  const conversationPlace = conversation === '' ? inBody('metadata', 'conversation_id') : inHeader(HEADER)
+  const { agent, [CONVERSATION_HEADER]: conversation = '' } = request.headers
+  const conversationPlace =
+    conversation === '' ? inBody('metadata', 'conversation_id') : inHeader(CONVERSATION_HEADER)
   return {
     agent: agent === undefined ? inBody('model') : inHeader('agent'),
     appId: inBody('model'),
@@ -151,10 +158,10 @@ function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlac
  * when they have no value.
  */
 function conversationOf({
-  headers: { [HEADER]: header = '' },
+  headers: { [CONVERSATION_HEADER]: header = '' },
   body: { metadata },
 }: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>): string {
-  return header === '' ? (metadata?.conversation_id ?? '') : idOfHeader(HEADER, header)
+  return header === '' ? (metadata?.conversation_id ?? '') : idOfHeader(CONVERSATION_HEADER, header)
 }
 
 function modelRecord({ id, platform }: { id: string; platform: string }) {
@@ -167,13 +174,6 @@ function modelOf(services: Services, request: FastifyRequest, id: string) {
   return modelRecord(model)
 }
 
-const AGENT_HEADER = Type.Optional(
-  Type.String({
-    description:
-      'The id of the agent that answers. It takes precedence over `model`, of which then only the app (what follows the slash) counts.',
-  }),
-)
-
 const completionSchema = {
   tags: ['openai'],
   operationId: 'createCompletion',
@@ -184,12 +184,7 @@ const completionSchema = {
   security: [{ apiKey: [] }],
   headers: Type.Object({
     agent: AGENT_HEADER,
-    [HEADER]: Type.Optional(
-      Type.String({
-        description:
-          'The id of the conversation to continue. It must be percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII.',
-      }),
-    ),
+    [CONVERSATION_HEADER]: ConversationHeader,
   }),
   body: ref(CompletionRequestSchema),
   response: {

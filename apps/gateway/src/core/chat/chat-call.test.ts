@@ -52,7 +52,10 @@ function callOf(more: Partial<ChatCall> = {}): ChatCall {
   }
 }
 
-const resolve = (more: Partial<ChatCall>, allowed?: string[]) => resolveCall(agents, callOf(more), allowed)
+const ISSUED = 'http://localhost:8080/files/token/a.png'
+const isIssued = (url: string) => url === ISSUED
+const resolve = (more: Partial<ChatCall>, allowed?: string[]) =>
+  resolveCall(agents, callOf(more), isIssued, allowed)
 
 function refusal(
   more: Partial<ChatCall>,
@@ -91,7 +94,7 @@ test('errors are reported in a fixed order: agent, ids, app, required ids, files
     refusal({ agent: 'fastgpt', appId: ' ', files }),
     refusal({ agent: 'hiagent', conversationId: ' ', chatId: 'c', files }),
     refusal({ agent: 'dify', files }),
-  ].map((told) => told?.reason)
+  ].map((problem) => problem?.reason)
   expect(reasons).toEqual([
     'unknown_agent',
     'invalid_request',
@@ -171,12 +174,12 @@ test.each([
   ['a list of URLs', { docs: ['https://files.example.com/a', 'http://[::1]/'] }, 'docs[1]'],
   ['anything deep down', { a: { b: [{ c: 'file:///etc/passwd' }] } }, 'a.b[0].c'],
 ])('variables that hold files as %s accept only public URLs', (_kind, variables, place) => {
-  const told = refusal({ variables })
-  expect(told?.reason).toBe('invalid_request')
-  expect(told?.detail).toMatch(`variables.${place}: expected `)
+  const problem = refusal({ variables })
+  expect(problem?.reason).toBe('invalid_request')
+  expect(problem?.detail).toMatch(`variables.${place}: expected `)
 })
 
-test('a variable may be any string or contain values that are no URLs', () => {
+test('a variable may be any string, or contain values that are not URLs', () => {
   const variables = {
     homepage: 'http://localhost:3000',
     doc: { type: 'image', transfer_method: 'remote_url', url: 'https://files.example.com/a.png' },
@@ -280,4 +283,20 @@ test('tools that name a server must not name a private one', () => {
     'tools[1].server_url: expected a publicly reachable URL.',
   )
   expect(refusal(modelCall('openai', { parameters: { tools: tools.slice(0, 1) } }))).toBeUndefined()
+})
+
+test('messages may contain at most 20 different uploaded files, which counts no other URL and no repetition', () => {
+  const isUploaded = (url: string) => url.startsWith('http://localhost:8080/files/')
+  const withImages = (urls: readonly string[]) => {
+    const content = urls.map((url) => ({ type: 'image_url', image_url: { url } }))
+    const call = modelCall('openai', { messages: [{ role: 'user', content }] })
+    return resolveCall(agents, callOf(call), isUploaded)
+  }
+  const uploaded = Array.from({ length: 21 }, (_, index) => `http://localhost:8080/files/t/${index}.png`)
+  const others = Array.from({ length: 21 }, (_, index) => `https://files.example.com/${index}.png`)
+  expect(withImages([...uploaded.slice(1), ...uploaded.slice(1), ...others]).hasOwnFiles).toBe(true)
+  expect(withImages(others).hasOwnFiles).toBe(false)
+  expect(() => withImages(uploaded)).toThrow(
+    expect.objectContaining({ detail: 'messages: expected at most 20 uploaded files.' }),
+  )
 })

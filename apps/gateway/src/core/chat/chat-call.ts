@@ -2,10 +2,14 @@ import type { Adapter, Agent, AgentApp, CallMessage } from '#core/agents/adapter
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail, refuseField } from '#core/errors.ts'
+import type { FieldPath } from '#core/field-path.ts'
 import { isLongerThan } from '#core/input-rules.ts'
 import type { CallFace } from '#core/usage/ledger.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
 import {
+  type CallFile,
+  type FileRules,
+  fileUrlsOf,
   lastUserPrompt,
   publicMessages,
   requireMessages,
@@ -27,8 +31,11 @@ export interface ChatCall {
   readonly chatId: string
   readonly conversationId: string
   readonly stream: boolean
+  /** Whether the call ends when its key is revoked or expires; otherwise the key is checked at its admission alone. */
+  readonly endsWithKey?: boolean
   readonly query: string
-  readonly files: readonly string[]
+  /** URLs; on faces with messages they may also be files that the request carries. */
+  readonly files: readonly CallFile[]
   readonly endUser: string
   readonly variables: Readonly<Record<string, unknown>>
   /** Set by faces whose requests carry the whole message array; `query` and `files` are then derived from it. */
@@ -38,12 +45,27 @@ export interface ChatCall {
   /** Whether the agent is named by `model` alone, without an `Agent` header. */
   readonly isAgentInModel?: boolean
   readonly parameters?: Readonly<Record<string, unknown>>
+  /**
+   * Whether the gateway keeps the turn for an agent without memory although the request carries messages; the turns kept
+   * before then stand for what the messages repeat of them.
+   */
+  readonly keepsTurn?: boolean
+  /** The earlier call whose conversation goes on. */
+  readonly continued?: Continued | undefined
   /** Parameters of the request that are supported only by agents that take the message array as it is. */
   readonly unsupported?: readonly string[]
 }
 
+/** An earlier call whose conversation a call continues, and the field that names it. */
+export interface Continued {
+  readonly callId: string
+  readonly field: FieldPath
+}
+
 /** A call whose agent, app and conversation have been resolved. */
 export interface ResolvedCall extends ChatCall {
+  /** The field of each of `files`. */
+  readonly fileFields: readonly FieldPath[]
   readonly target: Agent
   readonly adapter: Adapter
   readonly app: AgentApp | undefined
@@ -51,6 +73,8 @@ export interface ResolvedCall extends ChatCall {
   readonly ledgerApp: string
   /** The client's id of the conversation; empty if the call starts a new one. */
   readonly clientConversationId: string
+  /** Whether files must be looked up or sent by the gateway: URLs that it issued, or files that the request carries. */
+  readonly hasOwnFiles: boolean
 }
 
 export const ID_CHARACTERS_MAX = 256
@@ -60,6 +84,7 @@ export const ID_CHARACTERS_MAX = 256
  * database query. The checks run in a fixed order (agent, app, required ids, files), so that a call with several errors
  * always gets the same one.
  *
+ * @param isIssued - whether a URL of a file was issued by the gateway
  * @param allowed - the agents and apps that the caller's key is restricted to; error messages name no others
  * @throws Problem `unknown_agent`, `model_not_found`, `app_not_found`, `app_id_required`, `conversation_id_required` or
  * `invalid_request`
@@ -67,13 +92,15 @@ export const ID_CHARACTERS_MAX = 256
 export function resolveCall(
   agents: ReadonlyMap<string, Agent>,
   raw: ChatCall,
+  isIssued: FileRules['isIssued'],
   allowed: readonly string[] = [],
 ): ResolvedCall {
   const target = findAgent(agents, raw, allowed)
   const { adapter } = target
   requirePlainIds(raw)
   const app = findApp(agents, target, raw, allowed)
-  const call = withPrompt(raw, target, adapter)
+  const rules = { isIssued, takesInlineFiles: adapter.uploadFile !== undefined }
+  const call = withPrompt(raw, target, rules)
   const requires = adapter.requires(target)
   if (requires.includes('app_id') && app === undefined && isBlank(call.appId)) {
     fail('app_id_required', {
@@ -88,7 +115,7 @@ export function resolveCall(
       detail: `agent ${target.id} needs a real value.`,
     })
   }
-  requireFiles(call)
+  requireFiles(call, rules)
   requirePublicVariables(call.variables)
   return {
     ...call,
@@ -97,7 +124,21 @@ export function resolveCall(
     app,
     ledgerApp: app?.id ?? (takesAnyApp(target) ? call.appId.trim() : ''),
     clientConversationId: conversationOf(call, requires.includes('conversation_id')),
+    hasOwnFiles: hasOwnFiles(call, adapter.context(target) === 'gateway', isIssued),
   }
+}
+
+function hasOwnFiles(
+  { files, messages }: ChatCall,
+  sendsMessages: boolean,
+  isIssued: FileRules['isIssued'],
+): boolean {
+  if (files.some((file) => typeof file !== 'string' || isIssued(file))) return true
+  if (!sendsMessages || messages === undefined) return false
+  const issued = new Set(fileUrlsOf(messages).flatMap(([, url]) => (isIssued(url) ? url : [])))
+  // Each of them is looked up, and some are read into memory. The platform bounds the number of the others.
+  if (issued.size > FILES_MAX) refuseField(['messages'], `expected at most ${FILES_MAX} uploaded files.`)
+  return issued.size > 0
 }
 
 /** `conversation_id` if the agent requires it; otherwise `chat_id`, and `conversation_id` where that is blank. */
@@ -106,25 +147,31 @@ function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: 
   return isBlank(id) ? '' : id
 }
 
+type FileFields = Pick<ResolvedCall, 'fileFields'>
+
 /** Derives the query and the files for the platform if the call carries messages instead of one query. */
-function withPrompt(call: ChatCall, agent: Agent, adapter: Adapter): ChatCall {
-  const { messages, unsupported = [] } = call
+function withPrompt(raw: ChatCall, agent: Agent, rules: FileRules): ChatCall & FileFields {
+  const { messages, unsupported = [] } = raw
+  const call = { ...raw, fileFields: raw.files.map((_, index) => ['files', index]) }
   if (messages === undefined) {
     if (isBlank(call.query)) refuseField(['query'], 'expected a string that is not blank.')
     return call
   }
   requireMessages(messages)
-  if (adapter.context(agent) === 'gateway') {
+  if (agent.adapter.context(agent) === 'gateway') {
     requirePublicTools(call.parameters?.tools)
-    return { ...call, messages: publicMessages(messages) }
+    return { ...call, messages: publicMessages(messages, rules) }
   }
   const [name] = unsupported
   if (name !== undefined) {
     refuseField([name], `agent ${agent.id} does not support it; expected it to be left out.`)
   }
-  const prompt = isBlank(call.conversationId) ? wholePrompt(messages) : lastUserPrompt(messages)
-  if (isBlank(prompt.query)) refuseField(['messages'], 'expected a user message that is not blank.')
-  return { ...call, ...prompt }
+  const { query, files } =
+    isBlank(call.conversationId) && call.continued === undefined
+      ? wholePrompt(messages, rules)
+      : lastUserPrompt(messages, rules)
+  if (isBlank(query)) refuseField(['messages'], 'expected a user message that is not blank.')
+  return { ...call, query, files: files.map(({ file }) => file), fileFields: files.map(({ field }) => field) }
 }
 
 /**
@@ -216,13 +263,14 @@ function requirePlainId(field: string, id: string): void {
 /** The C0 and C1 control characters and DEL, which would break headers, log lines and database texts. */
 const CONTROL = /\p{Cc}/u
 
-function requireFiles({ files }: ChatCall): void {
+function requireFiles({ files, fileFields }: ChatCall & FileFields, { isIssued }: FileRules): void {
   if (files.length > FILES_MAX) {
     refuseField(['files'], `expected at most ${FILES_MAX} URLs.`)
   }
   for (const [index, file] of files.entries()) {
+    if (typeof file !== 'string' || isIssued(file)) continue
     const problem = fileUrlProblem(file)
-    if (problem !== undefined) refuseField(['files', index], `expected ${problem}.`)
+    if (problem !== undefined) refuseField(fileFields[index] ?? ['files'], `expected ${problem}.`)
   }
 }
 

@@ -11,6 +11,7 @@ export function chatOf(
     conversationId: 'chat-1',
     model: 'dify',
     reasoning: false,
+    takesParameters: false,
     created: 1_700_000_000,
     events: {
       async read(take) {

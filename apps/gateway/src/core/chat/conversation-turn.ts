@@ -6,10 +6,13 @@ import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { handled } from '#core/handled.ts'
 import type { Admitted } from '#core/usage/ledger.ts'
+import { type AttachDeps, attachFiles } from './attach-files.ts'
 import type { ResolvedCall } from './chat-call.ts'
 import type { Conversations, Mapping } from './conversations.ts'
 import type { DerivedIds } from './derived-ids.ts'
 import { KeptAnswer } from './kept-answer.ts'
+import { withTurns } from './kept-messages.ts'
+import { OpeningFailed } from './opening-failed.ts'
 
 /** One call's turn in its conversation: what is sent to the platform, and what is stored of the reply. */
 export interface ConversationTurn {
@@ -19,38 +22,37 @@ export interface ConversationTurn {
   saw(events: readonly ChatEvent[]): void
   /** Receives the platform's id of the conversation, as often as the platform sends it. */
   named(platformId: string): void
+  /**
+   * Builds the request anew after a failure that this can cure: the platform no longer knows a file that an earlier call
+   * brought there. Undefined for every other failure. Used at most once.
+   */
+  renewed?: (failure: Failure) => Promise<AgentCall> | undefined
   /** Ends a complete reply. Resolves when the next turn can see this one; undefined if there is nothing to wait for. */
   complete(): Promise<void> | undefined
   /** Ends a failed reply; without a failure, one that was cancelled. */
   failed(failure: Failure | undefined): Promise<void>
 }
 
-export interface TurnDeps {
+export interface TurnDeps extends AttachDeps {
   readonly conversations: Conversations
   readonly derivedIds: DerivedIds
-  readonly upstream: Upstream
   /** A longer turn is never sent again, so no more of an answer than this is collected. */
   readonly keptCharactersMax: number
 }
 
-export interface TurnRequest {
+/** What the opening of a turn can learn of the end of its call, which may come first: the client may disconnect meanwhile. */
+export interface CallEnding {
+  isOver(): boolean
+  /** Sets the one listener that is called when the call ends. */
+  onOver(listener: () => void): void
+}
+
+export interface TurnRequest extends CallEnding {
   readonly call: ResolvedCall
   readonly callId: string
   readonly admitted: Admitted
   /** The client's id of the conversation. */
   readonly conversationId: string
-  /** Whether the call has ended in the meantime, for example because the client disconnected. */
-  isOver(): boolean
-}
-
-/** Thrown when a platform fails to create a conversation. */
-export class OpeningFailed extends Error {
-  readonly failure: Failure
-
-  constructor(failure: Failure) {
-    super(failure.reason)
-    this.failure = failure
-  }
 }
 
 /**
@@ -61,9 +63,52 @@ export class OpeningFailed extends Error {
  * @throws Problem `conversation_busy`, `conversation_not_found`
  */
 export function openTurn(deps: TurnDeps, request: TurnRequest): ConversationTurn | Promise<ConversationTurn> {
+  const { call, admitted } = request
+  const baseCall = agentCall(call, deps.derivedIds.endUserId(admitted.ownerId, call.endUser))
+  return call.hasOwnFiles ? turnWithFiles(deps, request, baseCall) : enterTurn(deps, request, baseCall)
+}
+
+async function turnWithFiles(
+  deps: TurnDeps,
+  request: TurnRequest,
+  baseCall: AgentCall,
+): Promise<ConversationTurn> {
+  const { call, admitted, onOver } = request
+  const attached = await attachFiles(deps, { call, agentCall: baseCall, ownerId: admitted.ownerId, onOver })
+  const { renewed, release } = attached
+  let turn: ConversationTurn
+  try {
+    turn = await enterTurn(deps, request, attached.agentCall)
+  } catch (error) {
+    release()
+    throw error
+  }
+  const { call: turnCall } = turn
+  const withRelease: ConversationTurn = {
+    ...turn,
+    complete() {
+      release()
+      return turn.complete()
+    },
+    failed(failure) {
+      release()
+      return turn.failed(failure)
+    },
+  }
+  if (renewed === undefined) return withRelease
+  return {
+    ...withRelease,
+    renewed: (failure) => renewed(failure)?.then(({ files }): AgentCall => ({ ...turnCall, files })),
+  }
+}
+
+function enterTurn(
+  deps: TurnDeps,
+  request: TurnRequest,
+  baseCall: AgentCall,
+): ConversationTurn | Promise<ConversationTurn> {
   const { call, admitted, conversationId } = request
   const { derivedIds } = deps
-  const baseCall = agentCall(call, derivedIds.endUserId(admitted.ownerId, call.endUser))
   switch (call.adapter.context(call.target)) {
     case 'client': {
       const derived = conversationKey(derivedIds, call, admitted, conversationId)
@@ -73,7 +118,9 @@ export function openTurn(deps: TurnDeps, request: TurnRequest): ConversationTurn
       return mappedTurn(deps, request, baseCall)
     case 'gateway':
       // A request with the whole message array brings its own context.
-      return call.messages === undefined ? rememberedTurn(deps, request, baseCall) : plainTurn(baseCall)
+      return call.messages === undefined || call.keepsTurn
+        ? rememberedTurn(deps, request, baseCall)
+        : plainTurn(baseCall)
     case 'none':
       return plainTurn(baseCall)
   }
@@ -87,7 +134,10 @@ function agentCall(call: ResolvedCall, endUser: string): AgentCall {
     stream: call.stream,
     query: call.query,
     messages: call.messages,
-    files: call.files.map(agentFile),
+    // Those that the gateway has itself are attached separately.
+    files: call.hasOwnFiles
+      ? []
+      : call.files.flatMap((file) => (typeof file === 'string' ? agentFile(file) : [])),
     variables: call.variables,
     platformConversationId: undefined,
     endUser,
@@ -117,12 +167,20 @@ async function rememberedTurn(
   // A conversation that starts with this call has no turns yet, so the query is saved.
   const turns = call.clientConversationId === '' ? [] : await conversations.turns(key)
   const answer = new KeptAnswer(keptCharactersMax)
+  const { messages, question } = withTurns(
+    turns,
+    baseCall.messages ?? [userMessage(call.query, baseCall.files)],
+  )
   return {
-    ...plainTurn({ ...baseCall, messages: [...turns, userMessage(call.query, baseCall.files)] }),
+    ...plainTurn({ ...baseCall, messages }),
     saw(events) {
       for (const event of events) answer.add(event)
     },
-    complete: () => conversations.remember(key, callId, call.query, answer.text),
+    // A reply that only calls tools is no turn yet: the client repeats it with what the tools return.
+    complete: () =>
+      call.messages !== undefined && answer.text === ''
+        ? undefined
+        : conversations.remember(key, callId, question, answer.text),
   }
 }
 

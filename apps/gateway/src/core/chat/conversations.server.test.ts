@@ -197,8 +197,8 @@ test('a batch of turns that takes too long is written in smaller ones', async ()
   await Promise.all(questions.map((question) => slow.remember('slow', systemRuntime.newId(), question, 'a')))
   expect(sizes.slice(0, 3)).toEqual([8, 4, 2])
   const kept = createConversations({ sql: database.sql, runtime: systemRuntime, bounds })
-  const asked = (await kept.turns('slow')).filter(({ role }) => role === 'user')
-  expect(asked.map(({ content }) => content).sort()).toEqual(questions)
+  const userTurns = (await kept.turns('slow')).filter(({ role }) => role === 'user')
+  expect(userTurns.map(({ content }) => content).sort()).toEqual(questions)
 })
 
 test('turns past their retention are deleted, a bounded number at a time', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createDerivedIds } from './derived-ids.ts'
 
 const derivedIds = createDerivedIds(() => 'the secret of an installation')
-const stranger = createDerivedIds(() => 'the secret of another one')
+const otherInstallation = createDerivedIds(() => 'the secret of another one')
 
 test('an id is the same for every call and reveals nothing of its parts', () => {
   const key = derivedIds.conversationKey(['owner', 'ann', 'agent', 'app', 'chat-1'])
@@ -18,7 +18,7 @@ test('another owner, end user, client id or installation gives another id', () =
     derivedIds.conversationKey(['other', 'ann', 'chat-1']),
     derivedIds.conversationKey(['owner', 'bob', 'chat-1']),
     derivedIds.conversationKey(['owner', 'ann', 'chat-2']),
-    stranger.conversationKey(['owner', 'ann', 'chat-1']),
+    otherInstallation.conversationKey(['owner', 'ann', 'chat-1']),
     // The same text, divided differently.
     derivedIds.conversationKey(['owner', 'ann', 'x|chat-1']),
     derivedIds.conversationKey(['owner', 'ann|x', 'chat-1']),

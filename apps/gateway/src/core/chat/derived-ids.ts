@@ -13,6 +13,11 @@ export interface DerivedIds {
   conversationKey(parts: readonly string[]): string
   /** 20 characters `[0-9a-f]`, the longest that HiAgent accepts. */
   endUserId(ownerId: string, endUser: string): string
+  /**
+   * Identifies this installation in the names of its files, so that a sweep never takes another installation's files in the
+   * same bucket or folder for its own: 8 characters of base64url.
+   */
+  installation(): string
 }
 
 /** Size of the cache of end users' ids. The same end users call repeatedly, and the HMAC costs more than the lookup. */
@@ -28,6 +33,7 @@ export function createDerivedIds(secret: () => string): DerivedIds {
   const endUserIds = new BoundedMap<string, string>(END_USER_IDS_MAX)
   return {
     conversationKey: (parts) => derive('key', ...parts),
+    installation: () => Buffer.from(derive('installation'), 'hex').toString('base64url').slice(0, 8),
     endUserId(ownerId, endUser) {
       // All owner ids have the same length, so the concatenation is unambiguous.
       const known = endUserIds.get(ownerId + endUser)

@@ -30,6 +30,6 @@ test.each<ChatEvent>([
   { type: 'usage', usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 } },
   { type: 'end', reason: 'stop' },
   { type: 'error', failure: { reason: 'agent_error' } },
-])('%j is no detail', (event) => {
+])('%j is not a detail', (event) => {
   expect(detailOf(event)).toBeUndefined()
 })

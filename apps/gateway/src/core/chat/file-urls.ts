@@ -27,36 +27,53 @@ export interface UrlFinding {
   readonly expected: string
 }
 
+export interface UrlExceptions {
+  /** Whether a field is only ever read as text and can be skipped. */
+  readonly isText?: ((name: string) => boolean) | undefined
+  /** Whether a URL is replaced before the value is sent, as those are that the gateway issued, in the fields for URLs. */
+  readonly isReplaced?: ((url: string, field: FieldPath) => boolean) | undefined
+}
+
 /**
  * Searches a value of unknown shape, at any depth, for strings that begin like a URL, and returns the first that is not
  * public. Field names are not considered, because servers differ in the fields from which they read URLs. `data:` URLs
  * carry their content and are accepted.
- *
- * @param isText - whether a field is only ever read as text and can be skipped
  */
 export function findRefusedUrl(
   value: unknown,
   field: FieldPath,
-  isText: (name: string) => boolean = () => false,
+  exceptions: UrlExceptions = {},
 ): UrlFinding | undefined {
   if (typeof value === 'string') {
     if (!LIKE_A_URL.test(value)) return undefined
     const [url = ''] = value.trim().split(/\s/, 1)
+    if (exceptions.isReplaced?.(value, field)) return undefined
     const expected = fileUrlProblem(url)
     return expected === undefined ? undefined : { field, expected }
   }
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, child] of Object.entries(value)) {
-    if (isText(name)) continue
+    if (exceptions.isText?.(name)) continue
     const place = [...field, Array.isArray(value) ? Number(name) : name]
-    const finding = findRefusedUrl(child, place, isText)
+    const finding = findRefusedUrl(child, place, exceptions)
     if (finding !== undefined) return finding
   }
   return undefined
 }
 
-/** Matches URLs with and without a scheme, including forms that only lenient parsers accept. */
-const LIKE_A_URL = /^\s*(?:(?:https?|ftp|file):\S|[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}\S)/i
+/** What parsers of URLs remove, wherever it is. */
+const GAP = '[\\t\\n\\r]*'
+const [HTTP, FTP, FILE] = ['http', 'ftp', 'file'].map((scheme) => [...scheme].join(GAP))
+const SLASH = `${GAP}[\\\\/]`
+
+/**
+ * Matches URLs with and without a scheme, including forms that only lenient parsers accept. The length of a scheme is bounded,
+ * so that a file in base64 is not searched for its end.
+ */
+const LIKE_A_URL = new RegExp(
+  `^[\\0-\\x20\\s]*(?:(?:${HTTP}(?:${GAP}s)?|${FTP}|${FILE})${GAP}:${GAP}\\S|[a-z]${GAP}(?:[a-z0-9+.-]${GAP}){0,99}:${SLASH}${SLASH}|[\\\\/]${SLASH}${GAP}\\S)`,
+  'i',
+)
 
 /**
  * The URL parser has already normalized every notation of an IPv4 address (hexadecimal, octal, a single number) to dotted

@@ -46,7 +46,7 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
     ['a video beside a text', { ...text, video_url: { url: PRIVATE } }, 'video_url.url'],
     ['a URL in place of audio', { type: 'input_audio', input_audio: { data: PRIVATE } }, 'input_audio.data'],
     ['another scheme', { type: 'image_url', image_url: { url: 'file:///etc/passwd' } }, 'image_url.url'],
-  ])('a private URL in %s is refused', (_what, part, field) => {
+  ])('a private URL in %s is rejected', (_what, part, field) => {
     expect(refusalOf(() => read([text, part]))).toMatch(`messages[0].content[1].${field}: expected `)
     expect(refusalOf(() => read(part))).toMatch(`messages[0].content.${field}: expected `)
   })
@@ -62,7 +62,7 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
     undefined,
     7,
     '__proto__',
-  ])('a part of type %o is refused by name, whatever its URL', (type) => {
+  ])('a part of the unknown type %o is rejected, and the error names the type', (type) => {
     const part = { type, [String(type)]: { url: PUBLIC } }
     const expected = 'expected one of text, image_url, file, input_audio.'
     expect(refusalOf(() => read([text, part]))).toBe(`messages[0].content[1].type: ${expected}`)
@@ -91,6 +91,73 @@ describe.each(Object.entries(WAYS))('for %s', (_name, read) => {
   })
 })
 
+describe('URLs that the gateway issued', () => {
+  const ISSUED = 'http://127.0.0.1:8080/files/token/a.png'
+  const rules = { isIssued: (url: string) => url === ISSUED, takesInlineFiles: true }
+  const ways = {
+    'openai agents': (part: object) => publicMessages([{ role: 'user', content: [part] }], rules),
+    'the others': (part: object) => lastUserPrompt([{ role: 'user', content: [part] }], rules),
+  }
+
+  test.each(Object.entries(ways))('are accepted for %s in every field for URLs', (_name, read) => {
+    const parts = [
+      { type: 'image_url', image_url: { url: ISSUED } },
+      { type: 'image_url', image_url: ISSUED },
+      ...['url', 'file_url', 'file_data'].map((name) => ({ type: 'file', file: { [name]: ISSUED } })),
+      { type: 'file', file: ISSUED },
+    ]
+    for (const part of parts) expect(refusalOf(() => read(part))).toBeUndefined()
+  })
+
+  test.each(Object.entries(ways))(
+    'are like any other URL for %s in fields whose URLs are not looked up',
+    (_name, read) => {
+      const image = { type: 'image_url', image_url: { url: ISSUED } }
+      for (const [part, field] of [
+        [{ ...image, image_url: { url: ISSUED, thumbnail: ISSUED } }, 'image_url.thumbnail'],
+        [{ ...image, file: { file_data: ISSUED } }, 'file.file_data'],
+        [{ type: 'input_audio', input_audio: { data: ISSUED } }, 'input_audio.data'],
+      ] as const) {
+        expect(refusalOf(() => read(part))).toBe(
+          `messages[0].content[0].${field}: expected a publicly reachable URL.`,
+        )
+      }
+    },
+  )
+})
+
+describe('a file that the request carries', () => {
+  const rules = { isIssued: () => false, takesInlineFiles: true }
+  const read = (file_data: string) =>
+    lastUserPrompt(
+      [{ role: 'user', content: [{ type: 'file', file: { filename: 'a.png', file_data } }] }],
+      rules,
+    )
+
+  test.each(['data:image/png;base64,AA==', 'data:image/png;base64,AA', 'data:;base64,AAAA', DATA])(
+    '%s is passed on with its name',
+    (dataUrl) => {
+      const field = ['messages', 0, 'content', 0, 'file', 'file_data']
+      expect(read(dataUrl).files).toEqual([{ file: { dataUrl, filename: 'a.png' }, field }])
+    },
+  )
+
+  test.each([
+    'data:,',
+    'data:text/plain,hello',
+    'data:text/plain;base64,',
+    'data:text/plain;base64,A',
+    'data:text/plain;base64,A===',
+    'data:text/plain;base64,AA-_',
+    'data:text/plain;base64,AAAA\n',
+    'data:text/plain;base64,AA AA',
+  ])('%o is rejected: empty, or not base64', (dataUrl) => {
+    expect(refusalOf(() => read(dataUrl))).toMatch(
+      /^messages\[0\]\.content\[0\]\.file\.file_data: expected a data: URL in base64/,
+    )
+  })
+})
+
 describe('openai agents', () => {
   test('receive parts of known types unchanged, and a single part in an array', () => {
     const parts = [
@@ -105,7 +172,7 @@ describe('openai agents', () => {
     expect(WAYS['openai agents'](parts[1])).toEqual([parts[1]])
   })
 
-  test('receive no refusals and no empty array in their place', () => {
+  test('receive no refusal parts, and no empty array in place of them', () => {
     const refusal = { type: 'refusal', refusal: 'no' }
     const text = { type: 'text', text: 'hello' }
     expect(WAYS['openai agents']([refusal, text])).toEqual([text])
@@ -129,6 +196,8 @@ describe('openai agents', () => {
 })
 
 describe('other agents', () => {
+  const BY_URL_ALONE = 'expected a URL; this agent takes files by URL alone.'
+
   test('receive texts and the URLs of files, one for each part', () => {
     const content = [
       { type: 'text', text: 'one' },
@@ -139,21 +208,24 @@ describe('other agents', () => {
     ]
     expect(lastUserPrompt([{ role: 'user', content }])).toEqual({
       query: 'one\ntwo',
-      files: [PUBLIC, `${PUBLIC}?2`],
+      files: [
+        { file: PUBLIC, field: ['messages', 0, 'content', 1, 'image_url', 'url'] },
+        { file: `${PUBLIC}?2`, field: ['messages', 0, 'content', 3, 'file', 'file_url'] },
+      ],
     })
   })
 
   test.each([
-    [{ type: 'image_url', image_url: { url: DATA } }, 'image_url.url: expected an http or https URL.'],
-    [{ type: 'file', file: { file_data: DATA } }, 'file.file_data: expected an http or https URL.'],
-    [{ type: 'file', file: { file_id: 'f' } }, 'file: expected a URL; this agent takes files by URL alone.'],
+    [{ type: 'image_url', image_url: { url: DATA } }, `image_url.url: ${BY_URL_ALONE}`],
+    [{ type: 'file', file: { file_data: DATA } }, `file.file_data: ${BY_URL_ALONE}`],
+    [{ type: 'file', file: { file_id: 'f' } }, `file: ${BY_URL_ALONE}`],
     [
       { type: 'input_audio', input_audio: { data: '' } },
       'type: this agent takes parts of type text, image_url and file.',
     ],
-  ])('cannot receive %o', (part, told) => {
+  ])('cannot receive %o', (part, expected) => {
     expect(refusalOf(() => lastUserPrompt([{ role: 'user', content: [part] }]))).toBe(
-      `messages[0].content[0].${told}`,
+      `messages[0].content[0].${expected}`,
     )
   })
 

@@ -1,13 +1,38 @@
-import type { CallMessage } from '#core/agents/adapter.ts'
+import type { CallMessage, FileByUrl } from '#core/agents/adapter.ts'
 import { refuseField } from '#core/errors.ts'
-import type { FieldPath } from '#core/field-path.ts'
+import { type FieldPath, joinPath } from '#core/field-path.ts'
 import { requireOneOf } from '#core/input-rules.ts'
-import { fileUrlProblem, findRefusedUrl } from './file-urls.ts'
+import { fileUrlProblem, findRefusedUrl, type UrlExceptions } from './file-urls.ts'
+
+/** A file of a call: its URL, or a file that the request itself carries. */
+export type CallFile = string | InlineFile
+
+/** A file and the field of the request that it is in. */
+export interface NamedFile {
+  readonly field: FieldPath
+  readonly file: CallFile
+}
+
+export interface InlineFile {
+  /** A `data:` URL in base64. */
+  readonly dataUrl: string
+  readonly filename: string | undefined
+}
+
+/** What the files of a message may be. */
+export interface FileRules {
+  /** Whether the gateway issued a URL; it is accepted even if it is not public, since the gateway knows its file. */
+  isIssued(url: string): boolean
+  /** Whether the agent can receive files that the request carries. */
+  readonly takesInlineFiles: boolean
+}
+
+const EXTERNAL_URLS_ONLY: FileRules = { isIssued: () => false, takesInlineFiles: false }
 
 /** The request of a platform that takes no message array: one text and its files. */
 export interface Prompt {
   readonly query: string
-  readonly files: readonly string[]
+  readonly files: readonly NamedFile[]
 }
 
 /**
@@ -15,11 +40,14 @@ export interface Prompt {
  *
  * @throws Problem `invalid_request` if there is no user message
  */
-export function lastUserPrompt(messages: readonly CallMessage[]): Prompt {
+export function lastUserPrompt(
+  messages: readonly CallMessage[],
+  rules: FileRules = EXTERNAL_URLS_ONLY,
+): Prompt {
   const index = messages.findLastIndex(({ role }) => role === 'user')
   const message = messages[index]
   if (message === undefined) refuseField(['messages'], 'expected a message of role user.')
-  return promptOf(message, index)
+  return promptOf(message, index, rules)
 }
 
 /**
@@ -28,10 +56,10 @@ export function lastUserPrompt(messages: readonly CallMessage[]): Prompt {
  *
  * @throws Problem `invalid_request` if there is no user message
  */
-export function wholePrompt(messages: readonly CallMessage[]): Prompt {
-  if (messages.length === 1) return lastUserPrompt(messages)
-  lastUserPrompt(messages)
-  const prompts = messages.map(promptOf)
+export function wholePrompt(messages: readonly CallMessage[], rules: FileRules = EXTERNAL_URLS_ONLY): Prompt {
+  if (messages.length === 1) return lastUserPrompt(messages, rules)
+  lastUserPrompt(messages, rules)
+  const prompts = messages.map((message, index) => promptOf(message, index, rules))
   const paragraphs = messages.map(
     ({ role }, index) => `${ROLE_LABELS.get(role) ?? role}: ${prompts[index]?.query ?? ''}`,
   )
@@ -63,17 +91,62 @@ export function requireMessages(messages: readonly CallMessage[]): void {
  *
  * @throws Problem `invalid_request` with the path of the field
  */
-export function publicMessages(messages: readonly CallMessage[]): readonly CallMessage[] {
+export function publicMessages(
+  messages: readonly CallMessage[],
+  rules: FileRules = EXTERNAL_URLS_ONLY,
+): readonly CallMessage[] {
   return messages.map((message, index) => {
-    requirePublicUrls(message.extra, ['messages', index], isMessageText)
+    requirePublicUrls(message.extra, ['messages', index], { isText: isMessageText })
     const { content } = message
-    const parts = partsOf(message, index)
+    const parts = partsOf(message, index, rules)
     if (typeof content !== 'object' || content === null) return message
-    for (const part of parts) requireUrlFields(part)
+    for (const part of parts) requireUrlFields(part, rules)
     const kept = parts.filter(({ type }) => type !== 'refusal').map(({ fields }) => fields)
     // Servers reject an empty list of parts, which would remain of a message that is only a refusal.
     return { ...message, content: kept.length === 0 && parts.length > 0 ? '' : kept }
   })
+}
+
+/** The URLs of the files in the messages, each with the path of its field. */
+export function fileUrlsOf(
+  messages: readonly CallMessage[],
+): readonly (readonly [field: FieldPath, url: string])[] {
+  return messages.flatMap((message, index) =>
+    contentParts(message, index).flatMap(([field, fields]) => urlFields(fields, field)),
+  )
+}
+
+/** Replaces URLs of files; a `data:` URL moves to the field that servers read it from. */
+export function withFileUrls(
+  messages: readonly CallMessage[],
+  replacements: ReadonlyMap<string, FileByUrl>,
+): readonly CallMessage[] {
+  return messages.map((message, index) => {
+    const parts = contentParts(message, index)
+    const isAffected = parts.some(([field, fields]) =>
+      urlFields(fields, field).some(([, url]) => replacements.has(url)),
+    )
+    if (!isAffected) return message
+    return { ...message, content: parts.map(([field, fields]) => withFileUrl(fields, field, replacements)) }
+  })
+}
+
+function withFileUrl(fields: Fields, field: FieldPath, replacements: ReadonlyMap<string, FileByUrl>): Fields {
+  for (const [, url] of urlFields(fields, field)) {
+    const file = replacements.get(url)
+    if (file === undefined) continue
+    if (fields.type === 'file') return { ...fields, file: { filename: file.name, file_data: file.url } }
+    const image = fields.image_url
+    return { ...fields, image_url: { ...(isFields(image) ? image : {}), url: file.url } }
+  }
+  return fields
+}
+
+/** The content parts of a message that has been checked, each with its path. */
+function contentParts({ content }: CallMessage, index: number): [field: FieldPath, fields: Fields][] {
+  const field = ['messages', index, 'content']
+  const parts = Array.isArray(content) ? content : isFields(content) ? [content] : []
+  return parts.map((part, at) => [[...field, at], isFields(part) ? part : {}])
 }
 
 /**
@@ -81,12 +154,8 @@ export function publicMessages(messages: readonly CallMessage[]): readonly CallM
  *
  * @throws Problem `invalid_request` with the path of the field
  */
-export function requirePublicUrls(
-  value: unknown,
-  field: FieldPath,
-  isText?: (name: string) => boolean,
-): void {
-  const finding = findRefusedUrl(value, field, isText)
+export function requirePublicUrls(value: unknown, field: FieldPath, exceptions?: UrlExceptions): void {
+  const finding = findRefusedUrl(value, field, exceptions)
   if (finding !== undefined) refuseField(finding.field, `expected ${finding.expected}.`)
 }
 
@@ -104,16 +173,16 @@ function isMessageText(name: string): boolean {
   return MESSAGE_TEXTS.has(name)
 }
 
-function promptOf(message: CallMessage, index: number): Prompt {
+function promptOf(message: CallMessage, index: number, rules: FileRules): Prompt {
   if (typeof message.content === 'string') return { query: message.content, files: [] }
   const texts: string[] = []
-  const files: string[] = []
-  for (const part of partsOf(message, index)) {
+  const files: NamedFile[] = []
+  for (const part of partsOf(message, index, rules)) {
     const { type, field, text } = part
     if (type === 'text') texts.push(text)
     else if (type === 'input_audio') {
       refuseField([...field, 'type'], 'this agent takes parts of type text, image_url and file.')
-    } else if (type !== 'refusal') files.push(requireFileUrl(part))
+    } else if (type !== 'refusal') files.push(requireFile(part, rules))
   }
   return { query: texts.join('\n'), files }
 }
@@ -135,15 +204,15 @@ interface Part {
  * The checked content parts of a message; empty if its content is a string or absent. A single part is also accepted
  * without an array around it.
  */
-function partsOf({ content }: CallMessage, index: number): readonly Part[] {
+function partsOf({ content }: CallMessage, index: number, rules: FileRules): readonly Part[] {
   const field = ['messages', index, 'content']
   if (typeof content === 'string' || content === null || content === undefined) return []
-  if (Array.isArray(content)) return content.map((part, at) => checkedPart(part, [...field, at]))
-  if (isFields(content)) return [checkedPart(content, field)]
+  if (Array.isArray(content)) return content.map((part, index) => checkedPart(part, [...field, index], rules))
+  if (isFields(content)) return [checkedPart(content, field, rules)]
   return refuseField(field, 'expected a string, an array of parts or null.')
 }
 
-function checkedPart(part: unknown, field: FieldPath): Part {
+function checkedPart(part: unknown, field: FieldPath, { isIssued }: FileRules): Part {
   const fields = isFields(part) ? part : {}
   const type = PART_TYPES.find((known) => known === fields.type)
   if (type === undefined) {
@@ -153,7 +222,10 @@ function checkedPart(part: unknown, field: FieldPath): Part {
   const text = fields.text ?? (type === 'text' ? undefined : '')
   // The search for URLs skips this field, so it must not hold an object with URLs in it.
   if (typeof text !== 'string') refuseField([...field, 'text'], 'expected a string.')
-  requirePublicUrls(fields, field, isPartText)
+  // In any other field an issued URL would be sent as it is, without the check of its owner.
+  const isReplaced = (url: string, place: FieldPath) =>
+    isIssued(url) && urlFields(fields, field).some(([known]) => joinPath(known) === joinPath(place))
+  requirePublicUrls(fields, field, { isText: isPartText, isReplaced })
   return { type, field, text, fields }
 }
 
@@ -169,31 +241,50 @@ function isFields(value: unknown): value is Fields {
  * Requires valid URLs in the fields that are meant for URLs. The search for URLs is not enough there: a server may interpret
  * as a URL what does not look like one.
  */
-function requireUrlFields(part: Part): void {
-  for (const [field, url] of urlFields(part)) {
+function requireUrlFields({ fields, field: place }: Part, rules: FileRules): void {
+  for (const [field, url] of urlFields(fields, place)) {
     if (url.startsWith('data:') || field.at(-1) === 'file_data') continue
-    requireUrl(url, field)
+    requireUrl(url, field, rules)
   }
 }
 
-/** The URL of a file, for platforms that accept files only by URL. */
-function requireFileUrl(part: Part): string {
-  const [first] = urlFields(part)
-  if (first === undefined) {
-    refuseField([...part.field, part.type], 'expected a URL; this agent takes files by URL alone.')
-  }
-  const [field, url] = urlFields(part).find(([, text]) => fileUrlProblem(text) === undefined) ?? first
-  return requireUrl(url, field)
+/** The file of a part, for platforms that take no message array. */
+function requireFile({ type, field: place, fields }: Part, rules: FileRules): NamedFile {
+  const expected = rules.takesInlineFiles
+    ? 'expected a URL, or a data: URL in base64.'
+    : 'expected a URL; this agent takes files by URL alone.'
+  const found = urlFields(fields, place)
+  const [first] = found
+  if (first === undefined) return refuseField([...place, type], expected)
+  const inline = rules.takesInlineFiles ? found.find(([, text]) => text.startsWith('data:')) : undefined
+  if (inline !== undefined) return { field: inline[0], file: inlineFile(inline[1], inline[0], fields) }
+  const [field, url] = found.find(([, text]) => urlProblem(text, rules) === undefined) ?? first
+  if (url.startsWith('data:')) refuseField(field, expected)
+  return { field, file: requireUrl(url, field, rules) }
 }
 
-function requireUrl(url: string, field: FieldPath): string {
-  const problem = fileUrlProblem(url)
+/** At least two characters, which are the shortest form of a byte. */
+const BASE64_DATA_URL = /^data:[^,]*;base64,[A-Za-z0-9+/]{2,}={0,2}$/
+
+function inlineFile(dataUrl: string, field: FieldPath, { file }: Fields): InlineFile {
+  if (!BASE64_DATA_URL.test(dataUrl)) refuseField(field, 'expected a data: URL in base64.')
+  const filename = isFields(file) && typeof file.filename === 'string' ? file.filename : undefined
+  return { dataUrl, filename }
+}
+
+function requireUrl(url: string, field: FieldPath, rules: FileRules): string {
+  const problem = urlProblem(url, rules)
   if (problem !== undefined) refuseField(field, `expected ${problem}.`)
   return url
 }
 
-/** `image_url` parts have one field for their URL; for `file` parts the field depends on the server. */
-function urlFields({ type, field, fields }: Part): readonly (readonly [field: FieldPath, text: string])[] {
+function urlProblem(url: string, { isIssued }: FileRules): string | undefined {
+  return isIssued(url) ? undefined : fileUrlProblem(url)
+}
+
+/** The URL of an image has one field; that of a file has several, depending on the server. */
+function urlFields(fields: Fields, field: FieldPath): readonly (readonly [field: FieldPath, text: string])[] {
+  const { type } = fields
   if (type !== 'image_url' && type !== 'file') return []
   const holder = fields[type]
   const places: readonly (readonly [FieldPath, unknown])[] = isFields(holder)

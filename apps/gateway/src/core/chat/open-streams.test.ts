@@ -14,7 +14,7 @@ test('a key at its limit may open another stream when one of them has ended', ()
   expect(() => streams.open('a')).toThrow(refusal)
 })
 
-test('an end counts once', () => {
+test('ending a stream twice counts once', () => {
   const streams = new OpenStreams(2)
   const close = streams.open('a')
   streams.open('a')

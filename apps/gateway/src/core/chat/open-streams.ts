@@ -21,7 +21,7 @@ export class OpenStreams {
     const count = this.#counts.get(keyHash) ?? 0
     if (count >= this.#perKeyMax) {
       fail('rate_limited', {
-        detail: `The API key holds ${this.#perKeyMax} streams open, which is as many as it may.`,
+        detail: `The API key holds ${this.#perKeyMax} streams open, which is the maximum.`,
         retryAfterSeconds: 1,
       })
     }

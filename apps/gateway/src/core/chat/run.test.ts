@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { HelperCall, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
+import type { AgentCall, HelperCall, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { agentOf, callOf } from '#core/agents/transcripts.test-support.ts'
+import { agentOf, callOf, textSent } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
-import { Run, type RunEnd } from './run.ts'
+import type { ConversationTurn } from './conversation-turn.ts'
+import { OpeningFailed } from './opening-failed.ts'
+import { Run, type RunEnd, type RunOptions } from './run.ts'
 
 const STREAM_BYTES_MAX = 1_000
 const timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
@@ -35,6 +36,8 @@ class FakePlatform implements Upstream, UpstreamReply {
 
   open(_agent: unknown, request: UpstreamRequest): UpstreamReply {
     this.requests.push(request)
+    // A second request gets a reply of its own.
+    if (this.requests.length > 1) this.cancelledWith = undefined
     return this
   }
 
@@ -99,7 +102,7 @@ const delta = (content: string) => ({ model: 'm-1', choices: [{ delta: { content
 const stop = { choices: [{ delta: {}, finish_reason: 'stop' }] }
 const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
 
-function start(name: string, turn: Partial<ConversationTurn> = {}, open?: () => Promise<ConversationTurn>) {
+function start(name: string, turn: Partial<ConversationTurn> = {}, open?: RunOptions['open']) {
   const agent = agentOf(name, { timeouts, endGraceMs: 50 })
   const platform = new FakePlatform()
   const ends: RunEnd[] = []
@@ -125,12 +128,12 @@ function start(name: string, turn: Partial<ConversationTurn> = {}, open?: () => 
   return { run, platform, ends }
 }
 
-interface Told {
+interface ReadResult {
   readonly events: readonly ChatEvent[]
   readonly problem?: Problem
 }
 
-async function readAll(run: Run, pause?: () => Promise<void>): Promise<Told> {
+async function readAll(run: Run, pause?: () => Promise<void>): Promise<ReadResult> {
   const events: ChatEvent[] = []
   try {
     await run.read((batch) => {
@@ -144,7 +147,8 @@ async function readAll(run: Run, pause?: () => Promise<void>): Promise<Told> {
   }
 }
 
-const textOf = ({ events }: Told) => events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+const textOf = ({ events }: ReadResult) =>
+  events.map((event) => (event.type === 'text' ? event.text : '')).join('')
 
 test('a second read is rejected, during the first and after it, and sends no request', async () => {
   const { run, platform, ends } = start('openai')
@@ -159,15 +163,15 @@ test('a second read is rejected, during the first and after it, and sends no req
 })
 
 describe('a complete reply', () => {
-  test('passes on its events, ends with one end event and is settled once as done', async () => {
+  test('is passed on as events with one end event, and is settled once as done', async () => {
     const { run, platform, ends } = start('openai')
-    const told = readAll(run)
+    const reading = readAll(run)
     await vi.advanceTimersByTimeAsync(20)
     platform.events(delta('Hel'), delta('lo'))
     await vi.advanceTimersByTimeAsync(20)
     platform.events(stop, usage, '[DONE]')
     platform.end()
-    expect(await told).toEqual({
+    expect(await reading).toEqual({
       events: [
         { type: 'model', model: 'm-1' },
         { type: 'text', text: 'Hel' },
@@ -187,51 +191,51 @@ describe('a complete reply', () => {
     ])
   })
 
-  test('may come as one body', async () => {
+  test('may be a body instead of a stream', async () => {
     const { run, platform, ends } = start('openai')
     platform.body(200, { model: 'm-1', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] })
-    const told = await readAll(run)
-    expect([textOf(told), told.problem, ends.map(({ outcome }) => outcome)]).toEqual([
+    const result = await readAll(run)
+    expect([textOf(result), result.problem, ends.map(({ outcome }) => outcome)]).toEqual([
       'Hi',
       undefined,
       ['done'],
     ])
   })
 
-  test('waits for a grace period after its reported end, then closes the connection', async () => {
+  test('stays open for a grace period after its reported end, then its connection is closed', async () => {
     const { run, platform, ends } = start('openai')
-    const told = readAll(run)
+    const reading = readAll(run)
     platform.events(delta('Hi'), stop)
     await vi.advanceTimersByTimeAsync(40)
     platform.events(usage)
     await vi.advanceTimersByTimeAsync(9)
     expect(ends).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
-    expect((await told).events.map(({ type }) => type)).toEqual(['model', 'text', 'usage', 'end'])
+    expect((await reading).events.map(({ type }) => type)).toEqual(['model', 'text', 'usage', 'end'])
     expect(ends).toMatchObject([{ outcome: 'done', usage: { totalTokens: 3 }, durationMs: 50 }])
     expect(platform.isFinished).toBe(true)
   })
 
-  test('that was cut off reports so, even if a stop follows', async () => {
+  test('that reached the length limit ends with length, even if a stop follows', async () => {
     const { run, platform } = start('openai')
     platform.events(delta('Hi'), { choices: [{ delta: {}, finish_reason: 'length' }] }, '[DONE]')
     platform.end()
     expect((await readAll(run)).events.at(-1)).toEqual({ type: 'end', reason: 'length' })
   })
 
-  test('is stored before its end is passed on, and a failure to store it does not fail the reply', async () => {
+  test('is stored before its end event is passed on, and does not fail if storing it fails', async () => {
     const kept = Promise.withResolvers<void>()
     const { run, platform, ends } = start('openai', { complete: () => kept.promise })
     platform.events(delta('Hi'), stop)
     platform.end()
-    const told: string[] = []
-    const reading = readAll(run).then(({ events }) => told.push(...events.map(({ type }) => type)))
+    const types: string[] = []
+    const reading = readAll(run).then(({ events }) => types.push(...events.map(({ type }) => type)))
     await vi.advanceTimersByTimeAsync(500)
-    expect([told, ends]).toEqual([[], []])
+    expect([types, ends]).toEqual([[], []])
     const cause = new Error('the database is down')
     kept.reject(cause)
     await reading
-    expect(told.at(-1)).toBe('end')
+    expect(types.at(-1)).toBe('end')
     expect(ends).toMatchObject([{ outcome: 'done', cause }])
   })
 })
@@ -239,12 +243,12 @@ describe('a complete reply', () => {
 describe('a reply with too much text', () => {
   const half = 'x'.repeat(STREAM_BYTES_MAX / 2)
 
-  test('is passed on up to exactly its bound', async () => {
+  test('is passed on whole if it has exactly the maximum size', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta(half), delta(half), stop)
     platform.end()
-    const told = await readAll(run)
-    expect([textOf(told).length, told.problem]).toEqual([STREAM_BYTES_MAX, undefined])
+    const result = await readAll(run)
+    expect([textOf(result).length, result.problem]).toEqual([STREAM_BYTES_MAX, undefined])
     expect(ends).toMatchObject([{ outcome: 'done' }])
   })
 
@@ -252,13 +256,13 @@ describe('a reply with too much text', () => {
     ['text', delta('!')],
     ['reasoning', { choices: [{ delta: { reasoning_content: '!' } }] }],
     ['a tool call', { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '!' } }] } }] }],
-  ])('fails as malformed with the next byte of %s, and the connection is closed', async (_name, more) => {
+  ])('fails as malformed at the next byte of %s, and its connection is closed', async (_name, more) => {
     const { run, platform, ends } = start('openai')
     platform.events(delta(half), delta(half), more, delta('never read'), stop)
     platform.end()
-    const told = await readAll(run)
-    expect([textOf(told).length, told.problem?.reason]).toEqual([STREAM_BYTES_MAX, 'agent_malformed'])
-    expect(told.problem?.detail).toContain(`${STREAM_BYTES_MAX} bytes`)
+    const result = await readAll(run)
+    expect([textOf(result).length, result.problem?.reason]).toEqual([STREAM_BYTES_MAX, 'agent_malformed'])
+    expect(result.problem?.detail).toContain(`${STREAM_BYTES_MAX} bytes`)
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'agent_malformed' } }])
     expect(platform.cancelledWith).toBeDefined()
   })
@@ -270,21 +274,21 @@ describe('a reply with too much text', () => {
     expect((await readAll(run)).problem?.reason).toBe('agent_malformed')
   })
 
-  test('may come as one body', async () => {
+  test('fails as malformed if it is a body, too', async () => {
     const { run, platform } = start('openai')
     platform.body(200, { choices: [{ message: { content: `${half}${half}!` }, finish_reason: 'stop' }] })
     expect(await readAll(run)).toMatchObject({ events: [], problem: { reason: 'agent_malformed' } })
   })
 })
 
-describe('an id from a platform', () => {
+describe('a platform that sends an invalid id', () => {
   const message = (ids: object) => ({ event: 'message', answer: 'Hi', ...ids })
 
   test.each([
-    ['a conversation with a NUL', { conversation_id: 'a\0b', task_id: 'run' }],
-    ['a run with a lone surrogate', { conversation_id: 'a', task_id: '\ud800' }],
-    ['a run of any length', { conversation_id: 'a', task_id: 'r'.repeat(257) }],
-  ])('%s makes the reply malformed and is not bound', async (_name, ids) => {
+    ['a conversation, with a NUL', { conversation_id: 'a\0b', task_id: 'run' }],
+    ['a run, with a lone surrogate', { conversation_id: 'a', task_id: '\ud800' }],
+    ['a run, with 257 characters', { conversation_id: 'a', task_id: 'r'.repeat(257) }],
+  ])('of %s makes the reply malformed, and the id is not stored', async (_name, ids) => {
     const named: string[] = []
     const { run, platform, ends } = start('dify', { named: (id) => named.push(id) })
     platform.events(message(ids), { event: 'message_end' })
@@ -295,9 +299,16 @@ describe('an id from a platform', () => {
   })
 })
 
-describe('a failure', () => {
+describe('a failed reply', () => {
   const failures: [string, string, (platform: FakePlatform) => void, string, string, Partial<Failure>][] = [
-    ['an end of the bytes without an end', 'openai', (p) => p.end(), 'upstream_error', 'agent_truncated', {}],
+    [
+      'a body that ends without an end event',
+      'openai',
+      (p) => p.end(),
+      'upstream_error',
+      'agent_truncated',
+      {},
+    ],
     [
       'a broken connection',
       'openai',
@@ -324,19 +335,19 @@ describe('a failure', () => {
     ],
   ]
   test.each(failures)(
-    '%s is reported after the text before it',
+    'because of %s rejects after its text was passed on',
     async (_name, platformName, fail, outcome, reason, facts) => {
       const { run, platform, ends } = start(platformName)
       platform.events(delta('Hel'), delta('lo'))
       fail(platform)
-      const told = await readAll(run)
-      expect([textOf(told), told.problem?.reason]).toEqual(['Hello', reason])
+      const result = await readAll(run)
+      expect([textOf(result), result.problem?.reason]).toEqual(['Hello', reason])
       expect(ends).toMatchObject([{ outcome, failure: { reason, ...facts }, firstChunkMs: 0 }])
       expect(platform.cancelledWith).toBeDefined()
     },
   )
 
-  test('of a refused request carries the platform’s status, code and log id, and its wait', async () => {
+  test('of a rejected request carries the platform’s status, code and log id, and when to retry', async () => {
     const { run, platform, ends } = start('openai')
     platform.body(
       429,
@@ -361,15 +372,12 @@ describe('a failure', () => {
     ['coze', { code: 4009, msg: 'busy' }, 'agent_rate_limited', '4009'],
     ['dify', { code: 'invalid_param', message: 'no' }, 'agent_rejected_input', 'invalid_param'],
     ['openai', { error: { code: 'content_filter' } }, 'content_filtered', 'content_filter'],
-  ] as const)(
-    'a refusal of %s with status 200 carries that status',
-    async (name, body, reason, platformCode) => {
-      const { run, platform, ends } = start(name)
-      platform.body(200, body)
-      expect((await readAll(run)).problem?.reason).toBe(reason)
-      expect(ends).toMatchObject([{ failure: { reason, platformCode, platformStatus: 200 } }])
-    },
-  )
+  ] as const)('of %s with status 200 carries that status', async (name, body, reason, platformCode) => {
+    const { run, platform, ends } = start(name)
+    platform.body(200, body)
+    expect((await readAll(run)).problem?.reason).toBe(reason)
+    expect(ends).toMatchObject([{ failure: { reason, platformCode, platformStatus: 200 } }])
+  })
 
   test.each([
     [
@@ -378,9 +386,9 @@ describe('a failure', () => {
       'agent_error',
     ],
     ['a proxy’s page', (platform: FakePlatform) => platform.body(502, '<html></html>'), 'agent_error'],
-    ['cut JSON', (platform: FakePlatform) => platform.body(200, '{"choices":'), 'agent_malformed'],
-    ['nothing at all', (platform: FakePlatform) => platform.end(), 'agent_truncated'],
-  ])('%s is a failure of the platform', async (_name, answer, reason) => {
+    ['truncated JSON', (platform: FakePlatform) => platform.body(200, '{"choices":'), 'agent_malformed'],
+    ['an empty body', (platform: FakePlatform) => platform.end(), 'agent_truncated'],
+  ])('because of %s is attributed to the platform', async (_name, answer, reason) => {
     const { run, platform, ends } = start('openai')
     answer(platform)
     expect((await readAll(run)).problem?.reason).toBe(reason)
@@ -388,7 +396,7 @@ describe('a failure', () => {
     expect(ends[0]?.firstChunkMs).toBeUndefined()
   })
 
-  test('is an empty reply from a platform that must send one', async () => {
+  test('is one without text, if the platform must send text', async () => {
     const fastgpt = start('fastgpt')
     fastgpt.platform.events('[DONE]')
     fastgpt.platform.end()
@@ -402,14 +410,14 @@ describe('a failure', () => {
     expect(openai.ends).toMatchObject([{ outcome: 'done' }])
   })
 
-  test('of the gateway is reported without details, and its cause is logged', async () => {
+  test('because of an internal error reveals no details, and the cause is logged', async () => {
     const cause = new Error('a bug')
     const { run, ends } = start('openai', {}, () => Promise.reject(cause))
     expect((await readAll(run)).problem).toMatchObject({ reason: 'internal_error', status: 500 })
     expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'internal_error' }, cause }])
   })
 
-  test('of the reader fails the reply with the reader’s error', async () => {
+  test('because its reader throws rejects with the reader’s error', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta('too long'))
     const problem = new Problem('agent_error', { detail: 'The reply is too large.' })
@@ -422,60 +430,185 @@ describe('a failure', () => {
   })
 })
 
-describe('time', () => {
-  test('without a first byte ends the reply', async () => {
+describe('a failure that a new request can cure', () => {
+  const agent = agentOf('dify', { timeouts })
+  const renewedCall = callOf(agent, { query: 'once more' })
+  const refuse = (platform: FakePlatform) =>
+    platform.body(400, { code: 'invalid_param', message: 'Invalid upload file' })
+  const refusal = { reason: 'agent_rejected_input', message: 'Invalid upload file' } as const
+  const PROBLEM = { reason: refusal.reason, detail: refusal.message }
+
+  /** A run whose request can be renewed with the given promise, and the calls of its turn. */
+  function startRenewable(renewal: () => Promise<AgentCall> | undefined) {
+    const renewed = vi.fn((_failure: Failure) => renewal())
+    const complete = vi.fn(async () => undefined)
+    const failed = vi.fn(async (_failure: Failure | undefined) => undefined)
+    return { ...start('dify', { renewed, complete, failed }), renewed, complete, failed }
+  }
+
+  test('leads to one more request, of which alone the reader learns', async () => {
+    const { run, platform, ends, renewed, complete, failed } = startRenewable(async () => renewedCall)
+    const reading = readAll(run)
+    refuse(platform)
+    await vi.advanceTimersByTimeAsync(0)
+    platform.events(
+      { event: 'message', task_id: 't', conversation_id: 'c', answer: 'Hi' },
+      { event: 'message_end' },
+    )
+    platform.end()
+    expect(textOf(await reading)).toBe('Hi')
+    expect(renewed).toHaveBeenCalledExactlyOnceWith(expect.objectContaining(refusal))
+    expect(platform.requests.map(textSent)).toEqual([
+      expect.stringContaining('"query":"hello"'),
+      expect.stringContaining('"query":"once more"'),
+    ])
+    expect(ends).toMatchObject([{ outcome: 'done', failure: undefined }])
+    expect([complete, failed].map(({ mock }) => mock.calls.length)).toEqual([1, 0])
+  })
+
+  test('leads to one request more and no further, and the reader gets the second failure once', async () => {
+    const { run, platform, ends, renewed, failed } = startRenewable(async () => renewedCall)
+    const reading = readAll(run)
+    refuse(platform)
+    await vi.advanceTimersByTimeAsync(0)
+    refuse(platform)
+    expect(await reading).toMatchObject({ events: [], problem: PROBLEM })
+    expect(platform.requests).toHaveLength(2)
+    expect(renewed).toHaveBeenCalledOnce()
+    expect(ends).toMatchObject([{ outcome: 'rejected', failure: { ...refusal, platformStatus: 400 } }])
+    expect(failed).toHaveBeenCalledOnce()
+  })
+
+  test('is passed on if the turn has no new request for it', async () => {
+    const { run, platform, ends } = startRenewable(() => undefined)
+    refuse(platform)
+    expect((await readAll(run)).problem).toMatchObject(PROBLEM)
+    expect(platform.requests).toHaveLength(1)
+    expect(ends).toHaveLength(1)
+  })
+
+  test('is passed on if the reader has seen a part of the reply', async () => {
+    const { run, platform, renewed } = startRenewable(async () => renewedCall)
+    platform.events({ event: 'message', task_id: 't', answer: 'Hi' })
+    platform.events({ event: 'error', status: 400, code: 'invalid_param', message: 'Invalid upload file' })
+    expect((await readAll(run)).problem).toMatchObject(PROBLEM)
+    expect(platform.requests).toHaveLength(1)
+    expect(renewed).not.toHaveBeenCalled()
+  })
+
+  test('ends the call if the new request cannot be made, and no time limit runs while it is', async () => {
+    const renewal = Promise.withResolvers<AgentCall>()
+    const { run, platform, ends, failed } = startRenewable(() => renewal.promise)
+    const reading = readAll(run)
+    refuse(platform)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(ends).toEqual([])
+    renewal.reject(new Problem('unavailable'))
+    expect((await reading).problem?.reason).toBe('unavailable')
+    expect(platform.requests).toHaveLength(1)
+    expect(ends).toMatchObject([{ outcome: 'upstream_error', failure: { reason: 'unavailable' } }])
+    expect(failed).toHaveBeenCalledOnce()
+  })
+
+  test('is not cured for a reader that leaves meanwhile', async () => {
+    const renewal = Promise.withResolvers<AgentCall>()
+    const { run, platform, ends, failed } = startRenewable(() => renewal.promise)
+    const reading = readAll(run)
+    refuse(platform)
+    await vi.advanceTimersByTimeAsync(0)
+    await run.cancel('client_gone')
+    renewal.resolve(renewedCall)
+    expect((await reading).problem).toBeInstanceOf(Problem)
+    expect(platform.requests).toHaveLength(1)
+    expect(ends).toMatchObject([{ outcome: 'client_gone' }])
+    expect(failed).toHaveBeenCalledOnce()
+  })
+})
+
+describe('every end', () => {
+  const content = { event: 'message', task_id: 't', answer: 'Hi' }
+
+  test.each<[string, (context: ReturnType<typeof start>) => void, number[]]>([
+    ['of a complete reply', ({ platform }) => platform.events(content, { event: 'message_end' }), [1, 0]],
+    ['of a reply that breaks off', ({ platform }) => platform.end(), [0, 1]],
+    ['of a reply that is refused', ({ platform }) => platform.body(400, {}), [0, 1]],
+    ['by the client', ({ run }) => void run.cancel('client_gone'), [0, 1]],
+    ['by a shutdown', ({ run }) => void run.cancel('drained'), [0, 1]],
+    ['by a time limit', () => undefined, [0, 1]],
+  ])('%s ends the turn once and calls the listener of its opening', async (_what, end, calls) => {
+    const complete = vi.fn(async () => undefined)
+    const failed = vi.fn(async () => undefined)
+    const onOver = vi.fn()
+    const context = start('dify', {}, async (ending) => {
+      ending.onOver(onOver)
+      return { call: callOf(agentOf('dify')), saw: () => undefined, named: () => undefined, complete, failed }
+    })
+    const reading = readAll(context.run)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(onOver).not.toHaveBeenCalled()
+    end(context)
+    context.platform.end()
+    await vi.advanceTimersByTimeAsync(6_000)
+    await reading
+    expect([complete, failed].map(({ mock }) => mock.calls.length)).toEqual(calls)
+    expect(onOver).toHaveBeenCalledOnce()
+  })
+})
+
+describe('a time limit', () => {
+  test('for the first byte ends a reply that does not begin', async () => {
     const { run, platform, ends } = start('openai')
-    const told = readAll(run)
+    const reading = readAll(run)
     await vi.advanceTimersByTimeAsync(299)
     expect(ends).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
-    expect((await told).problem).toMatchObject({ reason: 'agent_timeout', status: 504 })
+    expect((await reading).problem).toMatchObject({ reason: 'agent_timeout', status: 504 })
     expect(ends).toMatchObject([
       { outcome: 'timeout', failure: { reason: 'agent_timeout' }, durationMs: 300 },
     ])
     expect(platform.cancelledWith).toBeDefined()
   })
 
-  test('without events ends it, and heartbeats are no events', async () => {
+  test('between events ends a reply that pauses, and heartbeats do not count as events', async () => {
     const { run, platform, ends } = start('fastgpt')
-    const told = readAll(run)
+    const reading = readAll(run)
     platform.events(delta('Hi'))
     for (let beat = 0; beat < 3; beat += 1) {
       await vi.advanceTimersByTimeAsync(30)
       platform.events(delta(''))
     }
     await vi.advanceTimersByTimeAsync(10)
-    expect((await told).problem?.reason).toBe('agent_timeout')
+    expect((await reading).problem?.reason).toBe('agent_timeout')
     expect(ends).toMatchObject([{ outcome: 'timeout', durationMs: 100 }])
   })
 
-  test('does not count against the platform while the reader is slow', async () => {
+  test('is suspended while the reader is slow', async () => {
     const { run, platform, ends } = start('openai')
     const taken = Promise.withResolvers<void>()
     platform.events(delta('Hi'))
-    const told = readAll(run, () => taken.promise)
+    const reading = readAll(run, () => taken.promise)
     await vi.advanceTimersByTimeAsync(500)
     taken.resolve()
     platform.events(delta('there'), stop)
     platform.end()
-    expect((await told).problem).toBeUndefined()
+    expect((await reading).problem).toBeUndefined()
     expect(ends).toMatchObject([{ outcome: 'done', durationMs: 500 }])
   })
 
-  test('of the whole reply is limited, however active it is', async () => {
+  test('for the whole reply ends it, however active it is', async () => {
     const { run, platform, ends } = start('openai')
-    const told = readAll(run)
+    const reading = readAll(run)
     for (let beat = 0; beat < 20; beat += 1) {
       platform.events(delta('.'))
       await vi.advanceTimersByTimeAsync(50)
     }
-    expect((await told).problem?.reason).toBe('agent_timeout')
+    expect((await reading).problem?.reason).toBe('agent_timeout')
     expect(ends).toMatchObject([{ outcome: 'timeout', durationMs: 1_000 }])
   })
 })
 
 describe('a reader that leaves', () => {
-  test('is settled at once as client_gone, and the platform’s connection closes', async () => {
+  test('has its call settled at once as client_gone, and the platform’s connection closed', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta('Hi'))
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
@@ -489,20 +622,20 @@ describe('a reader that leaves', () => {
     expect(ends).toHaveLength(1)
   })
 
-  test('is no longer waited for while it takes a batch', async () => {
+  test('while it processes a batch does not delay the settlement', async () => {
     const { run, platform, ends } = start('openai')
     const taken = Promise.withResolvers<void>()
     platform.events(delta('Hi'))
-    const told = readAll(run, () => taken.promise)
+    const reading = readAll(run, () => taken.promise)
     await vi.advanceTimersByTimeAsync(10)
     void run.cancel('client_gone')
     expect(ends).toMatchObject([{ outcome: 'client_gone' }])
     taken.resolve()
-    expect((await told).problem).toBeInstanceOf(Problem)
+    expect((await reading).problem).toBeInstanceOf(Problem)
     expect(platform.cancelledWith).toBeDefined()
   })
 
-  test('before the request causes no request', async () => {
+  test('before the request is sent prevents it', async () => {
     const { run, platform, ends } = start('openai')
     void run.cancel('client_gone')
     expect((await readAll(run)).problem).toBeInstanceOf(Problem)
@@ -510,7 +643,7 @@ describe('a reader that leaves', () => {
     expect(platform.requests).toEqual([])
   })
 
-  test('stops the run with the platform’s stop call, if there is one, and cancel waits for it', async () => {
+  test('stops the run by the platform’s stop call, if there is one, and cancel waits for that', async () => {
     const { run, platform } = start('fastgpt')
     platform.events(delta('Hi'))
     void readAll(run)
@@ -527,7 +660,7 @@ describe('a reader that leaves', () => {
     expect(isStopped).toBe(true)
   })
 
-  test('makes the gateway wait for the id that this call needs', async () => {
+  test('before the run has an id keeps the connection open until the id arrives for the stop call', async () => {
     const { run, platform, ends } = start('dify')
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     await vi.advanceTimersByTimeAsync(10)
@@ -542,7 +675,7 @@ describe('a reader that leaves', () => {
     expect(platform.cancelledWith).toBeDefined()
   })
 
-  test('makes it wait for at most five seconds', async () => {
+  test('before the run has an id keeps the connection open for at most five seconds', async () => {
     const { run, platform } = start('dify')
     const waiting = expect(readAll(run)).resolves.toMatchObject({ problem: expect.any(Problem) })
     await vi.advanceTimersByTimeAsync(10)
@@ -554,7 +687,7 @@ describe('a reader that leaves', () => {
     expect([platform.helped, platform.cancelledWith]).toEqual([[], expect.any(Error)])
   })
 
-  test('changes nothing after the end', async () => {
+  test('after the end changes nothing', async () => {
     const { run, platform, ends } = start('openai')
     platform.events(delta('Hi'), stop)
     platform.end()
@@ -567,11 +700,11 @@ describe('a reader that leaves', () => {
 
 test('a drained reply fails with draining and is settled as drained', async () => {
   const { run, platform, ends } = start('openai')
-  const told = readAll(run)
+  const reading = readAll(run)
   platform.events(delta('Hi'))
   await vi.advanceTimersByTimeAsync(10)
   void run.cancel('drained')
-  expect((await told).problem?.reason).toBe('draining')
+  expect((await reading).problem?.reason).toBe('draining')
   expect(ends).toMatchObject([{ outcome: 'drained', failure: { reason: 'draining' } }])
 })
 
@@ -589,7 +722,7 @@ describe('the conversation', () => {
     expect(seen).toEqual(['c-9', ['text'], 'c-9', { reason: 'agent_truncated', platformStatus: 200 }])
   })
 
-  test('that the platform refuses to create rejects the call', async () => {
+  test('rejects the call if the platform refuses to create it', async () => {
     const failure = { reason: 'agent_rate_limited', retryAfterSeconds: 3 } as const
     const { run, platform, ends } = start('dify', {}, () => Promise.reject(new OpeningFailed(failure)))
     expect((await readAll(run)).problem).toMatchObject(failure)
@@ -597,20 +730,20 @@ describe('the conversation', () => {
     expect(platform.requests).toEqual([])
   })
 
-  test('that is busy is reported as such', async () => {
+  test('rejects the call with conversation_busy if it is busy', async () => {
     const { run, ends } = start('dify', {}, () => Promise.reject(new Problem('conversation_busy')))
     expect((await readAll(run)).problem?.reason).toBe('conversation_busy')
     expect(ends).toMatchObject([{ outcome: 'rejected', failure: { reason: 'conversation_busy' } }])
   })
 
-  test('that cannot be read makes the call unavailable', async () => {
+  test('fails the call with unavailable if it cannot be read', async () => {
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     const { run, ends } = start('dify', {}, () => Promise.reject(cause))
     expect((await readAll(run)).problem).toMatchObject({ reason: 'unavailable', status: 503 })
     expect(ends).toMatchObject([{ outcome: 'upstream_error', cause }])
   })
 
-  test('that opens after its reader has left is released, and no request is sent', async () => {
+  test('is released if it opens after the reader has left, and no request is sent', async () => {
     const opening = Promise.withResolvers<ConversationTurn>()
     const failed = vi.fn(async () => undefined)
     const { run, platform, ends } = start('openai', {}, () => opening.promise)

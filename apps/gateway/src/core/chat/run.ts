@@ -11,12 +11,13 @@ import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { ERRORS, Problem } from '#core/errors.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { CallOutcome } from '#core/usage/ledger.ts'
-import { type ConversationTurn, OpeningFailed } from './conversation-turn.ts'
+import type { CallEnding, ConversationTurn } from './conversation-turn.ts'
+import { OpeningFailed } from './opening-failed.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 
 /** How a reply ended; reported exactly once. */
@@ -31,6 +32,9 @@ export interface RunEnd {
   readonly durationMs: number
 }
 
+/** How a call ends that its platform has not ended: `rejected` if its key is no longer valid. */
+export type CancelOutcome = Extract<CallOutcome, 'client_gone' | 'drained' | 'rejected'>
+
 export interface RunOptions {
   readonly agent: Agent
   readonly adapter: Adapter
@@ -39,7 +43,7 @@ export interface RunOptions {
   /** A reply with more text than this fails with `agent_malformed`, which bounds models that never stop. */
   readonly streamBytesMax: number
   /** Enters the conversation; the request is sent to the platform once this has resolved. */
-  open(isOver: () => boolean): ConversationTurn | Promise<ConversationTurn>
+  open(ending: CallEnding): ConversationTurn | Promise<ConversationTurn>
   onEnd(end: RunEnd): void
   /** Called when the reader leaves before the end; must call {@link Run.cancel}. */
   onLeave(run: Run): void
@@ -71,6 +75,7 @@ export class Run implements ChatEvents {
   /** Cleared when reading begins, because it holds the whole call in memory. */
   #openTurn: RunOptions['open'] | undefined
   #isOver = false
+  #onOver: (() => void) | undefined
   /** Resolves when the turn of a failed call has been ended in its conversation. */
   #released: Promise<void> | undefined
   /** The error with which reading rejects. */
@@ -80,6 +85,8 @@ export class Run implements ChatEvents {
   /** The finish reason that the platform reported, provisional until the end of its response. */
   #end: FinishReason | undefined
   #isComplete = false
+  /** Whether the reader has seen any event. */
+  #hasPassedOn = false
   #hasContent = false
   #carriedBytes = 0
   #usage: TokenCounts | undefined
@@ -95,13 +102,19 @@ export class Run implements ChatEvents {
   async read(take: TakeEvents): Promise<void> {
     if (this.#openTurn === undefined) throw new Error(READ_TWICE)
     try {
-      const inProgress = await this.#open()
+      let inProgress = await this.#open()
       while (!this.#isOver) {
         const part = await inProgress.reply.next()
         inProgress.deadlines.firstByte()
         const batch = this.#translate(inProgress, part)
+        const renewal = handled(batch.length === 0 ? this.#renewal(inProgress.turn) : undefined)
+        if (renewal !== undefined) {
+          inProgress = await this.#renew(inProgress, renewal)
+          continue
+        }
         if (batch.length > 0) inProgress.turn.saw(batch)
         if (this.#isComplete) await this.#complete(inProgress)
+        this.#hasPassedOn ||= batch.length > 0
         const taking = handled(batch.length > 0 ? take(batch) : undefined)
         if (taking !== undefined) await this.#served(taking, inProgress.deadlines)
         if (this.#failure !== undefined) this.#fail(this.#withStatus(this.#failure))
@@ -119,21 +132,29 @@ export class Run implements ChatEvents {
     this.#options.onLeave(this)
   }
 
-  /** Ends the run early. The reader's side ends at once; resolves when the platform has been stopped as far as possible. */
-  async cancel(outcome: 'client_gone' | 'drained'): Promise<void> {
+  /**
+   * Ends the run early. The reader's side ends at once; resolves when the platform has been stopped as far as possible.
+   *
+   * @param reason - what the reader and the ledger are given; only the reader if the client has left
+   */
+  async cancel(outcome: CancelOutcome, reason: ErrorReason = 'draining'): Promise<void> {
     if (this.#isOver) return
-    this.#problem = new Problem('draining')
-    this.#conclude(outcome, outcome === 'drained' ? { failure: { reason: 'draining' } } : {})
+    this.#problem = new Problem(reason)
+    this.#conclude(outcome, outcome === 'client_gone' ? {} : { failure: { reason } })
     if (this.#inProgress === undefined) return
     this.#inProgress.reply.interrupt(this.#problem)
     await this.#stopAtPlatform(this.#inProgress)
   }
 
   async #open(): Promise<ReplyInProgress> {
-    const { agent, adapter, upstream, runtime } = this.#options
     const turn = await this.#enter()
     if (this.#isOver) ignoreFailure(turn.failed(undefined))
     this.#requireReader()
+    return this.#send(turn)
+  }
+
+  #send(turn: ConversationTurn): ReplyInProgress {
+    const { agent, adapter, upstream, runtime } = this.#options
     const { call } = turn
     const reply = upstream.open(agent, adapter.buildRequest(call))
     const deadlines = startReplyDeadlines(agent.timeouts, runtime, (event) => {
@@ -151,7 +172,30 @@ export class Run implements ChatEvents {
     if (openTurn === undefined) throw new Error(READ_TWICE)
     this.#openTurn = undefined
     this.#requireReader()
-    return openTurn(() => this.#isOver)
+    return openTurn({
+      isOver: () => this.#isOver,
+      onOver: (listener) => {
+        this.#onOver = listener
+      },
+    })
+  }
+
+  /** The new request of the turn, if the failure can be cured by one and the reader has seen nothing of the reply yet. */
+  #renewal(turn: ConversationTurn): Promise<AgentCall> | undefined {
+    if (this.#failure === undefined || this.#hasPassedOn) return undefined
+    const renewal = handled(turn.renewed?.(this.#failure))
+    delete turn.renewed
+    return renewal
+  }
+
+  async #renew({ turn, reply, deadlines }: ReplyInProgress, renewal: Promise<AgentCall>) {
+    deadlines.stop()
+    reply.cancel(new UpstreamError('agent_truncated'))
+    this.#failure = undefined
+    this.#end = undefined
+    turn.call = await renewal
+    this.#requireReader()
+    return this.#send(turn)
   }
 
   /** Waits for the reader; the time that it takes does not count as the platform's idle time. */
@@ -295,6 +339,7 @@ export class Run implements ChatEvents {
 
   #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
     this.#isOver = true
+    this.#onOver?.()
     this.#inProgress?.deadlines.stop()
     if (outcome !== 'done' && this.#inProgress !== undefined)
       this.#released = this.#inProgress.turn.failed(failure).catch(() => undefined)

@@ -1,20 +1,22 @@
 import type { Agent } from '#core/agents/adapter.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
 import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.ts'
-import { fail, Problem } from '#core/errors.ts'
+import { type ErrorReason, fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
+import { InFlight } from '#core/in-flight.ts'
 import { hashKey } from '#core/keys/key-format.ts'
+import type { KeyWatch } from '#core/keys/key-watch.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
 import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
 import type { Ledger, Settlement } from '#core/usage/ledger.ts'
-import { type ChatCall, type ResolvedCall, resolveCall } from './chat-call.ts'
+import { type ChatCall, type Continued, type ResolvedCall, resolveCall } from './chat-call.ts'
+import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import { openTurn, type TurnDeps } from './conversation-turn.ts'
-import { InFlight } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
-import { Run, type RunEnd, type RunOptions } from './run.ts'
+import { type CancelOutcome, Run, type RunEnd, type RunOptions } from './run.ts'
 
 /** An admitted call in progress. */
 export interface Chat {
@@ -25,6 +27,8 @@ export interface Chat {
   readonly model: string
   /** Whether the agent is configured to expose its reasoning. */
   readonly reasoning: boolean
+  /** Whether the agent gets the parameters of the request, such as its tools. */
+  readonly takesParameters: boolean
   /** Seconds since the epoch. */
   readonly created: number
   readonly events: ChatEvents
@@ -51,10 +55,11 @@ export interface ChatObserver {
   ended(call: CallInFlight, callId: string, end: RunEnd): void
 }
 
-export interface ChatDeps extends TurnDeps {
+export interface ChatDeps extends TurnDeps, ContinuationDeps {
   readonly agents: ReadonlyMap<string, Agent>
   readonly authenticate: Authentication['authenticate']
   readonly admission: AdmissionService
+  readonly keyWatch: KeyWatch
   readonly ledger: Pick<Ledger, 'settle'>
   readonly runtime: Runtime
   readonly observer: ChatObserver
@@ -72,7 +77,7 @@ export interface ChatBounds {
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { agents, admission, ledger, runtime, observer, bounds } = deps
+  const { agents, admission, ledger, runtime, observer, bounds, files } = deps
   const running = new InFlight<Run>()
   const openStreams = new OpenStreams(bounds.streamsPerKey)
   const stopping = new Set<Promise<void>>()
@@ -84,8 +89,9 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (running.size + starting === 0) whenIdle?.()
   }
 
-  function begin(call: ResolvedCall, { callId, open, signal, closeStream }: Beginning): Run {
+  function begin(call: ResolvedCall, { callId, keyId, open, signal, closeStream }: Beginning): Run {
     const { target, adapter, requestId } = call
+    let endWatch: (() => void) | undefined
     observer.started()
     const run: Run = new Run({
       agent: target,
@@ -98,12 +104,16 @@ export function createChatService(deps: ChatDeps): ChatService {
       onEnd(end) {
         removeRun()
         closeStream?.()
+        endWatch?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended({ target, requestId }, callId, end)
         checkIdle()
       },
     })
     const removeRun = running.add(run)
+    if (call.endsWithKey) {
+      endWatch = deps.keyWatch.watch(keyId, (reason) => cancel(run, 'rejected', reason))
+    }
     if (signal.aborted) leave(run)
     else signal.addEventListener('abort', () => leave(run), { once: true })
     return run
@@ -113,8 +123,8 @@ export function createChatService(deps: ChatDeps): ChatService {
     cancel(run, 'client_gone')
   }
 
-  function cancel(run: Run, outcome: 'client_gone' | 'drained'): void {
-    const stopped = handled(run.cancel(outcome).finally(() => stopping.delete(stopped)))
+  function cancel(run: Run, outcome: CancelOutcome, reason?: ErrorReason): void {
+    const stopped = handled(run.cancel(outcome, reason).finally(() => stopping.delete(stopped)))
     stopping.add(stopped)
   }
 
@@ -126,10 +136,20 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (!(error instanceof Problem)) return error
     const { allowedAgents } = requireKey(await deps.authenticate(raw.credential, raw.address))
     try {
-      resolveCall(agents, raw, allowedAgents)
+      resolveCall(agents, raw, files.isIssued, allowedAgents)
       return error
     } catch (refusal) {
       return refusal
+    }
+  }
+
+  /** The call in the conversation of the earlier one that it continues. */
+  async function inContinued(call: ResolvedCall, continued: Continued): Promise<ResolvedCall> {
+    const caller = await deps.authenticate(call.credential, call.address)
+    requireKey(caller)
+    return {
+      ...call,
+      clientConversationId: await continuedConversation(deps, call, caller.userId, continued),
     }
   }
 
@@ -137,7 +157,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     async start(raw, signal, onLimit) {
       let call: ResolvedCall
       try {
-        call = resolveCall(agents, raw)
+        call = resolveCall(agents, raw, files.isIssued)
       } catch (error) {
         throw await refusalOf(raw, error)
       }
@@ -149,6 +169,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         const keyHash = hashKey(call.credential)
         if (call.stream) closeStream = openStreams.open(keyHash)
         const callId = runtime.newId()
+        if (call.continued !== undefined) call = await inContinued(call, call.continued)
         const conversationId = call.clientConversationId || runtime.newId()
         const admitted = await admission.admit(
           admissionOf(call, { callId, keyHash, conversationId }),
@@ -159,10 +180,12 @@ export function createChatService(deps: ChatDeps): ChatService {
           conversationId,
           model: call.adapter.modelOf?.({ agent: call.target, app: call.app }) ?? call.target.id,
           reasoning: call.target.reasoning,
+          takesParameters: call.adapter.context(call.target) === 'gateway',
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
-            open: (isOver) => openTurn(deps, { call, callId, admitted, conversationId, isOver }),
+            keyId: admitted.keyId,
+            open: (ending) => openTurn(deps, { call, callId, admitted, conversationId, ...ending }),
             signal,
             closeStream,
           }),
@@ -204,6 +227,7 @@ function withForm(error: unknown, credential: string): unknown {
 
 interface Beginning extends Pick<RunOptions, 'open'> {
   readonly callId: string
+  readonly keyId: string
   readonly signal: AbortSignal
   readonly closeStream: (() => void) | undefined
 }

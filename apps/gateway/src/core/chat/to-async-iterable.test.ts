@@ -83,7 +83,7 @@ describe('a reply as an iterator', () => {
     expect(await isSettled(given)).toBe(false)
   })
 
-  test('does not read on until the last event of a batch is taken and next is called again', async () => {
+  test('does not read the next batch until all events of the last one were returned and next is called again', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     const first = iterator.next()
@@ -97,13 +97,13 @@ describe('a reply as an iterator', () => {
     expect(await isSettled(third)).toBe(false)
   })
 
-  test('answers concurrent calls of next in their order', async () => {
+  test('resolves concurrent calls of next in their order', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
-    const asked = [iterator.next(), iterator.next(), iterator.next()]
+    const results = [iterator.next(), iterator.next(), iterator.next()]
     await reply.give(say('a'), say('b'))
     reply.end()
-    expect(await Promise.all(asked)).toEqual([
+    expect(await Promise.all(results)).toEqual([
       { done: false, value: say('a') },
       { done: false, value: say('b') },
       { done: true, value: undefined },
@@ -132,7 +132,7 @@ describe('a reply as an iterator', () => {
     await expect(waiting).rejects.toBe(problem)
   })
 
-  test('leaves where the loop breaks', async () => {
+  test('cancels the call if the loop breaks', async () => {
     const reply = new GivenReply()
     const given = reply.give(say('a'), say('b'))
     for await (const event of toAsyncIterable(reply)) {
@@ -143,7 +143,7 @@ describe('a reply as an iterator', () => {
     expect(await isSettled(given)).toBe(true)
   })
 
-  test('leaves where the body of the loop throws, with that error', async () => {
+  test('cancels the call if the body of the loop throws, and rejects with that error', async () => {
     const reply = new GivenReply()
     void reply.give(say('a'))
     const loop = async () => {
@@ -153,7 +153,7 @@ describe('a reply as an iterator', () => {
     expect(reply.hasLeft).toBe(true)
   })
 
-  test('a throw into the iterator leaves and rejects with that error', async () => {
+  test('cancels the call if throw is called, and rejects with that error', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     await expect(iterator.throw?.(new Error('enough'))).rejects.toThrow('enough')
@@ -161,7 +161,7 @@ describe('a reply as an iterator', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('a return after a failure that was not read ends without an error', async () => {
+  test('ends without an error if return is called after a failure that was not read', async () => {
     const reply = new GivenReply()
     const iterator = toAsyncIterable(reply)
     const first = iterator.next()

@@ -1,0 +1,11 @@
+import type { Failure } from '#core/agents/events.ts'
+
+/** Thrown when a platform fails before the chat itself: it creates no conversation, or refuses a file. */
+export class OpeningFailed extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.reason)
+    this.failure = failure
+  }
+}

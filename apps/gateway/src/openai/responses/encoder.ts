@@ -1,0 +1,332 @@
+import type { ChatEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
+import { detailOf } from '#core/chat/detail-of.ts'
+import { ReplyText } from '#core/chat/reply-text.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { ToolCalls } from '#core/chat/tool-calls.ts'
+import { type ErrorReason, Problem } from '#core/errors.ts'
+import type { ChunkEncoder } from '#http/chunk-encoder.ts'
+import { openAiError } from '#http/openai-error.ts'
+import { type Echo, type ResponseStatus, responseHead, responseUsage } from './response.ts'
+
+export interface ResponseOptions {
+  readonly echo: Echo
+  /** Whether the model's reasoning is sent, as a summary. */
+  readonly reasoning: boolean
+  /** Whether the run's progress is sent. */
+  readonly details: boolean
+  /** Whether a text that replaces the answer removes what came before it; in a stream that has been sent already. */
+  readonly replaces: boolean
+}
+
+/** The item that is being written. There is one at a time, so items are in the order of their `output_index`. */
+interface OpenItem {
+  readonly kind: 'message' | 'reasoning'
+  readonly id: string
+  readonly index: number
+  /** The event of a fragment up to its sequence number, which is the same for all fragments of the item. */
+  readonly delta: string
+  text: string
+}
+
+/** Writes the events of a response, and collects the response on the way. */
+export class ResponseEncoder implements ChunkEncoder {
+  readonly #chat: Chat
+  readonly #options: ResponseOptions
+  readonly #replyText = new ReplyText()
+  readonly #toolCalls = new ToolCalls()
+  readonly #items = { message: 0, reasoning: 0 }
+  #output: JsonObject[] = []
+  #open: OpenItem | undefined
+  #sequence = 0
+  #hasStarted = false
+  #model: string
+  #usage: TokenCounts | undefined
+  #heldBytes = 0
+  #response: JsonObject | undefined
+
+  constructor(chat: Chat, options: ResponseOptions) {
+    this.#chat = chat
+    this.#options = options
+    this.#model = chat.model
+  }
+
+  /** The response, after the end of the reply. */
+  get response(): JsonObject {
+    return this.#response ?? this.#responseOf('in_progress')
+  }
+
+  /** About the bytes of the reply that are held. */
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  encode(event: ChatEvent): string {
+    switch (event.type) {
+      case 'text':
+      case 'interaction':
+      case 'replace':
+        return this.#text(event)
+      case 'reasoning':
+        return this.#options.reasoning ? this.#fragment('reasoning', event.text) : ''
+      case 'tool_calls':
+        this.#toolCalls.add(event.delta)
+        this.#heldBytes += JSON.stringify(event.delta).length
+        return ''
+      case 'model':
+        this.#model = event.model
+        return ''
+      case 'usage':
+        this.#usage = event.usage
+        return ''
+      case 'end':
+        return this.#end(event.reason)
+      case 'detail':
+        return this.#detail(event)
+      case 'error':
+        return ''
+    }
+  }
+
+  /** An `error` event that every client takes for one, and the failed response. */
+  fail(problem: Problem): string {
+    const { error } = openAiError(problem)
+    const { message, code } = error
+    const start = this.#start()
+    this.#close('incomplete')
+    const failed = this.#responseOf('failed', { error: { code: failureCode(problem.reason), message } })
+    return (
+      start +
+      this.#event('error', { code, message, param: null, error }) +
+      this.#event('response.failed', { response: failed })
+    )
+  }
+
+  #text(event: ChatEvent): string {
+    const text = this.#replyText.add(event)
+    if (event.type !== 'replace' || !this.#options.replaces) return this.#fragment('message', text)
+    this.#output = this.#output.filter(({ type }) => type !== 'message')
+    if (this.#open?.kind === 'message') this.#open = undefined
+    this.#items.message = 0
+    return this.#fragment('message', event.text)
+  }
+
+  #detail(event: ChatEvent): string {
+    const detail = this.#options.details ? detailOf(event) : undefined
+    if (detail === undefined) return ''
+    return this.#start() + this.#event('response.in_progress', { ...this.#inProgress(), trunkline: detail })
+  }
+
+  #fragment(kind: OpenItem['kind'], text: string): string {
+    const begin = this.#open?.kind === kind ? '' : this.#start() + this.#close() + this.#begin(kind)
+    const open = this.#open
+    if (open === undefined || text === '') return begin
+    open.text += text
+    this.#heldBytes += Buffer.byteLength(text)
+    return `${begin}${open.delta}${this.#sequence++},"delta":${JSON.stringify(text)}}\n\n`
+  }
+
+  #begin(kind: OpenItem['kind'], isPlaceholder = false): string {
+    const count = this.#items[kind]++
+    const prefix = kind === 'message' ? 'msg' : 'rs'
+    const id = `${prefix}_${this.#chat.callId}${isPlaceholder ? PLACEHOLDER : count === 0 ? '' : `.${count}`}`
+    const index = this.#output.length
+    const place = { item_id: id, output_index: index }
+    if (kind === 'reasoning') {
+      const type = 'response.reasoning_summary_text.delta'
+      this.#open = { kind, id, index, text: '', delta: deltaHead(type, { ...place, summary_index: 0 }) }
+      return (
+        this.#event('response.output_item.added', {
+          output_index: index,
+          item: { id, type: kind, summary: [] },
+        }) +
+        this.#event('response.reasoning_summary_part.added', {
+          ...place,
+          summary_index: 0,
+          part: summary(''),
+        })
+      )
+    }
+    const type = 'response.output_text.delta'
+    this.#open = {
+      kind,
+      id,
+      index,
+      text: '',
+      delta: deltaHead(type, { ...place, content_index: 0, logprobs: [] }),
+    }
+    const item = { ...message(id, '', 'in_progress'), content: [] }
+    return (
+      this.#event('response.output_item.added', { output_index: index, item }) +
+      this.#event('response.content_part.added', { ...place, content_index: 0, part: outputText('') })
+    )
+  }
+
+  /** Ends the open item, with the status of a message that was cut. */
+  #close(status: 'completed' | 'incomplete' = 'completed'): string {
+    const open = this.#open
+    if (open === undefined) return ''
+    this.#open = undefined
+    const { kind, id, index, text } = open
+    const place = { item_id: id, output_index: index }
+    if (kind === 'reasoning') {
+      const item = { id, type: kind, summary: [summary(text)] }
+      this.#output.push(item)
+      return (
+        this.#event('response.reasoning_summary_text.done', { ...place, summary_index: 0, text }) +
+        this.#event('response.reasoning_summary_part.done', {
+          ...place,
+          summary_index: 0,
+          part: summary(text),
+        }) +
+        this.#event('response.output_item.done', { output_index: index, item })
+      )
+    }
+    const item = message(id, text, status)
+    const part = outputText(text)
+    this.#output.push(item)
+    return (
+      this.#event('response.output_text.done', { ...place, content_index: 0, text, logprobs: [] }) +
+      this.#event('response.content_part.done', { ...place, content_index: 0, part }) +
+      this.#event('response.output_item.done', { output_index: index, item })
+    )
+  }
+
+  /** The calls come whole at the end: platforms may mix their fragments, and clients act on whole calls only. */
+  #functionCalls(): string {
+    return this.#toolCalls.list.map((call, number) => this.#functionCall(call, number)).join('')
+  }
+
+  #functionCall(call: JsonObject, number: number): string {
+    const { name = '', arguments: args = '' } = objectOf(call.function)
+    const id = `fc_${this.#chat.callId}_${number}`
+    const index = this.#output.length
+    const place = { item_id: id, output_index: index }
+    const item = {
+      id,
+      type: 'function_call',
+      call_id: call.id ?? id,
+      name,
+      arguments: args,
+      status: 'completed',
+    }
+    this.#output.push(item)
+    const added = { ...item, arguments: '', status: 'in_progress' }
+    return (
+      this.#event('response.output_item.added', { output_index: index, item: added }) +
+      this.#event('response.function_call_arguments.delta', { ...place, delta: args }) +
+      this.#event('response.function_call_arguments.done', { ...place, name, arguments: args }) +
+      this.#event('response.output_item.done', { output_index: index, item })
+    )
+  }
+
+  #end(reason: FinishReason): string {
+    const why = INCOMPLETE[reason]
+    const status = why === undefined ? 'completed' : 'incomplete'
+    const isEmpty = this.#open?.kind !== 'message' && this.#items.message === 0
+    const text =
+      this.#start() + (isEmpty ? this.#emptyMessage() : '') + this.#close(status) + this.#functionCalls()
+    this.#response = this.#responseOf(status, {
+      completed_at: Math.max(Math.floor(Date.now() / 1000), this.#chat.created),
+      incomplete_details: why === undefined ? null : { reason: why },
+    })
+    return `${text}${this.#event(`response.${status}`, { response: this.#response })}data: [DONE]\n\n`
+  }
+
+  /**
+   * Some clients repeat the whole turn after a response without a message. Beside calls of functions it has an id that shows
+   * that there is nothing to go on with: clients repeat those calls, and refer to the message.
+   */
+  #emptyMessage(): string {
+    return this.#close() + this.#begin('message', this.#toolCalls.list.length > 0)
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return ''
+    this.#hasStarted = true
+    return (
+      this.#event('response.created', this.#inProgress()) +
+      this.#event('response.in_progress', this.#inProgress())
+    )
+  }
+
+  #inProgress() {
+    return { response: this.#responseOf('in_progress') }
+  }
+
+  #responseOf(status: ResponseStatus, end: object = {}): JsonObject {
+    return {
+      ...responseHead(this.#chat, this.#options.echo),
+      status,
+      model: this.#model,
+      completed_at: null,
+      incomplete_details: null,
+      error: null,
+      output: status === 'in_progress' ? [] : this.#output,
+      usage: status === 'in_progress' ? null : responseUsage(this.#usage),
+      ...end,
+    }
+  }
+
+  #event(type: string, fields: object): string {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence++, ...fields })}\n\n`
+  }
+}
+
+/** Ends the id of a message that only stands beside calls of functions. */
+const PLACEHOLDER = '.empty'
+
+const INCOMPLETE: Partial<Record<FinishReason, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+}
+
+/** Reads a call to its end, and returns the response as JSON. */
+export async function collectResponse(
+  chat: Chat,
+  encoder: ResponseEncoder,
+  replyBytesMax: number,
+): Promise<JsonObject> {
+  await chat.events.read((batch) => {
+    for (const event of batch) encoder.encode(event)
+    if (encoder.heldBytes > replyBytesMax) {
+      throw new Problem('agent_malformed', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
+    }
+    return undefined
+  })
+  return encoder.response
+}
+
+/** Everything of the event but its number and its text. */
+function deltaHead(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields }).slice(0, -1)},"sequence_number":`
+}
+
+function outputText(text: string) {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+function summary(text: string) {
+  return { type: 'summary_text', text }
+}
+
+function message(id: string, text: string, status: 'in_progress' | 'completed' | 'incomplete') {
+  return { id, type: 'message', status, role: 'assistant', content: [outputText(text)] }
+}
+
+/** OpenAI's codes. Clients that repeat failed requests do not repeat those of used-up quotas and refused input. */
+function failureCode(reason: ErrorReason): string {
+  switch (reason) {
+    case 'quota_exceeded':
+    case 'agent_quota':
+      return 'insufficient_quota'
+    case 'agent_rejected_input':
+    case 'content_filtered':
+      return 'invalid_prompt'
+    case 'rate_limited':
+    case 'agent_rate_limited':
+      return 'rate_limit_exceeded'
+    default:
+      return 'server_error'
+  }
+}

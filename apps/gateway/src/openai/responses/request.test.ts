@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest'
+import { conversationOf, readRequest } from './request.ts'
+import type { ResponseRequest } from './schemas.ts'
+
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057'
+const read = (more: object) => readRequest({ model: 'openai', input: 'Hello', ...more } as ResponseRequest)
+const messagesOf = (input: unknown, more: object = {}) => read({ input, ...more }).input.messages
+
+test('input is a text or items, with or without a type', () => {
+  expect(messagesOf('Hello', { instructions: 'Be kind.' })).toEqual([
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Hello' },
+  ])
+  expect(
+    messagesOf([
+      { role: 'developer', content: 'd' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'u' }] },
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      { role: 'assistant', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'a' }] },
+      { type: 'item_reference', id: 'rs_2' },
+      { type: 'item_reference', id: `msg_${ID}.empty` },
+    ]),
+  ).toEqual([
+    { role: 'developer', content: 'd' },
+    { role: 'user', content: [{ type: 'text', text: 'u' }] },
+    { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
+  ])
+})
+
+test('images and files are the parts of chat completions', () => {
+  const parts = [
+    { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'low', file_id: null },
+    { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+    { type: 'input_file', file_url: 'https://example.com/b.pdf', file_data: '' },
+  ]
+  expect(messagesOf([{ role: 'user', content: parts }])[0]?.content).toEqual([
+    { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } },
+    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+    { type: 'file', file: { file_url: 'https://example.com/b.pdf' } },
+  ])
+})
+
+test('neighbouring calls of functions are one message, and their outputs messages of tools', () => {
+  const call = (id: string) => ({
+    type: 'function_call',
+    id: `fc_${id}`,
+    call_id: id,
+    name: 'f',
+    arguments: '{}',
+  })
+  expect(
+    messagesOf([
+      { role: 'user', content: 'u' },
+      ...[call('1'), call('2')],
+      { type: 'function_call_output', call_id: '1', output: 'one' },
+      { type: 'function_call_output', call_id: '2', output: [{ type: 'input_text', text: 'two' }] },
+    ]),
+  ).toEqual([
+    { role: 'user', content: 'u' },
+    {
+      role: 'assistant',
+      content: null,
+      extra: {
+        tool_calls: ['1', '2'].map((id) => ({
+          id,
+          type: 'function',
+          function: { name: 'f', arguments: '{}' },
+        })),
+      },
+    },
+    { role: 'tool', content: 'one', extra: { tool_call_id: '1' } },
+    { role: 'tool', content: 'two', extra: { tool_call_id: '2' } },
+  ])
+})
+
+test('a reference to our last answer stands for everything before it', () => {
+  const { input, continued } = read({
+    input: [
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'first' },
+      { type: 'item_reference', id: `msg_${ID}.1` },
+      { role: 'user', content: 'second' },
+    ],
+  })
+  expect(input.messages).toEqual([
+    { role: 'system', content: 's' },
+    { role: 'user', content: 'second' },
+  ])
+  expect(continued).toEqual({ callId: ID, field: ['input', 2, 'id'] })
+  expect(read({ previous_response_id: `resp_${ID}` }).continued).toEqual({
+    callId: ID,
+    field: ['previousResponseId'],
+  })
+})
+
+test('the conversation is named by the header, as a string, as an object or in the metadata, and only one is', () => {
+  const id = (more: object, header = '') =>
+    conversationOf({ model: 'm', input: 'i', ...more } as never, header)
+  expect(id({})).toBe('')
+  expect(id({ conversation: 'c', metadata: { conversation_id: 'c' } }, 'c')).toBe('c')
+  expect(id({ conversation: { id: 'c' } })).toBe('c')
+  expect(id({ metadata: { conversation_id: 'c' } })).toBe('c')
+  for (const [more, header] of [
+    [{ conversation: 'c' }, 'd'],
+    [{ conversation: 'c', metadata: { conversation_id: 'd' } }, ''],
+    [{ conversation: 5 }, ''],
+  ] as const) {
+    expect(() => id(more, header)).toThrow(expect.objectContaining({ reason: 'invalid_request' }))
+  }
+})
+
+test('parameters have the names of chat completions, and null and empty ones are left out', () => {
+  expect(
+    read({
+      temperature: 0.5,
+      top_p: null,
+      max_output_tokens: 9,
+      reasoning: { effort: 'low', summary: 'auto' },
+      text: { format: { type: 'json_schema', name: 'n', schema: {}, strict: true }, verbosity: null },
+      tools: [
+        { type: 'function', name: 'f', description: null, parameters: {}, strict: null },
+        { type: 'web_search' },
+        { type: 'namespace' },
+      ],
+      tool_choice: { type: 'function', name: 'f' },
+    }),
+  ).toMatchObject({
+    parameters: {
+      temperature: 0.5,
+      max_tokens: 9,
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, strict: true } },
+      tools: [{ type: 'function', function: { name: 'f', parameters: {} } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+    },
+    tools: { dropped: ['web_search', 'namespace'] },
+    unsupported: ['tools', 'text'],
+  })
+  expect(
+    read({ instructions: null, previous_response_id: '', text: {}, reasoning: {}, tools: [], include: null }),
+  ).toMatchObject({ parameters: {}, unsupported: [], continued: undefined })
+})
+
+test.each<[string, object]>([
+  ['input', { input: 5 }],
+  ['input[0].type', { input: [{ type: 'computer_call_output' }] }],
+  ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],
+  ['input[0].content', { input: [{ role: 'user', content: 5 }] }],
+  ['input[0].content[0].type', { input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }],
+  [
+    'input[0].content[0].file_id',
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
+  ],
+  ['input[0].call_id', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
+  ['input[0].id', { input: [{ type: 'item_reference', id: 'msg_other' }] }],
+  ['background', { background: true }],
+  ['prompt', { prompt: { id: 'p' } }],
+  ['previous_response_id', { previous_response_id: 'resp_1', conversation: 'c' }],
+  ['text.format.type', { text: { format: { type: 'grammar' } } }],
+  ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
+  ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: 'required' }],
+])('what cannot be honoured is refused with the field %s', (field, more) => {
+  expect(() => read(more)).toThrow(
+    expect.objectContaining({
+      reason: 'invalid_request',
+      detail: expect.stringContaining(`body.${field}: `),
+    }),
+  )
+})

@@ -1,0 +1,132 @@
+import { objectOf } from '#core/agents/translate/json.ts'
+import type { Continued } from '#core/chat/chat-call.ts'
+import type { FieldPath } from '#core/field-path.ts'
+import { inBody, RequestProblem } from '#http/field-place.ts'
+import { callOfResponse, type Input, isGiven, readInput } from './input.ts'
+import type { ResponseRequest } from './schemas.ts'
+import { readTools, type Tools } from './tools.ts'
+
+/** A request of the Responses API, read. */
+export interface ReadRequest {
+  readonly input: Input
+  readonly tools: Tools
+  /** What `openai` agents get of the parameters, by the names of chat completions. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** The parameters that only `openai` agents honour. */
+  readonly unsupported: readonly string[]
+  readonly continued: Continued | undefined
+  /** Whether the run's progress is sent. */
+  readonly details: boolean
+}
+
+/**
+ * Reads everything of a request but who asks whom.
+ *
+ * @throws {@link RequestProblem} with the field that cannot be honoured
+ */
+export function readRequest(body: ResponseRequest): ReadRequest {
+  refuseUnserved(body)
+  const input = readInput(body.input, body.instructions)
+  const tools = readTools(body)
+  const format = formatOf(body)
+  return {
+    input,
+    tools,
+    parameters: {
+      ...samplingOf(body),
+      ...tools.parameters,
+      ...(format !== undefined && { response_format: format }),
+    },
+    unsupported: [
+      ...(tools.honoured.length > 0 && body.tool_choice !== 'none' ? ['tools'] : []),
+      ...(format === undefined ? [] : ['text']),
+    ],
+    continued: continuedOf(body, input),
+    details: body.include?.includes('trunkline.detail') === true,
+  }
+}
+
+function refuseUnserved(body: ResponseRequest): void {
+  if (body.background === true)
+    refuse(['background'], 'expected false; responses do not run in the background.')
+  if (isGiven((body as Record<string, unknown>).prompt)) {
+    refuse(['prompt'], 'expected it to be left out; the gateway stores no prompts.')
+  }
+  if (isGiven(body.previous_response_id) && isGiven(body.conversation)) {
+    refuse(['previous_response_id'], 'expected it to be left out where conversation is given.')
+  }
+}
+
+/**
+ * The conversation that a request names, by the header or in the body; empty if it names none.
+ *
+ * @throws {@link RequestProblem} if it names two
+ */
+export function conversationOf({ conversation, metadata }: ResponseRequest, header: string): string {
+  const named = [
+    [['conversation'], isGiven(conversation) ? idOf(conversation) : ''],
+    [['metadata', 'conversation_id'], metadata?.conversation_id ?? ''],
+  ] as const
+  let id = header
+  for (const [field, other] of named) {
+    if (other !== '' && id !== '' && other !== id)
+      refuse(field, 'expected one conversation; the request names two.')
+    if (id === '') id = other
+  }
+  return id
+}
+
+function idOf(conversation: unknown): string {
+  const id = typeof conversation === 'string' ? conversation : objectOf(conversation).id
+  return typeof id === 'string'
+    ? id
+    : refuse(['conversation'], 'expected a string, or an object with the string id.')
+}
+
+function continuedOf(
+  { previous_response_id: id }: ResponseRequest,
+  { referenced }: Input,
+): Continued | undefined {
+  if (!isGiven(id)) return referenced
+  const callId = callOfResponse(id ?? '')
+  // An id of another server, and one that no call can have, are both unknown.
+  return { callId: callId ?? NO_CALL, field: ['previousResponseId'] }
+}
+
+const NO_CALL = '00000000-0000-0000-0000-000000000000'
+
+function samplingOf(body: ResponseRequest): Record<string, unknown> {
+  const { temperature, top_p, max_output_tokens: max, reasoning, text } = body
+  const { effort } = objectOf(reasoning)
+  const verbosity = objectOf(text).verbosity
+  return {
+    ...(isGiven(temperature) && { temperature }),
+    ...(isGiven(top_p) && { top_p }),
+    ...(isGiven(max) && { max_tokens: max }),
+    ...(isGiven(effort) && { reasoning_effort: effort }),
+    ...(isGiven(verbosity) && { verbosity }),
+  }
+}
+
+/** The form of the answer as chat completions name it; undefined for plain text. */
+function formatOf({ text }: ResponseRequest): unknown {
+  const { type, ...schema } = objectOf(text?.format)
+  if (type === undefined || type === null || type === 'text') return undefined
+  if (type === 'json_object') return { type }
+  if (type !== 'json_schema')
+    return refuse(['text', 'format', 'type'], 'expected text, json_object or json_schema.')
+  const { name, description, schema: shape, strict } = schema
+  return {
+    type,
+    json_schema: {
+      name,
+      ...(isGiven(description) && { description }),
+      schema: shape,
+      ...(isGiven(strict) && { strict }),
+    },
+  }
+}
+
+function refuse(field: FieldPath, detail: string): never {
+  throw new RequestProblem(inBody(...field), detail)
+}

@@ -1,0 +1,90 @@
+import type { TokenCounts } from '#core/agents/events.ts'
+import { objectOf } from '#core/agents/translate/json.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { isGiven } from './input.ts'
+import type { ReadRequest } from './request.ts'
+import type { ResponseRequest } from './schemas.ts'
+import { honouredChoice } from './tools.ts'
+
+export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
+
+/** What a response repeats of its request, which is little and is kept until the reply ends. */
+export type Echo = ReturnType<typeof echoOf>
+
+/** The fields of a response that do not depend on the reply: what was honoured, or else OpenAI's defaults. */
+export function echoOf(body: ResponseRequest, { tools, parameters }: ReadRequest, endUser: string) {
+  const { instructions, previous_response_id: previous, metadata, store, text, reasoning } = body
+  const { temperature, top_p, max_tokens: max, parallel_tool_calls: parallel } = parameters
+  const { effort, summary } = objectOf(reasoning)
+  return {
+    /** Of an agent that gets the parameters. */
+    passed: {
+      temperature: temperature ?? 1,
+      top_p: top_p ?? 1,
+      max_output_tokens: max ?? null,
+      parallel_tool_calls: parallel ?? true,
+      tools: tools.honoured,
+      tool_choice: honouredChoice(body.tool_choice, tools),
+      text: isGiven(text) && isGiven(text?.format) ? text : TEXT,
+      reasoning: isGiven(effort) ? { effort, summary: summary ?? null } : null,
+    },
+    request: {
+      instructions: isGiven(instructions) ? instructions : null,
+      previous_response_id: isGiven(previous) ? previous : null,
+      metadata: metadata ?? {},
+      store: store ?? true,
+      user: endUser === '' ? null : endUser,
+    },
+  }
+}
+
+const TEXT = { format: { type: 'text' } }
+
+/** Of agents that get none of the parameters. */
+const NOT_PASSED = {
+  temperature: 1,
+  top_p: 1,
+  max_output_tokens: null,
+  parallel_tool_calls: true,
+  tools: [],
+  tool_choice: 'auto',
+  text: TEXT,
+  reasoning: null,
+}
+
+const NEVER = {
+  truncation: 'disabled',
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  max_tool_calls: null,
+  background: false,
+  service_tier: 'default',
+  safety_identifier: null,
+  prompt_cache_key: null,
+}
+
+/** A response without its output and its end. */
+export function responseHead(chat: Chat, echo: Echo) {
+  return {
+    id: `resp_${chat.callId}`,
+    object: 'response' as const,
+    created_at: chat.created,
+    ...echo.request,
+    ...(chat.takesParameters ? echo.passed : NOT_PASSED),
+    ...NEVER,
+    conversation: { id: chat.conversationId },
+  }
+}
+
+/** Whole, or null where the platform reported nothing: half of it makes clients fail. */
+export function responseUsage(usage: TokenCounts | undefined) {
+  if (usage === undefined) return null
+  return {
+    input_tokens: usage.promptTokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: usage.completionTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: usage.totalTokens,
+  }
+}

@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import type { FieldPath } from '#core/field-path.ts'
+import type { Services } from '#core/services/services.ts'
+import {
+  CHAT_PROBLEMS,
+  type ChatRouteOptions,
+  callHeaders,
+  endUserOf,
+  endUserPlace,
+  idOfHeader,
+  startChat,
+} from '#http/chat-route.ts'
+import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
+import { sendEventStream } from '#http/event-stream.ts'
+import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
+import { guardLargeBodies } from '#http/large-bodies.ts'
+import { CALL_HEADERS } from '#http/response-headers.ts'
+import { problemsAs, ref } from '#http/schemas.ts'
+import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader } from '../headers.ts'
+import { splitModel } from '../request.ts'
+import { OpenAiErrorSchema } from '../schemas.ts'
+import { collectResponse, ResponseEncoder } from './encoder.ts'
+import { conversationOf, type ReadRequest, readRequest } from './request.ts'
+import { echoOf } from './response.ts'
+import {
+  ResponseEventSchema,
+  type ResponseRequest,
+  ResponseRequestSchema,
+  ResponseSchema,
+} from './schemas.ts'
+
+interface Route {
+  readonly Body: ResponseRequest
+  readonly Headers: { agent?: string; [CONVERSATION_HEADER]?: string }
+}
+type ResponseHttpRequest = FastifyRequest<Route>
+
+/** The fields of the messages of requests in progress, for error messages. */
+const messageFields = new WeakMap<FastifyRequest, readonly FieldPath[]>()
+
+/** The route of OpenAI's Responses API, which today's clients call by default. */
+export function responsesRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
+  for (const schema of [ResponseRequestSchema, ResponseSchema, ResponseEventSchema]) app.addSchema(schema)
+  const bytesMax = Math.max(BODY_BYTES_MAX, options.bodyBytesMax)
+  app.post<Route>(
+    '/api/v1/responses',
+    {
+      config: { errors: 'openai', fieldPlaces: (request) => placesOf(request, options) },
+      schema: responseSchema,
+      bodyLimit: bytesMax,
+      onRequest: [
+        requireChatKey(services),
+        guardLargeBodies(services, { bytesMax, smallBytesMax: options.bodyBytesMax }),
+      ],
+      errorHandler: judgeKeyFirst(services),
+    },
+    async (request, reply) => {
+      const { body } = request
+      const read = readRequest(body)
+      messageFields.set(request, read.input.fields)
+      const call = chatCall(request, read, options)
+      const echo = echoOf(body, read, call.endUser)
+      const { dropped } = read.tools
+      if (dropped.length > 0) reply.header('x-dropped-tools', headerOfList(dropped))
+      const chat = await startChat(services, request, reply, call)
+      callHeaders(request, reply, chat)
+      const { reasoning } = chat
+      const encoder = new ResponseEncoder(chat, {
+        ...{ echo, reasoning, details: read.details && call.stream, replaces: !call.stream },
+      })
+      if (!call.stream) return collectResponse(chat, encoder, options.replyBytesMax)
+      await sendEventStream(reply, chat, encoder, options)
+      return reply
+    },
+  )
+}
+
+function chatCall(request: ResponseHttpRequest, read: ReadRequest, options: ChatRouteOptions): ChatCall {
+  const { body, headers } = request
+  const { agent, app } = splitModel(body.model, headers.agent)
+  const { [CONVERSATION_HEADER]: header = '' } = headers
+  const conversation = conversationOf(body, header === '' ? '' : idOfHeader(CONVERSATION_HEADER, header))
+  return {
+    requestId: request.id,
+    face: 'responses',
+    credential: request.apiKey,
+    address: request.ip,
+    agent,
+    appId: app,
+    model: body.model,
+    isAgentInModel: headers.agent === undefined,
+    chatId: conversation,
+    conversationId: conversation,
+    continued: read.continued,
+    keepsTurn: body.store !== false,
+    stream: body.stream === true,
+    query: '',
+    files: [],
+    endUser: endUserOf(request, options, body.user),
+    variables: {},
+    messages: read.input.messages,
+    parameters: read.parameters,
+    unsupported: read.unsupported,
+  }
+}
+
+function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlaces {
+  const { agent, [CONVERSATION_HEADER]: header = '' } = request.headers
+  const conversation = header === '' ? inBody('conversation') : inHeader(CONVERSATION_HEADER)
+  return {
+    agent: agent === undefined ? inBody('model') : inHeader('agent'),
+    appId: inBody('model'),
+    chatId: conversation,
+    conversationId: conversation,
+    endUser: endUserPlace(request, options),
+    text: inBody('text', 'format'),
+    messages: ([index, ...rest]) => {
+      const field = messageFields.get(request)?.[Number(index)] ?? ['input']
+      return inBody(...field, ...rest.slice(0, 2))
+    },
+  }
+}
+
+/** What a client calls a tool is of its choosing. */
+function headerOfList(names: readonly string[]): string {
+  return [...new Set(names)]
+    .map((name) => encodeURIComponent(name.slice(0, 64)))
+    .slice(0, 32)
+    .join(', ')
+}
+
+const responseSchema = {
+  tags: ['openai'],
+  operationId: 'createResponse',
+  'x-response-headers': [...CALL_HEADERS, 'X-Dropped-Tools'],
+  summary: "Send input to an agent through OpenAI's Responses API",
+  description:
+    "Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message. Without one, all of the input is sent.",
+  security: [{ apiKey: [] }],
+  headers: Type.Object({ agent: AGENT_HEADER, [CONVERSATION_HEADER]: ConversationHeader }),
+  body: ref(ResponseRequestSchema),
+  response: {
+    200: {
+      description: 'The response.',
+      content: {
+        'application/json': { schema: ref(ResponseSchema) },
+        'text/event-stream': { schema: ref(ResponseEventSchema) },
+      },
+    },
+    ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found', 'previous_response_not_found']),
+  },
+}
