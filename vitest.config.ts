@@ -1,14 +1,35 @@
 import { defineConfig } from 'vitest/config'
+import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
 
-const { postgres, redis } = servicesToTest()
+const { postgres, redis, s3 } = servicesToTest()
 
-/** Environment of the tests in `apps/` and `test/`. Without these variables they use the embedded database and no Redis. */
+/**
+ * How often a failed test is run again. `.ci/run` allows one more try, because among thousands of scenarios with real
+ * processes one may meet a pause of the machine; what passed only then is listed at the end.
+ */
+const retry = Number(process.env.TEST_RETRY ?? 0)
+
+/**
+ * Environment of the tests in `apps/` and `test/`. Without these variables they use the embedded database, no Redis and the
+ * local disk.
+ */
 const servers = {
-  env: { E2E_DATABASE_URL: postgres ?? '', ...(redis !== undefined && { E2E_REDIS_URL: redis }) },
+  env: {
+    E2E_DATABASE_URL: postgres ?? '',
+    ...(redis !== undefined && { E2E_REDIS_URL: redis }),
+    ...(s3 !== undefined && {
+      E2E_S3_ENDPOINT: s3.endpoint,
+      E2E_S3_REGION: s3.region,
+      E2E_S3_BUCKET: s3.bucket,
+      E2E_S3_ACCESS_KEY_ID: s3.accessKeyId,
+      E2E_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    }),
+  },
 }
 
 const unit = {
+  retry,
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // Without isolation a worker loads modules once for all of its files and reuses the databases that they open.
@@ -27,12 +48,23 @@ const COUNT_TIMERS = [
 const SLOW = [
   // Every test starts from a database without a schema.
   'apps/gateway/src/core/database/migrate.server.test.ts',
+  // Sends every field of the schema as every kind of caller.
+  'apps/gateway/src/graphql/matrix.test.ts',
   // Both wait for time limits of real sockets.
   'apps/gateway/src/http/connections.test.ts',
   'apps/gateway/src/http/stalled-clients.test.ts',
 ]
 
+/** What these test does not depend on the database, so they run once: on PostgreSQL where there is one. */
+const ON_ANY_DATABASE = [
+  'test/docs/**',
+  'test/packages/**',
+  'test/sdk/!(graphql|resources).test.ts',
+  'test/contract/{import-direction,sdk-types,stored-promises}.test.ts',
+]
+
 const e2e = {
+  retry,
   globalSetup: ['test/support/template-database.ts'],
   include: ['test/**/*.test.ts'],
   // Generous, because the machine may be busy; no test relies on these timeouts to measure time.
@@ -40,12 +72,22 @@ const e2e = {
   hookTimeout: 180_000,
 }
 
+/**
+ * As Node resolves them: by default vite would add the condition `development`, of which `graphql` has a second copy, and
+ * schemas of one copy are refused by the other. The condition of our own leads to the sources of packages that are built
+ * only when they are published.
+ */
+const conditions = ['@trunkline/source', 'module-sync', 'node']
+const ssr = { resolve: { conditions, externalConditions: conditions } }
+
 export default defineConfig({
   test: {
     // Every file in `test/` starts its own gateways, of which two cores can run two at a time.
     maxWorkers: 2,
+    reporters: ['default', new ReportSecondTries()],
     projects: [
       {
+        ssr,
         test: {
           ...unit,
           name: 'unit',
@@ -53,12 +95,21 @@ export default defineConfig({
           exclude: ['**/node_modules/**', ...COUNT_TIMERS, ...SLOW],
         },
       },
-      { test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
-      { test: { ...e2e, name: 'e2e:embedded', include: [...e2e.include, ...SLOW] } },
+      { ssr, test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
+      {
+        ssr,
+        test: {
+          ...e2e,
+          name: 'e2e:embedded',
+          include: [...e2e.include, ...SLOW],
+          exclude: ['**/node_modules/**', ...(postgres === undefined ? [] : ON_ANY_DATABASE)],
+        },
+      },
       ...(postgres === undefined
         ? []
         : [
             {
+              ssr,
               test: {
                 ...unit,
                 ...servers,
@@ -67,7 +118,7 @@ export default defineConfig({
                 include: ['apps/**/*.server.test.ts'],
               },
             },
-            { test: { ...e2e, ...servers, name: 'e2e:postgres' } },
+            { ssr, test: { ...e2e, ...servers, name: 'e2e:postgres' } },
           ]),
     ],
   },

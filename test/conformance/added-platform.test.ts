@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { ConfigError, parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { BUILT_IN, createRegistry } from '@trunkline/gateway/src/core/agents/registry.ts'
-import { startEmulator } from '@trunkline/sandbox'
+import { startEmulator } from '@trunkline/sandbox/src/start-emulator.ts'
 import { describe, expect, test } from 'vitest'
 import { echo } from '../fixtures/platforms/echo/adapter.ts'
 import { echoEmulator } from '../fixtures/platforms/echo/emulator.ts'
@@ -38,21 +38,21 @@ describe('a gateway with a further platform', () => {
 
   test.each<[string, object, string]>([
     [
-      'a value that it does not know',
+      'an unknown value of its option',
       { volume: 'shrill' },
       'volume: expected one of quiet, loud, got "shrill"',
     ],
     ['an option of another platform', { mode: 'chat' }, 'mode: only for agents of the platform dify'],
     ['a mistyped option', { volum: 'loud' }, 'volum: unknown property, did you mean "volume"?'],
     ['no key', { apiKey: undefined }, 'apiKey: missing, expected here or in every app'],
-  ])('refuses %s', (_, change, mistake) => {
+  ])('rejects an entry with %s', (_, change, issue) => {
     const file = { agents: { echo: { ...entry, ...change } } }
-    expect(mistakesOf(file)).toEqual([`agents.echo.${mistake}`])
+    expect(issuesOf(file)).toEqual([`agents.echo.${issue}`])
   })
 
   test('rejects its options on other platforms', () => {
     const coze = { baseUrl: 'https://api.coze.com', apiKey: 'k', volume: 'loud' }
-    expect(mistakesOf({ agents: { coze } })).toEqual([
+    expect(issuesOf({ agents: { coze } })).toEqual([
       'agents.coze.volume: only for agents of the platform echo',
     ])
   })
@@ -77,15 +77,15 @@ describe('a gateway with a further platform', () => {
         body: JSON.stringify({ model: 'echo', messages: [{ role: 'user', content: 'Hello' }] }),
       })
       expect(response.status).toBe(200)
-      const said = agent.seen.requests.filter(({ path }) => path === '/say')
-      expect(said.map(({ body }) => body.volume)).toEqual(['loud'])
+      const sayRequests = agent.seen.requests.filter(({ path }) => path === '/say')
+      expect(sayRequests.map(({ body }) => body.volume)).toEqual(['loud'])
     } finally {
       await gateway.remove()
       await close()
     }
   })
 
-  function mistakesOf(file: object): readonly string[] {
+  function issuesOf(file: object): readonly string[] {
     try {
       parseConfig(file, {}, undefined, platforms)
     } catch (error) {

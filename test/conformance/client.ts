@@ -16,6 +16,7 @@ export interface Question {
   readonly variant?: Variant
   /** An app of the variant `apps`. */
   readonly app?: string
+  /** URLs; on the OpenAI-compatible interface also `data:` URLs. */
   readonly files?: readonly string[]
   readonly variables?: Readonly<Record<string, unknown>>
   /** Messages before the query in the array of the OpenAI-compatible interface. */
@@ -40,6 +41,8 @@ export interface Opened {
 
 export interface Client {
   ask(question: Question): Promise<Reply>
+  /** Uploads a file of the owner `mine`, and returns its URL. */
+  upload(file: { readonly name: string; readonly content: string }): Promise<string>
   /** Starts a streamed call. */
   open(question: Question): Promise<Opened>
   /** Starts a JSON call and disconnects when `when` resolves. */
@@ -59,6 +62,16 @@ export function createClient(setup: GatewayWithEmulators, dialect: Dialect): Cli
       const { reason, usage, headers } = reply
       if (headers.has('x-call-id')) results.set(requestId, { question, reason, usage })
       return reply
+    },
+    async upload({ name, content }) {
+      const form = new FormData()
+      form.set('file', new File([content], name))
+      form.set('created_by', 'me')
+      const headers = { authorization: `Bearer ${setup.keys.mine}` }
+      const response = await fetch(`${setup.url}/api/v1/upload`, { method: 'POST', headers, body: form })
+      if (!response.ok) throw new Error(`the upload was refused: ${await response.text()}`)
+      const { data } = (await response.json()) as { data: { url: string } }
+      return data.url
     },
     async open(question) {
       const requestId = randomUUID()

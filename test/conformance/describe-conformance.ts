@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CONVERSATIONS } from './checks/conversations.ts'
 import { DEPARTURES } from './checks/departures.ts'
 import { FAILURES } from './checks/failures.ts'
+import { FILES } from './checks/files.ts'
 import { LEDGER } from './checks/ledger.ts'
 import { REPLIES } from './checks/replies.ts'
 import { STREAMS } from './checks/streams.ts'
@@ -19,7 +20,7 @@ import { GUARANTEES, type GuaranteeId } from './guarantees.ts'
 import { type Check, createTrial, type DialectTrial } from './trial.ts'
 
 /** Checks that run concurrently. */
-const TOGETHER = { ...REPLIES, ...CONVERSATIONS, ...STREAMS, ...FAILURES, ...WIRE }
+const TOGETHER = { ...REPLIES, ...FILES, ...CONVERSATIONS, ...STREAMS, ...FAILURES, ...WIRE }
 // The compiler reports a guarantee without a check and a check without a guarantee.
 const CHECKS: Readonly<Record<GuaranteeId, unknown>> = { ...TOGETHER, ...DEPARTURES, ...LEDGER }
 

@@ -90,15 +90,15 @@ export async function startGatewayWithEmulators(platforms: Platforms): Promise<G
         {},
         ...dialects.map((dialect) => entriesOf(dialect, { emulators, proxy, replay })),
       ),
-      limits: { chat: { points: 1_000_000 } },
+      limits: { chat: { points: 1_000_000 }, upload: { points: 1_000_000 } },
       chat: { keepAliveMs: KEEP_ALIVE_MS, headerHoldMs: HEADER_HOLD_MS, replyBytesMax: 256 * 1024 },
     }),
   })
   const api = apiOf(gateway)
   const token = await api.login()
-  const somebody = await api.createUser(token, 'somebody')
-  const mine = await api.createKey(token)
-  const theirs = await api.createKey(token, { owner_id: somebody.id })
+  const otherUser = await api.createUser(token, 'somebody')
+  const mine = await api.createKey(token, { permissions: ['chat', 'upload'] })
+  const theirs = await api.createKey(token, { owner_id: otherUser.id })
   return {
     url: gateway.url,
     emulators,
@@ -119,7 +119,7 @@ export async function startGatewayWithEmulators(platforms: Platforms): Promise<G
 }
 
 const LEDGER = `
-SELECT request_id, agent, outcome::text, reason, platform_status, prompt_tokens, completion_tokens, total_tokens FROM calls`
+SELECT request_id, agent, outcome::text, reason, platform_status, prompt_tokens, completion_tokens, total_tokens FROM calls WHERE kind = 'chat'`
 
 export function emulatorOf({ agents }: Emulators, { platform }: Dialect): SandboxAgent {
   const emulator = agents[platform]

@@ -34,6 +34,17 @@ export const GUARANTEES = [
   must('REPLY-11', 'listed files reach the platform through both interfaces'),
   must('REPLY-12', 'variables reach the platform'),
 
+  must('FILES-01', 'an uploaded file reaches the platform whole, through both interfaces'),
+  must(
+    'FILES-02',
+    "another user's file is upload_not_found through both interfaces, and nothing reaches the platform",
+  ),
+  must('FILES-03', 'a platform that takes uploads gets a file once for each end user'),
+  must(
+    'FILES-04',
+    'a file within a request reaches platforms that take uploads or data, and for others the error names its field',
+  ),
+
   must('DETAIL-01', 'with detail, progress is sent as typed DetailEvents, in JSON and in the stream'),
   must('DETAIL-02', 'without detail, no DetailEvents are sent'),
   must('DETAIL-03', 'prompts and the output of nodes are not sent to clients, unless nodeData is full'),

@@ -32,14 +32,17 @@ const anyJson = fc.oneof(
 )
 const change = fc.record({
   kind: fc.constantFrom('value', 'value', 'value', 'drop', 'repeat', 'swap', 'cut', 'insert'),
-  at: fc.nat(),
+  position: fc.nat(),
   path: fc.nat(),
   value: anyJson,
   text: anyText,
 })
 
 /** Applies one change to the list of frames or to one of its frames. */
-function changed(frames: readonly Frame[], { kind, at, path, value, text }: Change): readonly Frame[] {
+function changed(
+  frames: readonly Frame[],
+  { kind, position: at, path, value, text }: Change,
+): readonly Frame[] {
   const index = at % Math.max(1, frames.length)
   const frame = frames[index]
   if (frame === undefined) return frames
@@ -69,8 +72,8 @@ function bodyPart(transcript: Transcript, changes: readonly Change[]): UpstreamP
 }
 
 function* batches(frames: readonly Frame[], size: number): Generator<UpstreamPart> {
-  for (let at = 0; at < frames.length; at += size) {
-    yield { kind: 'events', events: frames.slice(at, at + size) }
+  for (let start = 0; start < frames.length; start += size) {
+    yield { kind: 'events', events: frames.slice(start, start + size) }
   }
 }
 

@@ -73,8 +73,8 @@ async function play(transcript: Transcript, pace: Pace, response: ServerResponse
     return
   }
   const size = pace === 'whole' ? Math.max(1, bytes.length) : Number(pace)
-  for (let at = 0; at < bytes.length; at += size) {
-    response.write(bytes.subarray(at, at + size))
+  for (let start = 0; start < bytes.length; start += size) {
+    response.write(bytes.subarray(start, start + size))
     // Without this pause Node would combine the pieces into one segment.
     await nextTurn()
   }

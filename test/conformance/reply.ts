@@ -19,7 +19,12 @@ export interface Body {
   readonly detail?: unknown
   readonly reason?: string
   readonly msg?: string
-  readonly error?: { readonly code: ErrorReason; readonly message: string; readonly type: string }
+  readonly error?: {
+    readonly code: ErrorReason
+    readonly message: string
+    readonly type: string
+    readonly param?: string
+  }
 }
 
 interface Choice {

@@ -28,11 +28,11 @@ export type DialectTrial = Omit<Trial, 'exempt'>
 export function createTrial(setup: GatewayWithEmulators, dialect: Dialect): DialectTrial {
   const client = createClient(setup, dialect)
   const { seen } = emulatorOf(setup.emulators, dialect)
-  const asked = new Map<string, Promise<Reply>>()
+  const replies = new Map<string, Promise<Reply>>()
   const askOnce = (question: Question) => {
     const key = JSON.stringify(question)
-    const reply = asked.get(key) ?? client.ask(question)
-    asked.set(key, reply)
+    const reply = replies.get(key) ?? client.ask(question)
+    replies.set(key, reply)
     return reply
   }
   return {

@@ -36,7 +36,7 @@ describe('files', () => {
     'https://93.184.215.14/a',
     'https://[2606:4700::1111]/a',
     'https://例え.jp/ファイル.pdf',
-  ])('%s is taken', async (url) => {
+  ])('at the URL %s are accepted', async (url) => {
     expect((await chat({ files: [url] })).status).toBe(200)
   })
 
@@ -89,7 +89,7 @@ describe('files', () => {
       'name.local.',
       'metadata.google.internal',
     ].map((host) => `http://${host}/a`),
-  ])('%s is none', async (url) => {
+  ])('at the URL %s are rejected', async (url) => {
     const { body } = await chat({ files: ['https://example.com/a', url] })
     expect(body).toMatchObject({
       code: 400,
@@ -132,7 +132,7 @@ describe('ids', () => {
     ['apps', { app_id: 'three' }, 404, 'app_not_found'],
     ['hiagent', { conversation_id: '' }, 400, 'conversation_id_required'],
     ['hiagent', { conversation_id: ' ' }, 400, 'conversation_id_required'],
-  ])('%s with %o', async (agent, change, code, reason) => {
+  ])('are rejected by %s in %o', async (agent, change, code, reason) => {
     const { body } = await chat(change, { headers: { agent } })
     const [field] = Object.keys(change)
     expect(body).toMatchObject({
@@ -255,7 +255,7 @@ describe('an invalid key gets 401 whatever else is wrong with the request', () =
   /** Requests that are rejected with 400, 404, 413 or 415 if the key is valid. */
   const WRONG: readonly (readonly [
     what: string,
-    operation: 'chat' | 'createCompletion',
+    operation: 'chat' | 'createCompletion' | 'createResponse',
     OperationRequest,
   ])[] = [
     ['a body that is not JSON', 'chat', { body: '{' }],
@@ -275,6 +275,8 @@ describe('an invalid key gets 401 whatever else is wrong with the request', () =
     ['variables with a private URL', 'chat', { body: chatBody({ variables: { a: ['http://localhost/'] } }) }],
     ['an unknown model', 'createCompletion', { body: { ...completion, model: 'nobody' } }],
     ['a field that is wrong', 'createCompletion', { body: { ...completion, messages: 7 } }],
+    ['an unknown model', 'createResponse', { body: { model: 'nobody', input: 'Hello' } }],
+    ['an input that is wrong', 'createResponse', { body: { model: 'openai', input: 7 } }],
     ['two answers', 'createCompletion', { body: { ...completion, n: 2 } }],
     [
       'a part with a private URL',
@@ -313,7 +315,7 @@ describe('an invalid key gets 401 whatever else is wrong with the request', () =
     }
   })
 
-  test('each attempt counts as a refused key', async () => {
+  test('each attempt counts as a rejected key', async () => {
     const strict = await startContractGateway({ refusedKeys: { points: 2 } })
     try {
       const send = () => strict.send('chat', { as: inventedKey(), headers: { agent: 'nobody' }, body: '{' })

@@ -26,16 +26,16 @@ describe('Host', () => {
 
   test.each([
     ['is missing', []],
-    ['is there twice', ['Host: a', 'Host: a']],
+    ['is sent twice', ['Host: a', 'Host: a']],
     ['is empty', ['Host:']],
     ['has a path', ['Host: a/graphql?x=']],
     ['has a user', ['Host: a@b']],
     ['is a list', ['Host: a, b']],
     ['has a blank', ['Host: a b']],
     ['has no port after its colon', ['Host: a:']],
-    ['has a port that is none', ['Host: a:123456']],
+    ['has a port that does not exist', ['Host: a:123456']],
     ['is half of an IPv6 address', ['Host: [::1']],
-  ])('that %s is 400', async (_what, lines) => {
+  ])('that %s gets 400', async (_what, lines) => {
     const answer = await exchange(gateway.url, health(...lines))
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({
@@ -57,7 +57,7 @@ describe('malformed HTTP', () => {
     ['a NUL in a header', health('Host: a', 'X: a\0b')],
     ['two lengths', health('Host: a', 'Content-Length: 1', 'Content-Length: 2')],
     ['a length and chunks', health('Host: a', 'Content-Length: 1', 'Transfer-Encoding: chunked')],
-  ])('%s is 400 in the usual shape', async (_what, bytes) => {
+  ])('with %s gets 400 in the usual shape', async (_what, bytes) => {
     const { status, headers, body } = await exchange(gateway.url, bytes)
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 400, reason: 'invalid_request', request_id: headers['x-request-id'] })
@@ -67,7 +67,7 @@ describe('malformed HTTP', () => {
   test.each([
     ['headers', health('Host: a', `X: ${'x'.repeat(20_000)}`)],
     ['a path', health('Host: a').replace('healthz', 'x'.repeat(20_000))],
-  ])('%s without end are 431', async (_what, bytes) => {
+  ])('with %s without end gets 431', async (_what, bytes) => {
     const { status, headers, body } = await exchange(gateway.url, bytes)
     expect(status).toBe(431)
     expect(body).toMatchObject({

@@ -7,18 +7,22 @@ import {
   BAD_REPORTS,
   BROKEN_IDS,
   NO_OBJECTS,
+  tooLargeFor,
   UNKNOWN_IDS,
   VALUES,
 } from '../support/contract/bad-input.ts'
 import {
+  anyPath,
+  hasParameters,
   needsCredential,
   OPERATIONS,
   type Operation,
   operationOf,
-  readsBody,
+  readsJson,
 } from '../support/contract/contract.ts'
 import {
   type ContractGateway,
+  inventedKey,
   type OperationRequest,
   requestOf,
   startContractGateway,
@@ -78,7 +82,7 @@ describe.each(having(({ body }) => body !== undefined))('the body of %s', (id, o
   )
 })
 
-test.each(having(readsBody))(
+test.each(having(readsJson))(
   '%s reads only JSON in UTF-8 within the limits of depth and size',
   async (id, operation) => {
     const good = await goodRequest(id)
@@ -86,20 +90,26 @@ test.each(having(readsBody))(
       const answer = await gateway.send(id, { ...good, body, headers: { ...good.headers, ...headers } })
       expectRefusal(operation, answer, status, reason, detail, what)
     }
+    const tooLarge = await gateway.send(id, { ...good, body: tooLargeFor(id) })
+    expectRefusal(operation, tooLarge, 413, 'body_too_large', 'body: ')
   },
 )
+
+test('a completion may be larger than other requests, which only a valid key learns', async () => {
+  const good = await goodRequest('createCompletion')
+  const large = { ...good, body: { ...(good.body as object), padding: 'x'.repeat(5 * 1024 * 1024) } }
+  const answer = await gateway.send('createCompletion', large)
+  expect(answer.status, answer.text).toBe(200)
+  const refused = await gateway.send('createCompletion', { ...large, as: inventedKey() })
+  expectRefusal(operationOf('createCompletion'), refused, 401, 'key_unknown', '')
+})
 
 test.each(having(needsCredential))(
   '%s requires exactly one well-formed credential',
   async (_id, operation) => {
     for (const [what, lines, reason] of BAD_CREDENTIALS) {
       const { method, path } = operation
-      const head = [
-        `${method} ${path.replace('{id}', 'x')} HTTP/1.1`,
-        'Host: localhost',
-        'Connection: close',
-        ...lines,
-      ]
+      const head = [`${method} ${anyPath(path)} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines]
       const answer = await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n`)
       expectRefusal(operation, answer, 401, reason, '', what)
     }
@@ -122,14 +132,14 @@ test.each(BAD_REPORTS)('a usage report rejects %s', async (query, field) => {
   expectRefusal(operationOf('readUsage'), answer, 400, 'invalid_request', field, query)
 })
 
-describe.each(having(({ path }) => path.includes('{id}')))('the id of %s', (id, operation) => {
+describe.each(having(hasParameters))('the id of %s', (id, operation) => {
   test('gets the same 404 whether it is malformed or unknown', async () => {
     const good = await goodRequest(id)
     const { request_id: _, ...unknown } = (
-      await gateway.send(id, { ...good, id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10' })
+      await gateway.send(id, { ...good, id: idLike(operation, good, '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10') })
     ).body
     for (const none of UNKNOWN_IDS) {
-      const answer = await gateway.send(id, { ...good, id: none })
+      const answer = await gateway.send(id, { ...good, id: idLike(operation, good, none) })
       expect(answer.status, none).toBe(404)
       expectDocumented(operation, answer)
       expect(answer.body, none).toMatchObject(unknown)
@@ -139,14 +149,15 @@ describe.each(having(({ path }) => path.includes('{id}')))('the id of %s', (id, 
   test('gets 400 if it is not valid text, and 404 if it is too long', async () => {
     const good = await goodRequest(id)
     for (const broken of BROKEN_IDS) {
-      const answer = await gateway.send(id, { ...good, id: broken })
+      const answer = await gateway.send(id, { ...good, id: idLike(operation, good, broken) })
       expect(answer.body, broken).toMatchObject({
         code: 400,
         reason: 'invalid_request',
         detail: expect.stringMatching(/^path: /),
       })
     }
-    expect((await gateway.send(id, { ...good, id: 'x'.repeat(257) })).status).toBe(404)
+    const long = idLike(operation, good, 'x'.repeat(257))
+    expect((await gateway.send(id, { ...good, id: long })).status).toBe(404)
   })
 })
 
@@ -155,6 +166,12 @@ test.each(operations)('%s ignores a slash at the end of its path', async (id) =>
   const answer = await send(gateway.url, { ...request, path: `${request.path}/` })
   expect(answer.status, answer.text).toBe(200)
 })
+
+/** The id with its last parameter replaced. */
+function idLike({ path }: Operation, good: OperationRequest, last: string): string {
+  const isOnlyParameter = path.indexOf('{') === path.lastIndexOf('{')
+  return isOnlyParameter ? last : (good.id ?? '').replace(/[^/]*$/, () => last)
+}
 
 function goodRequest(id: string): Promise<OperationRequest> {
   return Promise.resolve(GOOD[id]?.(gateway) ?? {})
@@ -171,6 +188,6 @@ function expectRefusal(
   expect(answer.status, `${what} ${answer.text}`).toBe(status)
   expectDocumented(operation, answer)
   expect(reasonOf(answer.body), what).toBe(reason)
-  const told: string = answer.body.detail ?? answer.body.error.message
-  expect(told.slice(0, detail.length), what).toBe(detail)
+  const message: string = answer.body.detail ?? answer.body.error.message
+  expect(message.slice(0, detail.length), what).toBe(detail)
 }

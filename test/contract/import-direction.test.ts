@@ -18,7 +18,7 @@ interface Violation {
 }
 
 /**
- * In the fixture, files named `allowed.ts` contain permitted imports. In all other files, the comment after an import names
+ * In the fixture, files named `allowed` contain permitted imports. In all other files, the comment after an import names
  * the rule that must report it.
  */
 describe('import direction', async () => {
@@ -62,7 +62,7 @@ async function violationsIn(tree: string): Promise<readonly Violation[]> {
 }
 
 async function marksIn(tree: string): Promise<readonly { file: string; rule: string }[]> {
-  const files = (await readdir(tree, { recursive: true })).filter((file) => file.endsWith('.ts'))
+  const files = (await readdir(tree, { recursive: true })).filter((file) => /\.tsx?$/.test(file))
   const marks = files.map(async (file) => {
     const text = await readFile(join(tree, file), 'utf8')
     return [...text.matchAll(/ \/\/ ([a-z-]+)$/gm)].map(([, rule = '']) => ({ file, rule }))

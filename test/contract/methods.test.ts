@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPERATIONS } from '../support/contract/contract.ts'
+import { anyPath, fillPath, OPERATIONS, patternOf } from '../support/contract/contract.ts'
 import { type ContractGateway, startContractGateway } from '../support/contract/contract-gateway.ts'
 import { GOOD } from '../support/contract/provocations.ts'
 import { send } from '../support/contract/send.ts'
@@ -17,12 +17,10 @@ test.each([...new Set(OPERATIONS.map(({ path }) => path))])(
   '%s serves its documented methods, and lists them in the response to any other',
   async (path) => {
     // `me` also matches the `{id}` of the neighbouring routes.
-    const routes = OPERATIONS.filter((each) =>
-      new RegExp(`^${each.path.replace('{id}', '[^/]+')}$`).test(path),
-    )
+    const routes = OPERATIONS.filter((each) => patternOf(each.path).test(path))
     const own = new Set(routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
     for (const method of METHODS.filter((each) => !own.has(each))) {
-      const { body, headers } = await send(gateway.url, { method, path: path.replace('{id}', 'x') })
+      const { body, headers } = await send(gateway.url, { method, path: anyPath(path) })
       expect(body, method).toMatchObject({ code: 405, reason: 'method_not_allowed' })
       expect(new Set(headers.allow?.split(', '))).toEqual(own)
     }
@@ -32,7 +30,7 @@ test.each([...new Set(OPERATIONS.map(({ path }) => path))])(
 test('HEAD is served wherever GET is, with the same headers and no body', async () => {
   for (const { id, method, path } of OPERATIONS.filter((each) => each.method === 'GET')) {
     const { as, id: parameter = '' } = (await GOOD[id]?.(gateway)) ?? {}
-    const request = { path: path.replace('{id}', parameter), as }
+    const request = { path: fillPath(path, parameter), as }
     const [get, head] = [
       await send(gateway.url, { ...request, method }),
       await send(gateway.url, { ...request, method: 'HEAD' }),
@@ -47,7 +45,7 @@ test('HEAD is served wherever GET is, with the same headers and no body', async 
   }
 })
 
-test('the root redirects browsers to the reference, and returns links to programs', async () => {
+test('without a console, the root redirects browsers to the reference, and returns links to programs', async () => {
   const browser = await send(gateway.url, {
     method: 'GET',
     path: '/',

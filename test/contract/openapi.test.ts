@@ -19,6 +19,8 @@ const COMPONENTS = [
   'LoginRequest',
   'StreamError',
   'TokenUsage',
+  'Upload',
+  'UploadForm',
   'User',
 ]
 

@@ -13,9 +13,11 @@ import {
   startContractGateway,
 } from '../support/contract/contract-gateway.ts'
 import { expectDocumented, reasonOf } from '../support/contract/expect-documented.ts'
+import { uploadForm } from '../support/contract/form.ts'
 import { type InProcess, serveOn } from '../support/contract/in-process.ts'
 import { GOOD, PROVOCATIONS } from '../support/contract/provocations.ts'
 import type { Answer } from '../support/contract/send.ts'
+import { UNKNOWN_FILE } from '../support/contract/upload-provocations.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** Statuses that are provoked in servers within this process, for every operation that documents them. */
@@ -140,10 +142,16 @@ function documenting(status: number): (readonly [string, Operation])[] {
 
 /** A request built from the contract alone: the documented example with a well-formed key. */
 function askAnything({ url }: InProcess, { id, body }: Operation): Promise<Answer> {
-  return sendOperation(url, id, {
-    as: inventedKey(),
-    id: '00000000-0000-7000-8000-000000000000',
-    headers: { agent: 'fastgpt' },
-    body: body?.example,
-  })
+  const request = { as: inventedKey(), id: '00000000-0000-7000-8000-000000000000', body: body?.example }
+  const agent = { agent: 'fastgpt' }
+  switch (id) {
+    case 'upload': {
+      const { headers, body } = uploadForm()
+      return sendOperation(url, id, { ...request, headers: { ...headers, ...agent }, body })
+    }
+    case 'getFile':
+      return sendOperation(url, id, { id: UNKNOWN_FILE })
+    default:
+      return sendOperation(url, id, { ...request, headers: agent })
+  }
 }

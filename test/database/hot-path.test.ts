@@ -9,10 +9,12 @@ import {
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { createKeyLimitsReader } from '@trunkline/gateway/src/core/keys/key-limits.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
+import type { Principal } from '@trunkline/gateway/src/core/principal.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import { createInstances } from '@trunkline/gateway/src/core/usage/instances.ts'
 import { type Admission, createLedger } from '@trunkline/gateway/src/core/usage/ledger.ts'
 import { createUsageService } from '@trunkline/gateway/src/core/usage/usage.ts'
+import { readTodayUsage } from '@trunkline/gateway/src/core/usage/usage-today.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ExplainedSql, explainEach } from '../support/explain.ts'
 
@@ -25,6 +27,7 @@ const TABLES = [
   'rollups',
   'rollup_names',
   'rollup_name_counts',
+  'revoked_tokens',
   'conversations',
   'turns',
   'instances',
@@ -61,12 +64,20 @@ WITH turns_made AS (
   SELECT 'hour', 'end_user', user_id::text, date_trunc('hour', now(), 'UTC'), 'end-user-' || n, 'chat',
     'dify', '', '', 'done', 1, 0, 0, 0, 0, '{}', '{}'
   FROM numbers
+), today_made AS (
+  INSERT INTO rollups (span, grain, subject, bucket, kind, agent, app, model, outcome,
+    calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
+  SELECT 'day', grain::rollup_grain, md5(subject || n)::uuid::text, date_trunc('day', now(), 'UTC'), 'chat',
+    'dify', '', '', 'done', 1, 0, 0, 0, 0, '{}', '{}'
+  FROM numbers CROSS JOIN (VALUES ('owner', 'user'), ('key', 'key')) AS grains(grain, subject)
 ), names_made AS (
   INSERT INTO rollup_names (kind, subject, day, name)
   SELECT 'end_user', md5('user' || n % 20)::uuid::text, date_trunc('day', now(), 'UTC'), 'end-user-' || n FROM numbers
 ), counts_made AS (
   INSERT INTO rollup_name_counts (kind, subject, day, names)
   SELECT 'end_user', user_id::text, date_trunc('day', now(), 'UTC'), 1 FROM numbers
+), revocations_made AS (
+  INSERT INTO revoked_tokens (id, expires_at) SELECT md5('revoked' || n)::uuid, now() + interval '1 hour' FROM numbers
 ), conversations_made AS (
   INSERT INTO conversations (key, owner_id, agent, platform_id, created_at)
   SELECT 'mapping-' || n, user_id, 'dify', 'platform-' || n, now() FROM numbers
@@ -114,6 +125,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await callOnce(sql)
     await callMany(sql)
     await converse(sql)
+    await followUsage(sql)
     const usage = createUsageService({
       database: { ...database, sql },
       ...{ runtime: systemRuntime, limits: ampleLimits() },
@@ -126,6 +138,27 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     expect(sql.plans).toBeGreaterThan(20)
   })
 })
+
+/** The tick of the subscribers to live usage: 400 users and 400 keys, of which every other user is unknown. */
+async function followUsage(sql: Sql): Promise<void> {
+  const uuid = (name: string) => createHash('md5').update(name).digest('hex')
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  const callers = Array.from({ length: 400 }, (_, n): Principal[] => {
+    const user = { userId: uuid(`user${n}`), role: 'user' } as const
+    const key = { kind: 'key', keyId: uuid(`key${n}`), permissions: ['chat'], allowedAgents: [] } as const
+    return [
+      {
+        ...user,
+        userId: n % 2 === 0 ? user.userId : uuid(`nobody${n}`),
+        via: { kind: 'token', tokenId: uuid(`token${n}`), expiresAt, epoch: 0 },
+      },
+      { ...user, via: key },
+    ]
+  }).flat()
+  const usage = await readTodayUsage(sql, callers)
+  expect(usage.filter((each) => each === 'token_invalid')).toHaveLength(200)
+  expect(usage.filter((each) => typeof each === 'object' && each.totals.calls > 0)).toHaveLength(600)
+}
 
 async function fill(sql: Sql, statistics: Case['statistics']): Promise<void> {
   for (const table of TABLES) await sql.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)

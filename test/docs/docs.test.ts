@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { configFileOf, Environment } from '@trunkline/gateway/src/config/schema.ts'
 import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
+import { OPERATION_LIMITS } from '@trunkline/gateway/src/graphql/operation-limits.ts'
 import { PARAMETERS } from '@trunkline/gateway/src/openai/request.ts'
+import { buildSchema, parse as parseGraphql, validate } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
@@ -35,10 +37,30 @@ describe.each(PAGES)('%s', (page) => {
   })
 })
 
+const SCHEMA = buildSchema(read('schema.graphql'))
+
+test.each(['README.md', 'docs/graphql.md'])('the GraphQL documents of %s are valid', (page) => {
+  const documents = [...read(page).matchAll(/^```graphql\n(.*?)^```/gms)].map(([, document = '']) => document)
+  expect(documents).not.toEqual([])
+  for (const document of documents) expect(validate(SCHEMA, parseGraphql(document)), document).toEqual([])
+})
+
+test('docs/graphql.md has the limits of operations as they are', () => {
+  const [, table = ''] = read('docs/graphql.md').split('| What ')
+  const limits = table
+    .split('\n\n', 1)
+    .join()
+    .match(/[\d,]+(?= +\|)/g)
+  const { tokens, depth, fields, cost } = OPERATION_LIMITS
+  expect(limits).toEqual([tokens, depth, fields, cost].map((limit) => limit.toLocaleString('en')))
+})
+
+const READ_BY_AWS_SDK = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+
 test('the README documents every environment variable and every setting of the configuration file', () => {
   const [variables, settings] = ['| Environment', '| File'].map((head) => wordsOfTable('README.md', head))
   expect(new Set(variables)).toEqual(
-    new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...Object.keys(Environment.properties)]),
+    new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...READ_BY_AWS_SDK, ...Object.keys(Environment.properties)]),
   )
   const { agents, ...others } = configFileOf(PLATFORMS).properties
   const [entry] = Object.values(agents.patternProperties)

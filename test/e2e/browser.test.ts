@@ -13,13 +13,13 @@ const CHROMIUM = '/usr/bin/chromium'
 // Skipped on a machine without a browser, unless REQUIRE_SERVICES is set.
 describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in a browser', () => {
   let allowed: Server
-  let stranger: Server
+  let forbidden: Server
   let system: GatewayWithSandbox
   let browser: Browser
 
   beforeAll(async () => {
     allowed = await pageServer()
-    stranger = await pageServer()
+    forbidden = await pageServer()
     system = await startGatewayWithSandbox({ settings: { cors: { origins: [originOf(allowed)] } } })
     browser = await chromium.launch({
       executablePath: CHROMIUM,
@@ -29,7 +29,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
   afterAll(async () => {
     await browser.close()
     await system.remove()
-    for (const server of [allowed, stranger]) {
+    for (const server of [allowed, forbidden]) {
       server.closeAllConnections()
       server.close()
     }
@@ -87,7 +87,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
   })
 
   test('of another origin cannot read any response', async () => {
-    await expect(chatIn(await pageOf(stranger), chatBody())).rejects.toThrow('Failed to fetch')
+    await expect(chatIn(await pageOf(forbidden), chatBody())).rejects.toThrow('Failed to fetch')
   })
 })
 

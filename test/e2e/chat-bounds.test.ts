@@ -79,7 +79,7 @@ describe('an answer without end', () => {
   test.each([
     ['of /chat', () => chat('endless')],
     ['of the OpenAI-compatible face', () => complete({ stream: true })],
-  ])('ends a stream %s with one frame where it has carried as much as it may', async (_name, ask) => {
+  ])('ends a stream %s with one error frame at its maximum size', async (_name, ask) => {
     const payloads = payloadsOf(await (await ask()).text())
     const last = JSON.parse(payloads.at(-1) ?? '')
     expect(last.error).toMatchObject({ code: 'agent_malformed' })
@@ -93,7 +93,7 @@ describe('an answer without end', () => {
   test.each([
     ['of /chat', () => chat('endless', { stream: false })],
     ['of the OpenAI-compatible face', () => complete({ stream: false })],
-  ])('is an ordinary error of a JSON reply %s', async (_name, ask) => {
+  ])('is an ordinary error response to a JSON request %s', async (_name, ask) => {
     const response = await ask()
     expect([response.status, await response.text()]).toEqual([
       502,

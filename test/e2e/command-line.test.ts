@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { apiOf, inOneYear } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { uploadFile } from '../support/uploads.ts'
 
 // Every command starts a process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 240_000 })
@@ -76,6 +77,49 @@ test('users can be suspended and activated, and their role and quota changed', a
   })
   const changed = await json('users', 'set-quota', 'bob', '--quota-period', 'month', '--max-api-calls', '0')
   expect(changed).toMatchObject({ max_api_calls: 0, quota_period: 'month', role: 'premium' })
+})
+
+test('uploads sweep reports what it deleted, and fails if the storage looks like the wrong one', async () => {
+  const { full_key: key } = await apiOf(gateway).createKey(token, { permissions: ['upload'] })
+  const { url } = await uploadFile(gateway.url, key, 'expired')
+  const kept = await uploadFile(gateway.url, key, 'kept')
+  const nothing = { expired: 0, files: 0, records: 0, unfinished: 0, suspicious: 0 }
+  expect(await json('uploads', 'sweep')).toEqual(nothing)
+
+  await gateway.stop()
+  await gateway.query('UPDATE uploads SET expires_at = now() WHERE id <> $1', [kept.id])
+  // Each copy refers to a file that does not exist.
+  const copied = 'url_name, filename, media_type, size, sha256, owner_id, key_id, created_by, expires_at'
+  await gateway.query(
+    `INSERT INTO uploads (id, call_id, token, created_at, ${copied})
+     SELECT gen_random_uuid(), gen_random_uuid(), left(token, 38) || 10000 + n, now() - interval '1 day', ${copied}
+     FROM uploads, generate_series(1, 101) AS n WHERE id = $1`,
+    [kept.id],
+  )
+  const suspicious = 'records kept although their files are missing'
+  const { code, output: table } = await gateway.trunkline('uploads', 'sweep')
+  expect([
+    code,
+    table
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/)),
+  ]).toEqual([
+    1,
+    [
+      ['expired', '1'],
+      ['files without a record', '0'],
+      ['records without a file', '0'],
+      ['unfinished writes', '0'],
+      [suspicious, '101'],
+    ],
+  ])
+  await gateway.start()
+  const isInBucket = gateway.storage.bucket !== undefined
+  // The restart has changed the port.
+  expect((await fetch(isInBucket ? url : new URL(new URL(url).pathname, gateway.url))).status).toBe(404)
+  const again = await gateway.trunkline('uploads', 'sweep', '--json')
+  expect([again.code, JSON.parse(again.output)]).toEqual([1, { ...nothing, suspicious: 101 }])
 })
 
 test('--version prints the version of the package', async () => {

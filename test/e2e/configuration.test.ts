@@ -1,8 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import {
+  createScratchBucket,
+  LISTING,
+  type ScratchBucket,
+  s3TestServer,
+} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { prepareGateway, type TestGateway, trunkline } from '../support/gateway.ts'
+import { inBucket } from '../support/uploads.ts'
 
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -63,6 +70,86 @@ tpyo: true
   }
   expect(lines).toHaveLength(8)
   expect(output).not.toMatch(/too-short-a-secret|^\s+at /m)
+})
+
+test('a check creates nothing', async () => {
+  const cwd = await mkdtemp(join(home, 'empty-'))
+  const { code } = await trunkline(['config', 'check'], { cwd, env: { DATA_DIR: 'data' } })
+  expect([code, await readdir(cwd)]).toEqual([0, []])
+})
+
+const s3 = s3TestServer()
+
+describe.skipIf(s3 === undefined)('the storage of files is checked with real requests, which', () => {
+  let bucket: ScratchBucket
+
+  beforeAll(async () => {
+    if (s3 !== undefined) bucket = await createScratchBucket(s3)
+  })
+  afterAll(() => bucket?.drop())
+  afterEach(async () => expect(await bucket.leftovers()).toEqual([]))
+
+  async function checkStorage(env: Record<string, string> = {}, uploads = {}) {
+    const agents = { dify: { baseUrl: 'https://api.dify.ai/v1', apiKey: 'app-1' } }
+    const file = JSON.stringify({ agents, uploads })
+    const { code, output } = await check(file, { ...inBucket(bucket), ...env })
+    return { code, lines: output.trimEnd().split('\n') }
+  }
+  const GOOD = expect.stringMatching(/^The configuration is good \(.*\)\. Agents: dify\.$/)
+  const unreachable = 'http://127.0.0.1:2'
+
+  test('succeed where files can be written, read by their URLs and removed', async () => {
+    expect(await checkStorage()).toEqual({ code: 0, lines: [GOOD] })
+  })
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      'the secret',
+      { AWS_SECRET_ACCESS_KEY: 'hunter2' },
+      /^AWS_SECRET_ACCESS_KEY: the secret does not belong/,
+    ],
+    ['the key', { AWS_ACCESS_KEY_ID: 'unknown' }, /^AWS_ACCESS_KEY_ID: S3 does not know this key\./],
+    ['the bucket', { S3_BUCKET: 'no-such-bucket' }, /^S3_BUCKET: there is no bucket no-such-bucket at /],
+    [
+      'the server',
+      { S3_ENDPOINT: unreachable },
+      /^S3 at 127\.0\.0\.1:2 cannot be reached \(ECONNREFUSED\)\.$/,
+    ],
+    [
+      'the public URL',
+      { S3_PUBLIC_URL: `${unreachable}/files` },
+      /^S3_PUBLIC_URL: the URL of a file at http:\/\/127\.0\.0\.1:2 cannot be reached \(ECONNREFUSED\)\.$/,
+    ],
+    [
+      'the policy of the public URL',
+      { S3_PUBLIC_URL: `${s3?.endpoint}/${s3?.bucket}` },
+      /^S3_PUBLIC_URL: .* answers 40[34]\. Everybody must be allowed to read uploads\/\* there\.$/,
+    ],
+  ])('fail with one line that names %s if that is wrong', async (_, env, message) => {
+    const { code, lines } = await checkStorage(env)
+    expect([code, lines]).toEqual([1, [expect.stringMatching(message)]])
+    expect(lines.join()).not.toContain('hunter2')
+  })
+
+  test('note that files outlive their URLs', async () => {
+    expect(await checkStorage({}, { retentionDays: 30 })).toEqual({
+      code: 0,
+      lines: [
+        'Note: uploads.retentionDays: files are kept for 30 days, but a pre-signed URL ends after 7; set S3_PUBLIC_URL for longer lives.',
+        GOOD,
+      ],
+    })
+    expect(await checkStorage({}, { retentionDays: 7 })).toEqual({ code: 0, lines: [GOOD] })
+  })
+
+  test('note what credentials that may not list never remove', async () => {
+    await bucket.setPolicy({ effect: 'Deny', actions: LISTING })
+    const checked = await checkStorage().finally(() => bucket.setPolicy())
+    const notes = ['files without a record', 'parts of interrupted uploads'].map((leftovers) =>
+      expect.stringMatching(`^Note: The credentials lack s3:List\\w+, so ${leftovers} are never removed\\.$`),
+    )
+    expect(checked).toEqual({ code: 0, lines: [...notes, GOOD] })
+  })
 })
 
 describe('production', () => {

@@ -43,18 +43,18 @@ beforeAll(async () => {
     entry: { timeouts: { firstByteMs: 600, idleMs: 600 } },
     agents: ({ openai }) => ({
       patient: { ...openai, timeouts: {} },
-      nobody: { ...openai, baseUrl: 'http://127.0.0.1:1/v1' },
+      unreachable: { ...openai, baseUrl: 'http://127.0.0.1:1/v1' },
     }),
     settings: { chat: { headerHoldMs: HOLD_MS, keepAliveMs: 30, replyBytesMax: 1 << 16 } },
   })
 })
 afterAll(() => system.remove())
 
-let asked = 0
+let conversationCount = 0
 
 async function ask(agent: string, stream: boolean, query: string) {
-  asked += 1
-  const id = `conversation-${asked}`
+  conversationCount += 1
+  const id = `conversation-${conversationCount}`
   const more = { stream, query, chat_id: id, conversation_id: id, app_id: agent === 'fastgpt' ? 'app-1' : '' }
   const response = await system.api.chat(system.key, agent, more)
   const text = await response.text()
@@ -100,7 +100,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
     ['html-200', 502, 'agent_error'],
     ['hang', 504, 'agent_timeout'],
     ['pings=50', 504, 'agent_timeout'],
-  ])('sandbox:%s is an ordinary error', async (word, status, reason) => {
+  ])('sandbox:%s is an ordinary error response', async (word, status, reason) => {
     const query = `sandbox:${word} Hello`
     for (const answer of await Promise.all([ask(platform, true, query), ask(platform, false, query)])) {
       expectRefusal(answer, status, reason)
@@ -114,7 +114,7 @@ describe.each(PLATFORMS)('%s', (platform) => {
     ['endless-line', 'agent_malformed'],
     ['silence', 'agent_timeout'],
     ['error-midstream', 'agent_error'],
-  ])('sandbox:%s after some text is a last frame of a stream', async (word, reason) => {
+  ])('sandbox:%s after some text ends the stream with an error frame', async (word, reason) => {
     const streamed = await ask(platform, true, `sandbox:${word} Hello`)
     expectErrorFrame(streamed, reason)
     expect(contentOf(streamed.text)).toMatch(/^Hello/)
@@ -138,7 +138,7 @@ test.each([
   ['endless-line', 502, 'agent_malformed'],
   ['silence', 504, 'agent_timeout'],
   ['error-midstream', 502, 'agent_error'],
-])('sandbox:%s in a JSON reply is an ordinary error', async (word, status, reason) => {
+])('sandbox:%s in a JSON reply is an ordinary error response', async (word, status, reason) => {
   expectRefusal(await ask('openai', false, `sandbox:${word} Hello`), status, reason)
   // The gateway always requests a stream from FastGPT, so a missing end can be detected even for a JSON reply.
   const ofStream = word === 'truncate' ? 'agent_truncated' : reason
@@ -154,7 +154,7 @@ test('a JSON reply that exceeds its maximum size is rejected', async () => {
 
 test('a platform that does not listen is reported as unreachable, and the call may be retried', async () => {
   for (const stream of [true, false]) {
-    const answer = await ask('nobody', stream, 'Hello')
+    const answer = await ask('unreachable', stream, 'Hello')
     expectRefusal(answer, 502, 'agent_unreachable')
     expect(answer.headers.get('x-should-retry')).toBe('true')
   }

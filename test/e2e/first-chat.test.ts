@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { buildConsole } from '../support/console.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 // Starting a process takes long on a busy machine.
@@ -12,6 +13,7 @@ let gateway: TestGateway
 let key: string
 
 beforeAll(async () => {
+  await buildConsole()
   // No password is set, so the gateway generates one.
   gateway = await startGateway({ env: { ADMIN_PASSWORD: '' }, isFirstStart: true })
 })
@@ -22,8 +24,10 @@ function linesToPaste(output: string): string[] {
   return output.split('\n').filter((line) => /^ {2}(?:TOKEN=|KEY=|curl )/.test(line))
 }
 
-test('the first start prints address, administrator and password, and commands that stream a chat when pasted', async () => {
-  expect(gateway.output).toContain(`Trunkline is ready:  ${gateway.url} `)
+test('the first start prints the address of the console, administrator and password, and commands that stream a chat when pasted', async () => {
+  const [ready] = await gateway.prints(/Trunkline is ready:.*/)
+  expect(ready).toContain(`Trunkline is ready:  ${gateway.url}/console `)
+  expect((await fetch(`${gateway.url}/console`)).headers.get('content-type')).toMatch(/^text\/html/)
   expect(gateway.output).toMatch(/^Administrator: +admin$/m)
   expect(gateway.output).toMatch(/^Password: +\S{20} +\(shown only now\)$/m)
   const lines = linesToPaste(gateway.output)

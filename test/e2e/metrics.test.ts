@@ -1,7 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { freePort } from '../support/free-port.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { sendFile, uploadFile } from '../support/uploads.ts'
 
 let system: GatewayWithSandbox
 let ops: string
@@ -29,7 +31,7 @@ test('health and metrics are served on OPS_PORT and not on PORT', async () => {
   expect(await (await fetch(`${ops}/healthz`)).json()).toEqual({ status: 'ok' })
   expect(await (await fetch(`${ops}/readyz`)).json()).toEqual({
     status: 'ready',
-    dependencies: { database: { ok: true } },
+    dependencies: { database: { ok: true }, storage: { ok: true, optional: true } },
   })
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await fetch(system.gateway.url + path)).status).toBe(404)
@@ -60,6 +62,39 @@ test('calls, requests, refusals, the ledger and the process are measured', async
       trunkline_nodejs_eventloop_lag_seconds: expect.any(Number),
       trunkline_process_resident_memory_bytes: expect.any(Number),
     })
+  }, 20_000)
+})
+
+test('uploads are measured by outcome, and what a sweep deletes by kind', async () => {
+  const { full_key: key } = await system.api.createKey(system.token, { permissions: ['upload'] })
+  await uploadFile(system.gateway.url, key, 'hello')
+  await uploadFile(system.gateway.url, key, 'hello again')
+  const refused = await sendFile(system.gateway.url, key, new Uint8Array([0, 1, 2, 3]))
+  expect(refused.status).toBe(415)
+  await vi.waitFor(async () => {
+    expect(await samples()).toMatchObject({
+      'trunkline_uploads_total{outcome="done",reason=""}': 2,
+      'trunkline_uploads_total{outcome="rejected",reason="file_type_not_accepted"}': 1,
+      trunkline_upload_bytes_total: 5 + 11 + 4,
+      trunkline_uploads_in_flight: 0,
+      'trunkline_upload_duration_seconds_count{outcome="done"}': 2,
+      'trunkline_upload_duration_seconds_count{outcome="rejected"}': 1,
+      'trunkline_refusals_total{reason="file_type_not_accepted"}': 1,
+      'trunkline_http_requests_total{route="/api/v1/upload",method="POST",status="415"}': 1,
+      'trunkline_ledger_batch_size_sum{statement="admit"}': 2 + 3,
+    })
+  }, 20_000)
+  // The command is carried out by the gateway only where that owns the database.
+  if (system.gateway.databaseUrl !== undefined) return
+  const unfinished = join(system.gateway.dataDir, 'files/unfinished/left-behind')
+  await writeFile(unfinished, '')
+  await utimes(unfinished, 0, 0)
+  expect(await system.gateway.trunkline('uploads', 'sweep')).toMatchObject({ code: 0 })
+  expect(await samples()).toMatchObject({
+    'trunkline_uploads_swept_total{kind="unfinished"}': 1,
+    'trunkline_uploads_swept_total{kind="file"}': 0,
+    'trunkline_uploads_swept_total{kind="record"}': 0,
+    'trunkline_uploads_swept_total{kind="expired"}': 0,
   })
 })
 
@@ -94,12 +129,3 @@ test('the ops port reports the drain while calls are still running', async () =>
   expect(await slow.text()).toMatch(/data: \[DONE\]\n\n$/)
   expect(await stopped).toBe(0)
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -82,7 +82,13 @@ test('it reads any text of a platform unchanged, however the text is divided int
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.subarray(index * size, (index + 1) * size),
       )
-      const { content } = await read(new Response(ReadableStream.from(pieces)))
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const piece of pieces) controller.enqueue(piece)
+          controller.close()
+        },
+      })
+      const { content } = await read(new Response(body))
       expect(content).toBe(texts.join(''))
     }),
   )

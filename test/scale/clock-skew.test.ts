@@ -1,40 +1,29 @@
 import { pathToFileURL } from 'node:url'
-import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { configOf, countByReason, sendChat } from '../support/load.ts'
-import { type Platform, startPlatform } from '../support/platform.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { countByReason, sendChat } from '../support/load.ts'
 import { query } from '../support/query.ts'
+import { type Replicas, startReplicas } from '../support/replicas.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const SKEW = pathToFileURL(`${import.meta.dirname}/../fixtures/clock-a-day-ahead.ts`).href
 const HOUR_MS = 3_600_000
 
 describe.skipIf(server === '')('of two replicas, one on a machine whose clock is a day ahead,', () => {
-  let database: Awaited<ReturnType<typeof createScratchDatabase>>
-  let platform: Platform
-  let gateways: TestGateway[]
+  let replicas: Replicas
   let wrong: { gateway: TestGateway; api: Api; token: string }
   let right: { gateway: TestGateway; api: Api; token: string }
 
   beforeAll(async () => {
-    database = await createScratchDatabase(server)
-    platform = await startPlatform()
-    const options = { config: configOf(platform), databaseUrl: database.url }
     // The first gateway to start creates the administrator and the key that signs tokens.
-    const ahead = await startGateway({ ...options, env: { NODE_OPTIONS: `--import ${SKEW}` } })
-    gateways = [ahead, await startGateway(options)]
-    const [first, second] = gateways.map((gateway) => ({ gateway, api: apiOf(gateway) }))
+    replicas = await startReplicas(server, [{ NODE_OPTIONS: `--import ${SKEW}` }, {}])
+    const [first, second] = replicas.gateways.map((gateway) => ({ gateway, api: apiOf(gateway) }))
     if (first === undefined || second === undefined) throw new Error('two were started')
     wrong = { ...first, token: await first.api.login() }
     right = { ...second, token: await second.api.login() }
   }, 120_000)
-  afterAll(async () => {
-    await Promise.all((gateways ?? []).map((gateway) => gateway.remove()))
-    await platform?.close()
-    await database?.drop()
-  })
+  afterAll(() => replicas?.remove())
 
   const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
   const isNow = (time: string) => Math.abs(new Date(time).getTime() - Date.now()) < HOUR_MS / 2
@@ -97,7 +86,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     )
     const sendToAll = (times: number) =>
       Promise.all(
-        gateways.flatMap(({ url }) =>
+        replicas.gateways.flatMap(({ url }) =>
           keys.flatMap(({ full_key }) => Array.from({ length: times }, () => sendChat(url, full_key))),
         ),
       )
@@ -112,7 +101,7 @@ describe.skipIf(server === '')('of two replicas, one on a machine whose clock is
     expect(countByReason(await sendToAll(2))).toEqual({ 200: 4, quota_exceeded: 4 })
 
     const rows = await query<{ at: Date; start: Date; today: Date }>(
-      database.url,
+      replicas.databaseUrl,
       `SELECT c.admitted_at AS at, u.quota_start AS start, date_trunc('day', now(), 'UTC') AS today
        FROM calls c JOIN users u ON u.id = c.owner_id WHERE u.username IN ('changed', 'other')`,
     )

@@ -27,7 +27,7 @@ describe.skipIf(server === '')('a database server', () => {
   let api: Api
   let key: { id: string; full_key: string; owner_id: string }
 
-  const readiness = async (at: TestGateway = gateway) => (await fetch(`${at.url}/readyz`)).status
+  const readiness = async (target: TestGateway = gateway) => (await fetch(`${target.url}/readyz`)).status
   const callOf = (id: string) =>
     query<{ outcome: string | null; reason: string | null }>(
       database.url,
@@ -77,10 +77,10 @@ describe.skipIf(server === '')('a database server', () => {
     await proxy.restore()
     await until('it is ready', async () => (await readiness()) === 200, READY_WITHIN_MS)
     await until('it prints that it is ready', () =>
-      gateway.output.includes(`Trunkline is ready:  ${gateway.url} `),
+      gateway.output.includes(`Trunkline is ready:  ${gateway.url}`),
     )
-    const said = waiting()
-    expect(said.filter((line, index) => line === said[index - 1])).toEqual([])
+    const lines = waiting()
+    expect(lines.filter((line, index) => line === lines[index - 1])).toEqual([])
     // The first administrator exists as soon as the gateway is ready.
     api = apiOf(gateway)
     const token = await api.login()

@@ -1,50 +1,39 @@
-import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { type ChatResult, configOf, countByReason, sendChat } from '../support/load.ts'
-import { type Platform, startPlatform } from '../support/platform.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { type ChatResult, countByReason, sendChat } from '../support/load.ts'
 import { query } from '../support/query.ts'
+import { type Replicas, startReplicas } from '../support/replicas.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 
 /** Four processes that share one Redis and one PostgreSQL. */
 describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
-  let database: Awaited<ReturnType<typeof createScratchDatabase>>
-  let platform: Platform
-  let replicas: TestGateway[]
+  let replicas: Replicas
   let api: Api
   let token: string
 
   beforeAll(async () => {
-    database = await createScratchDatabase(server)
-    platform = await startPlatform()
-    const options = {
-      config: configOf(platform),
-      databaseUrl: database.url,
-      env: { REDIS_URL: `${redisUrl}/9` },
-    }
-    const first = await startGateway(options)
-    replicas = [first, ...(await Promise.all([1, 2, 3].map(() => startGateway(options))))]
-    api = apiOf(first)
+    const env = { REDIS_URL: `${redisUrl}/9` }
+    replicas = await startReplicas(server, [env, env, env, env])
+    api = apiOf(replicas.gateways[0] as TestGateway)
     token = await api.login()
     // Warms up connections and code, as in a gateway that has been running.
     const { full_key } = await api.createKey(token)
     await sendToAll(200, [full_key])
   }, 120_000)
-  afterAll(async () => {
-    await Promise.all((replicas ?? []).map((replica) => replica.remove()))
-    await platform?.close()
-    await database?.drop()
-  })
+  afterAll(() => replicas?.remove())
 
   /** Sends all calls concurrently, distributed over the replicas in turn. */
   const sendToAll = (count: number, keys: readonly string[]): Promise<ChatResult[]> =>
     Promise.all(
       Array.from({ length: count }, (_, index) =>
         // Every key is used at every replica.
-        sendChat((replicas[index % 4] as TestGateway).url, keys[(index >> 2) % keys.length] as string),
+        sendChat(
+          (replicas.gateways[index % 4] as TestGateway).url,
+          keys[(index >> 2) % keys.length] as string,
+        ),
       ),
     )
 
@@ -55,7 +44,7 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
   }, async () => {
     const user = await api.createUser(token, 'quota', { max_api_calls: 1_000 })
     const keys = await Promise.all([1, 2, 3, 4].map(() => newKey({ owner_id: user.id })))
-    const before = platform.received.length
+    const before = replicas.platform.received.length
     const results = await sendToAll(
       4_000,
       keys.map(({ full_key }) => full_key),
@@ -63,12 +52,12 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
 
     expect(countByReason(results)).toEqual({ 200: 1_000, quota_exceeded: 3_000 })
     const admitted = new Set(results.filter(({ status }) => status === 200).map(({ id }) => id))
-    expect(platform.received).toHaveLength(before + 1_000)
-    expect(new Set(platform.received.slice(before))).toEqual(admitted)
+    expect(replicas.platform.received).toHaveLength(before + 1_000)
+    expect(new Set(replicas.platform.received.slice(before))).toEqual(admitted)
     const { body } = await api.call('GET', `/api/v1/users/${user.id}`, { token })
     expect(body.data.api_calls_count).toBe(1_000)
     const rows = await query<{ id: string }>(
-      database.url,
+      replicas.databaseUrl,
       'SELECT request_id AS id FROM calls WHERE owner_id = $1',
       [user.id],
     )
@@ -84,8 +73,8 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
   /** Revokes a key at one replica and immediately uses it at the others. */
   async function revocationTrial(index: number): Promise<{ used: ChatResult; results: ChatResult[] }> {
     const key = await newKey()
-    const revoking = replicas[index % 4] as TestGateway
-    const others = replicas.filter((each) => each !== revoking)
+    const revoking = replicas.gateways[index % 4] as TestGateway
+    const others = replicas.gateways.filter((each) => each !== revoking)
     const used = await sendChat((others[index % 3] as TestGateway).url, key.full_key)
     const { status } = await apiOf(revoking).call('POST', `/api/v1/api-keys/${key.id}/revoke`, { token })
     expect(status).toBe(200)
@@ -102,19 +91,21 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas', () => {
   }
 
   test(
-    'a key that one replica revoked is refused by all the others at once, 150 times of 150',
+    'a key that one replica revoked is rejected by all the others at once, 150 times out of 150',
     { timeout: 60_000 },
     () => expectRevocations(150),
   )
 
   test('after all of these tests the ledger and all counters agree', async () => {
-    const { code, output } = await (replicas[0] as TestGateway).trunkline('usage', 'verify')
+    const { code, output } = await (replicas.gateways[0] as TestGateway).trunkline('usage', 'verify')
     expect(output).toContain('agree')
     expect(code).toBe(0)
-    await query(database.url, 'UPDATE users SET api_calls_count = api_calls_count + 1 WHERE username = $1', [
-      'quota',
-    ])
-    const drifted = await (replicas[0] as TestGateway).trunkline('usage', 'verify')
+    await query(
+      replicas.databaseUrl,
+      'UPDATE users SET api_calls_count = api_calls_count + 1 WHERE username = $1',
+      ['quota'],
+    )
+    const drifted = await (replicas.gateways[0] as TestGateway).trunkline('usage', 'verify')
     expect(drifted.output).toContain('user count = rollups + unsettled')
     expect(drifted.code).toBe(1)
   })

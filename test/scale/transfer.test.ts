@@ -127,7 +127,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
       'format 1',
     ],
     ['of other migrations', (text: string) => text.replace('_init', '_other'), 'other migrations'],
-  ])('a file that is %s leaves the target empty', async (_name, breakIt, said) => {
+  ])('a file that is %s leaves the target empty', async (_name, breakIt, message) => {
     const text = await readFile(plain, 'utf8')
     const broken = breakIt(text)
     expect(broken).not.toBe(text)
@@ -135,7 +135,7 @@ describe.runIf(server)('an embedded database moves to PostgreSQL', () => {
     await writeFile(file, broken)
 
     const { code, output } = await importInto(empty, file)
-    expect(output).toContain(said)
+    expect(output).toContain(message)
     expect(code).toBe(1)
     expect(Object.values(await inServer(empty)).flat()).toEqual([])
   })

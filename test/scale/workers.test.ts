@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
+import { buildConsole } from '../support/console.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
@@ -18,6 +19,7 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
   let key: { id: string; full_key: string }
 
   beforeAll(async () => {
+    await buildConsole()
     platform = await startPlatform()
     gateway = await startGateway({
       config: configOf(platform, { instance: { leaseMs: LEASE_MS } }),
@@ -42,6 +44,15 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
   }
 
   const open = () => query(gateway.databaseUrl ?? '', 'SELECT FROM calls WHERE outcome IS NULL')
+
+  test('print the address of the console once, and each serves it', async () => {
+    await gateway.prints(/^Trunkline is ready:.*$/m)
+    expect(gateway.output.match(/^Trunkline is ready:.*$/gm)).toEqual([
+      expect.stringMatching(`^Trunkline is ready:  ${gateway.url}/console `),
+    ])
+    const pages = await Promise.all(Array.from({ length: 12 }, () => fetch(`${gateway.url}/console/usage`)))
+    expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]))
+  })
 
   test('share the calls, and a scrape of any worker covers the calls of all', async () => {
     const results = await Promise.all(Array.from({ length: 60 }, () => sendChat(gateway.url, key.full_key)))

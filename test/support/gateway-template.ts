@@ -38,7 +38,7 @@ async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<voi
   await database.migrate()
   const config = parseConfig({ agents: { openai: { baseUrl: 'http://127.0.0.1:9', model: 'none' } } }, {})
   const log = createLogger('silent')
-  const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+  const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   await gateway.operations.firstStart.createFirstAdmin(ADMINISTRATOR)
   await gateway.close(0)
   await database.close()

@@ -22,6 +22,7 @@ interface GatewayWithSandboxOptions {
   /** Returns further agents, given the entries of the emulators by platform. */
   readonly agents?: (entries: Readonly<Record<string, object>>) => Record<string, object>
   readonly env?: GatewayOptions['env']
+  readonly isOnDisk?: boolean
 }
 
 export async function startGatewayWithSandbox({
@@ -29,6 +30,7 @@ export async function startGatewayWithSandbox({
   entry,
   agents,
   env = {},
+  isOnDisk = false,
 }: GatewayWithSandboxOptions = {}): Promise<GatewayWithSandbox> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const entries = agentsOf(sandbox, entry)
@@ -38,7 +40,7 @@ export async function startGatewayWithSandbox({
     agents: { ...entries, ...agents?.(entries) },
   }
   // The gateway reads YAML, of which JSON is a subset.
-  const gateway = await startGateway({ config: JSON.stringify(config), env })
+  const gateway = await startGateway({ config: JSON.stringify(config), env, isOnDisk })
   const api = apiOf(gateway)
   const token = await api.login()
   const { full_key: key } = await api.createKey(token)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
+import { createGatewayStorage, type GatewayStorage } from './gateway-storage.ts'
 import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-template.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
@@ -20,6 +21,8 @@ export interface GatewayOptions {
   readonly main?: string
   /** URL of a database that the test shares and drops itself. By default the gateway gets a new database. */
   readonly databaseUrl?: string
+  /** Keeps uploads on local disk. By default they are in a bucket of its own where the database is on a server and S3 is given. */
+  readonly isOnDisk?: boolean
   /** Starts on an empty database. By default the database is already migrated and contains the administrator. */
   readonly isFirstStart?: boolean
   /** Connects stdout to a pipe, as a shell does. By default it is a socket, which Node creates for child processes. */
@@ -33,6 +36,7 @@ export interface TestGateway {
   readonly admin: { readonly username: string; readonly password: string }
   /** The database server's URL; undefined where the database is embedded. */
   readonly databaseUrl: string | undefined
+  readonly storage: GatewayStorage
   /** Everything that the process has printed so far, over all starts. */
   readonly output: string
   readonly pid: number
@@ -84,6 +88,11 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   const admin = ADMINISTRATOR
   const dataDir = join(home, 'data')
   if (databaseUrl === undefined && options.isFirstStart !== true) await copyPreparedDataDir(dataDir)
+  // Gateways that share a database would need the same bucket, so those get none.
+  const storage = await createGatewayStorage(
+    dataDir,
+    options.isOnDisk === true || options.databaseUrl !== undefined,
+  )
   const env = () => ({
     PATH: process.env.PATH ?? '',
     PORT: '0',
@@ -91,6 +100,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     ADMIN_PASSWORD: admin.password,
     LOG_LEVEL: 'info',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...storage.env,
     ...options.env,
   })
 
@@ -135,6 +145,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   return {
     admin,
     databaseUrl,
+    storage,
     get url() {
       return url
     },
@@ -174,6 +185,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     async remove() {
       await end(child, 'SIGKILL')
       await database?.drop()
+      await storage.drop()
       await rm(home, { recursive: true, force: true })
     },
   }

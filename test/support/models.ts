@@ -30,7 +30,7 @@ export const WEATHER = {
     type: 'object' as const,
     properties: { city: { type: 'string' as const } },
     required: ['city'],
-    additionalProperties: false,
+    additionalProperties: false as const,
   },
   sample: { city: '沙箱 sandbox' },
 }

@@ -3,6 +3,17 @@ export interface TestServices {
   readonly postgres: string | undefined
   /** URL of a Redis server that tests may write to. */
   readonly redis: string | undefined
+  /** An S3 server on which tests may create buckets. */
+  readonly s3: TestS3 | undefined
+}
+
+export interface TestS3 {
+  readonly endpoint: string
+  readonly region: string
+  /** Gateways use this bucket. Tests of the storage itself create others, whose names begin with this one's. */
+  readonly bucket: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
 }
 
 /**
@@ -14,6 +25,7 @@ export function servicesToTest(env: NodeJS.ProcessEnv = process.env): TestServic
   return {
     postgres: serviceAt(env, 'TEST_DATABASE_URL', 'a postgres:// URL'),
     redis: serviceAt(env, 'TEST_REDIS_URL', 'a redis:// URL'),
+    s3: s3At(env),
   }
 }
 
@@ -23,4 +35,19 @@ function serviceAt(env: NodeJS.ProcessEnv, name: string, expected: string): stri
   if (env.REQUIRE_SERVICES) throw new Error(`${name}: is required here; expected ${expected}`)
   console.warn(`${name} is not set: end-to-end tests that need it are skipped`)
   return undefined
+}
+
+/** @throws also if some of the variables are set and others are not */
+function s3At(env: NodeJS.ProcessEnv): TestS3 | undefined {
+  const names = ['ENDPOINT', 'REGION', 'BUCKET', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].map(
+    (name) => `TEST_S3_${name}`,
+  )
+  const missing = names.filter((name) => !env[name])
+  if (missing.length > 0 && missing.length < names.length) {
+    throw new Error(`${missing.join(', ')}: required with the other TEST_S3_ variables`)
+  }
+  const endpoint = serviceAt(env, 'TEST_S3_ENDPOINT', 'the URL of an S3 server')
+  if (endpoint === undefined) return undefined
+  const [, region = '', bucket = '', accessKeyId = '', secretAccessKey = ''] = names.map((name) => env[name])
+  return { endpoint, region, bucket, accessKeyId, secretAccessKey }
 }

@@ -12,8 +12,10 @@ const FILES = ['https://files.example.com/report.pdf', 'https://files.example.co
 const WAYS = {
   REST: { talk: overRest, files: [] },
   'REST, files': { talk: overRest, files: FILES },
-  'openai package': { talk: overOpenAi, files: [] },
-  'openai package, files': { talk: overOpenAi, files: FILES },
+  Responses: { talk: overResponses, files: [] },
+  'Responses, files': { talk: overResponses, files: FILES },
+  'chat completions': { talk: overCompletions, files: [] },
+  'chat completions, files': { talk: overCompletions, files: FILES },
 }
 
 const system = await startGatewayWithSandbox()
@@ -59,14 +61,18 @@ interface Choice {
   readonly message: { readonly content: string }
 }
 
-async function overOpenAi({ platform, id, files }: Conversation): Promise<string> {
-  const client = new OpenAI({
-    baseURL: `${system.gateway.url}/api/v1`,
-    apiKey: system.key,
-    maxRetries: 0,
-    defaultHeaders: { 'x-conversation-id': id },
-  })
-  const model = platform === 'fastgpt' ? `fastgpt/${system.sandbox.agents.fastgpt.appId}` : platform
+async function overResponses({ platform, files }: Conversation): Promise<string> {
+  const { responses } = openAi()
+  const model = modelOf(platform)
+  const first = await responses.create({ model, input: 'My name is Ada.' })
+  const content = [{ type: 'input_text' as const, text: 'What is my name?' }, ...files.map(inputPart)]
+  const input = [{ role: 'user' as const, content }]
+  return (await responses.create({ model, input, previous_response_id: first.id })).output_text
+}
+
+async function overCompletions({ platform, id, files }: Conversation): Promise<string> {
+  const client = openAi({ 'x-conversation-id': id })
+  const model = modelOf(platform)
   const messages: ChatCompletionMessageParam[] = []
   const say = async (message: ChatCompletionMessageParam) => {
     messages.push(message)
@@ -77,6 +83,21 @@ async function overOpenAi({ platform, id, files }: Conversation): Promise<string
   }
   await say({ role: 'user', content: 'My name is Ada.' })
   return say({ role: 'user', content: [{ type: 'text', text: 'What is my name?' }, ...files.map(filePart)] })
+}
+
+function openAi(defaultHeaders: Record<string, string> = {}): OpenAI {
+  const baseURL = `${system.gateway.url}/api/v1`
+  return new OpenAI({ baseURL, apiKey: system.key, maxRetries: 0, defaultHeaders })
+}
+
+function modelOf(platform: SandboxPlatform): string {
+  return platform === 'fastgpt' ? `fastgpt/${system.sandbox.agents.fastgpt.appId}` : platform
+}
+
+function inputPart(url: string) {
+  return url.endsWith('.png')
+    ? { type: 'input_image' as const, image_url: url, detail: 'auto' as const }
+    : { type: 'input_file' as const, filename: url.slice(url.lastIndexOf('/') + 1), file_url: url }
 }
 
 function filePart(url: string) {

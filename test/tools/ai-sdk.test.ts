@@ -51,7 +51,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
 })
 
 test('a tool is called and its result is used in the answer, both generated and streamed', async () => {
-  const asked: unknown[] = []
+  const toolInputs: unknown[] = []
   const request = {
     prompt: 'Please use the tool',
     stopWhen: isStepCount(2),
@@ -60,7 +60,7 @@ test('a tool is called and its result is used in the answer, both generated and 
         description: WEATHER.description,
         inputSchema: jsonSchema<{ city: string }>(WEATHER.parameters),
         execute: async (input) => {
-          asked.push(input)
+          toolInputs.push(input)
           return '21 degrees'
         },
       }),
@@ -70,13 +70,14 @@ test('a tool is called and its result is used in the answer, both generated and 
   const streamed = streamText({ model: modelOf('openai'), ...request })
   for (const text of [generated.text, await streamed.text])
     expect(text).toMatch(/^The tool answered: .*21 degrees/)
-  expect(asked).toEqual([WEATHER.sample, WEATHER.sample])
+  expect(toolInputs).toEqual([WEATHER.sample, WEATHER.sample])
 })
 
 test('reasoning is separate from the text', async () => {
   const generated = await generateText({ model: modelOf('thinker'), prompt: 'Hello' })
   const streamed = streamText({ model: modelOf('thinker'), prompt: 'Hello' })
-  for (const told of [generated.reasoningText, await streamed.reasoningText]) expect(told).toBe(THOUGHTS)
+  for (const reasoning of [generated.reasoningText, await streamed.reasoningText])
+    expect(reasoning).toBe(THOUGHTS)
   expect(generated.text).toMatch(/^Hello from the HiAgent emulator/)
 })
 

@@ -125,7 +125,7 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
 })
 
 test('the model calls a tool, receives its result and answers with it, in JSON and streamed', async () => {
-  const asked: unknown[] = []
+  const toolInputs: unknown[] = []
   const { name, description, parameters } = WEATHER
   const weather: RunnableToolFunctionWithParse<{ city: string }> = {
     type: 'function',
@@ -133,7 +133,7 @@ test('the model calls a tool, receives its result and answers with it, in JSON a
       ...{ name, description, parameters },
       parse: JSON.parse,
       function(input) {
-        asked.push(input)
+        toolInputs.push(input)
         return '21 degrees'
       },
     },
@@ -150,7 +150,7 @@ test('the model calls a tool, receives its result and answers with it, in JSON a
     expect(await runner.finalContent()).toMatch(/^The tool answered: 21 degrees\n\n/)
     expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
   }
-  expect(asked).toEqual([WEATHER.sample, WEATHER.sample])
+  expect(toolInputs).toEqual([WEATHER.sample, WEATHER.sample])
 })
 
 test('tools are rejected for agents that cannot call them', async () => {
@@ -222,7 +222,7 @@ test('an exhausted quota is reported as insufficient_quota', async () => {
 
 test('errors for routes that are not served name the alternative', async () => {
   const requests = [
-    client.responses.create({ model: 'dify', input: 'Hello' }),
+    client.embeddings.create({ model: 'dify', input: 'Hello' }),
     client.completions.create({ model: 'dify', prompt: 'Hello' }),
     client.images.generate({ prompt: 'a gateway' }),
     new OpenAI({ baseURL: `${system.gateway.url}/v1`, apiKey: system.key, maxRetries: 0 }).models.list(),
@@ -277,8 +277,10 @@ test('reasoning is sent only if the agent allows it', async () => {
     const { choices } = await client.chat.completions.create({ model, messages })
     expect(choices[0]?.message).toMatchObject(thoughts ? { reasoning_content: thoughts } : {})
     const chunks = await collect(await client.chat.completions.create({ model, messages, stream: true }))
-    const told = chunks.map(({ choices: [choice] }) => Reflect.get(choice?.delta ?? {}, 'reasoning_content'))
-    expect(told.filter((text) => text !== undefined).join('')).toBe(thoughts ?? '')
+    const fragments = chunks.map(({ choices: [choice] }) =>
+      Reflect.get(choice?.delta ?? {}, 'reasoning_content'),
+    )
+    expect(fragments.filter((text) => text !== undefined).join('')).toBe(thoughts ?? '')
   }
 })
 
@@ -287,8 +289,11 @@ test('errors have the class of the SDK for their status', async () => {
     client.chat.completions
       .create({ model, messages: [{ role: 'user', content }] })
       .catch((error: unknown) => error)
-  const stranger = new OpenAI({ baseURL: client.baseURL, apiKey: 'sk-somebody-else', maxRetries: 0 })
-  await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, type: 'authentication_error' })
+  const unauthenticated = new OpenAI({ baseURL: client.baseURL, apiKey: 'sk-somebody-else', maxRetries: 0 })
+  await expect(unauthenticated.models.list()).rejects.toMatchObject({
+    status: 401,
+    type: 'authentication_error',
+  })
   for (const [failure, kind, code] of [
     [await ask('nobody', 'Hello'), NotFoundError, 'model_not_found'],
     [await ask('coze', 'sandbox:error=app-not-found'), NotFoundError, 'app_not_found'],

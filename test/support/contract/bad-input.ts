@@ -1,5 +1,15 @@
 import { inOneYear } from '../api.ts'
 
+const MIB = 1024 * 1024
+
+/** Operations whose bodies may carry files. */
+const TAKES_FILES: ReadonlySet<string> = new Set(['createCompletion', 'createResponse'])
+
+/** JSON of one byte more than an operation takes. */
+export function tooLargeFor(operationId: string): string {
+  return JSON.stringify('x'.repeat((TAKES_FILES.has(operationId) ? 20 : 1) * MIB - 1))
+}
+
 /** Bodies that every route rejects alike: name, bytes, headers, status, reason, and beginning of the detail. */
 export const BAD_BODIES: readonly BadBody[] = [
   ['half of JSON', '{"a', {}, 400, 'invalid_json', 'body: is not valid JSON'],
@@ -14,7 +24,6 @@ export const BAD_BODIES: readonly BadBody[] = [
   ],
   ['65 levels', nested(65), {}, 400, 'invalid_request', 'body: is nested too deep'],
   ['levels without end', '['.repeat(100_000), {}, 400, 'invalid_json', 'body: is not valid JSON'],
-  ['1 MiB and a byte', JSON.stringify('x'.repeat(1024 * 1024 - 1)), {}, 413, 'body_too_large', 'body: '],
   ['text', '{}', { 'content-type': 'text/plain' }, 415, 'unsupported_media_type', 'content-type: '],
   [
     'a form',
@@ -112,6 +121,9 @@ export const BAD_FIELDS: readonly (readonly [operation: string, change: object, 
   ['changeOwnPassword', { current_password: 'another' }, 'body.current_password'],
   ['createCompletion', { messages: [{ role: 'robot', content: 'Hello' }] }, 'body.messages[0].role'],
   ['createCompletion', { n: 2 }, 'body.n'],
+  ['createResponse', { input: [{ role: 'robot', content: 'Hello' }] }, 'body.input[0].role'],
+  ['createResponse', { background: true }, 'body.background'],
+  ['createResponse', { tools: [{ type: 'function', name: 'f' }] }, 'body.tools'],
   ['createCompletion', { tools: [{ type: 'function', function: { name: 'f' } }] }, 'body.tools'],
 ]
 

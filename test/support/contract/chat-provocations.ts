@@ -44,12 +44,21 @@ export function completionRequest(
   return { as: gateway.key.full_key, body: { model, messages: [{ role: 'user', content }] } }
 }
 
-/** Statuses that the chat operations of both interfaces document. */
+export function responseRequest(
+  gateway: ContractGateway,
+  model = 'fastgpt/app',
+  input: unknown = 'Hello',
+): OperationRequest {
+  return { as: gateway.key.full_key, body: { model, input } }
+}
+
+/** Statuses that the chat operations of all interfaces document. */
 export const CHAT_PROVOCATIONS: readonly Provocation[] = [
   ...(
     [
       ['chat', chatRequest],
       ['createCompletion', completionRequest],
+      ['createResponse', responseRequest],
     ] as const
   ).flatMap(([id, requestTo]) => [
     ...FAULTS.map(([status, reason, model, query]) =>
@@ -95,4 +104,15 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
   only('createCompletion', 404, 'model_not_found', 'an unknown model', (_good, gateway) =>
     completionRequest(gateway, 'nobody'),
   ),
+  only('createResponse', 200, undefined, 'a stream', (good) => ({
+    ...good,
+    body: { ...(good.body as object), stream: true },
+  })),
+  only('createResponse', 404, 'model_not_found', 'an unknown model', (_good, gateway) =>
+    responseRequest(gateway, 'nobody'),
+  ),
+  only('createResponse', 400, 'previous_response_not_found', 'a response that does not exist', (good) => ({
+    ...good,
+    body: { ...(good.body as object), previous_response_id: 'resp_01890a5d-ac96-774b-bcce-b302099a8057' },
+  })),
 ]

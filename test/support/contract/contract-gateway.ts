@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
 import type { Api } from '../api.ts'
 import { startGatewayWithSandbox } from '../gateway-with-sandbox.ts'
-import { operationOf } from './contract.ts'
+import { fillPath, operationOf } from './contract.ts'
 import { type Answer, type HttpRequest, send } from './send.ts'
 
-/** A request to an operation. Method and path come from the contract; `id` replaces `{id}` in the path. */
+/** A request to an operation. Method and path come from the contract; `id` is for {@link fillPath}. */
 export type OperationRequest = Omit<HttpRequest, 'method' | 'path'> & {
   readonly id?: string
   /** The query string without its question mark. */
@@ -21,11 +22,17 @@ export interface ContractGateway {
   readonly token: string
   /** An API key that may chat with every agent. */
   readonly key: { readonly id: string; readonly full_key: string }
+  /** An API key that may upload files and nothing else. */
+  readonly uploadKey: string
   /** The access token of a user with the lowest role, which may not manage anything. */
   readonly userToken: string
   readonly listingsMax: number
   readonly activeKeysMax: number
   readonly failedLoginsMax: number
+  readonly fileBytesMax: number
+  readonly fileBytesPerOwnerMax: number
+  /** The folder in which the files of uploads are stored. */
+  readonly filesFolder: string
   /** Returns a unique text. */
   fresh(): string
   send(operationId: string, request: OperationRequest): Promise<Answer>
@@ -36,8 +43,11 @@ export interface ContractGateway {
 const LISTINGS_MAX = 5
 const FAILED_LOGINS_MAX = 2
 const ACTIVE_KEYS_MAX = 100
+const FILE_BYTES_MAX = 64 * 1024
+const FILE_BYTES_PER_OWNER_MAX = 1024 * 1024
 const LIMITS = {
   chat: { points: 10_000 },
+  upload: { points: 10_000 },
   agents: { points: LISTINGS_MAX },
   login: { points: FAILED_LOGINS_MAX },
   refusedKeys: { points: 1 },
@@ -47,7 +57,15 @@ export async function startContractGateway(
   limits: Record<string, { points: number }> = {},
 ): Promise<ContractGateway> {
   const { gateway, api, token, remove } = await startGatewayWithSandbox({
-    settings: { limits: { ...LIMITS, ...limits }, apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX } },
+    // Otherwise there is no route for files.
+    isOnDisk: true,
+    settings: {
+      // Whether one has been built here must make no difference.
+      console: false,
+      limits: { ...LIMITS, ...limits },
+      apiKeys: { activePerUserMax: ACTIVE_KEYS_MAX },
+      uploads: { maxBytes: FILE_BYTES_MAX, bytesPerOwnerMax: FILE_BYTES_PER_OWNER_MAX },
+    },
     agents: ({ fastgpt }) => ({
       apps: { ...fastgpt, apps: { one: {}, two: {} } },
       hasty: { ...fastgpt, timeouts: { firstByteMs: 50 } },
@@ -63,10 +81,14 @@ export async function startContractGateway(
     admin: { ...gateway.admin, id: me.data.id },
     token,
     key: await api.createKey(token),
+    uploadKey: (await api.createKey(token, { permissions: ['upload'] })).full_key,
     userToken: await api.login(user.username, user.password),
     listingsMax: LISTINGS_MAX,
     activeKeysMax: ACTIVE_KEYS_MAX,
     failedLoginsMax: FAILED_LOGINS_MAX,
+    fileBytesMax: FILE_BYTES_MAX,
+    fileBytesPerOwnerMax: FILE_BYTES_PER_OWNER_MAX,
+    filesFolder: join(gateway.dataDir, 'files'),
     fresh: () => randomBytes(6).toString('hex'),
     send: (operationId, request) => sendOperation(gateway.url, operationId, request),
     remove,
@@ -83,7 +105,7 @@ export function requestOf(
 ): HttpRequest {
   const { method, path } = operationOf(operationId)
   const search = query === undefined ? '' : `?${query}`
-  return { method, path: path.replace('{id}', id) + search, ...request }
+  return { method, path: fillPath(path, id) + search, ...request }
 }
 
 /** A well-formed key that was never issued. */

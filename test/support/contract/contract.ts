@@ -5,7 +5,7 @@ import { type Check, replyCheck, schemaCheck } from './schema-check.ts'
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** The path template, with `{id}` as its parameter. */
+  /** The path template; {@link fillPath} replaces its parameters. */
   readonly path: string
   /** The JSON request body. */
   readonly body: DocumentedBody | undefined
@@ -25,7 +25,7 @@ export interface DocumentedBody {
 }
 
 export interface DocumentedResponse {
-  /** A check of the body for each media type. */
+  /** A check of the body for each media type; none for a response without a body. */
   readonly bodies: ReadonlyMap<string, Check>
   readonly headers: ReadonlySet<string>
   /** For errors: the values that `reason` may have. */
@@ -53,6 +53,30 @@ export const OPERATIONS: readonly Operation[] = Object.entries(CONTRACT.paths).f
   })),
 )
 
+/**
+ * A path without parameters. `id` replaces the parameter of the path; if there are several, it contains their values with
+ * slashes between them.
+ */
+export function fillPath(path: string, id: string): string {
+  return path.replace(PARAMETERS, id)
+}
+
+/** The path with some value for every parameter. */
+export function anyPath(path: string): string {
+  return path.replace(/\{\w+\}/g, 'x')
+}
+
+/** A regular expression for all paths that the template stands for. */
+export function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+export function hasParameters({ path }: Pick<Operation, 'path'>): boolean {
+  return path.search(PARAMETERS) >= 0
+}
+
+const PARAMETERS = /\{\w+\}(?:\/\{\w+\})*/
+
 export function operationOf(id: string): Operation {
   const operation = OPERATIONS.find((candidate) => candidate.id === id)
   if (operation === undefined) throw new Error(`openapi.json has no operation ${id}`)
@@ -60,8 +84,8 @@ export function operationOf(id: string): Operation {
 }
 
 /** Includes operations that need no body, because a body that is sent is parsed all the same. */
-export function readsBody({ responses }: Operation): boolean {
-  return responses.has(415)
+export function readsJson({ responses }: Operation): boolean {
+  return responses.get(400)?.reasons.includes('invalid_json') === true
 }
 
 export function needsCredential({ credentials }: Operation): boolean {
@@ -85,7 +109,7 @@ function documentedBody(media: MediaObject | undefined): DocumentedBody | undefi
 function documentedResponse(response: ResponseObject, place: readonly string[]): DocumentedResponse {
   return {
     bodies: new Map(
-      Object.keys(response.content).map((type) => [
+      Object.keys(response.content ?? {}).map((type) => [
         type,
         replyCheck(CONTRACT, [...place, 'content', type, 'schema']),
       ]),
@@ -132,6 +156,6 @@ interface MediaObject {
 
 interface ResponseObject {
   readonly description: string
-  readonly content: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, unknown>>
 }

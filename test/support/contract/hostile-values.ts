@@ -112,6 +112,24 @@ export function headerValues(): fc.Arbitrary<string> {
   )
 }
 
+/** Texts for the head and the content of a part of a form, which may break its lines. */
+export function partTexts(): fc.Arbitrary<string> {
+  return fc.oneof(
+    fc.constantFrom(
+      ...TEXTS,
+      ...RAW,
+      '"',
+      '\r\n',
+      '\r',
+      '"; filename="a',
+      "utf-8''%ff",
+      '\r\n\r\n',
+      'x'.repeat(100_000),
+    ),
+    fc.string({ unit: 'binary', maxLength: 300 }),
+  )
+}
+
 /** Values for a field of a body: any JSON, and often a text or number at the limit of a type. */
 export function fieldValues(): fc.Arbitrary<unknown> {
   const edges = [-1, -0, 0, 1, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308, 0.1, true, false, null]

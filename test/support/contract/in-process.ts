@@ -19,7 +19,7 @@ export async function serveOn(database: Database): Promise<InProcess> {
   const agents = { fastgpt: { baseUrl: 'http://127.0.0.1:9', apiKey: 'none', apps: { demo: {} } } }
   const config = parseConfig({ agents }, {})
   const log = createLogger('silent')
-  const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+  const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   const app = await createServer(config, gateway, log)
   await app.listen({ host: '127.0.0.1', port: 0 })
   return {

@@ -1,9 +1,11 @@
 import { expect } from 'vitest'
 import { inOneYear } from '../api.ts'
-import { CHAT_PROVOCATIONS, chatRequest, completionRequest } from './chat-provocations.ts'
-import { needsCredential, type Operation, readsBody } from './contract.ts'
+import { tooLargeFor } from './bad-input.ts'
+import { CHAT_PROVOCATIONS, chatRequest, completionRequest, responseRequest } from './chat-provocations.ts'
+import { hasParameters, needsCredential, OPERATIONS, type Operation, readsJson } from './contract.ts'
 import { type ContractGateway, inventedKey, type OperationRequest } from './contract-gateway.ts'
 import { only, type Provocation } from './provocation.ts'
+import { fileRequest, UPLOAD_PROVOCATIONS, uploadedFile, uploadRequest } from './upload-provocations.ts'
 
 /** For each operation a request that succeeds. Provocations of refusals vary it. */
 export const GOOD: Readonly<
@@ -11,6 +13,7 @@ export const GOOD: Readonly<
 > = {
   chat: (gateway) => chatRequest(gateway),
   createCompletion: (gateway) => completionRequest(gateway),
+  createResponse: (gateway) => responseRequest(gateway),
   listModels: (gateway) => ({ as: gateway.key.full_key }),
   readModel: (gateway) => ({ as: gateway.key.full_key, id: 'apps/one' }),
   listAgents: (gateway) => ({ as: gateway.token }),
@@ -59,6 +62,12 @@ export const GOOD: Readonly<
     return { as: gateway.token, id, body: { password: gateway.fresh() } }
   },
 
+  upload: (gateway) => uploadRequest(gateway),
+  listUploads: (gateway) => ({ as: gateway.uploadKey }),
+  getUpload: async (gateway) => ({ as: gateway.uploadKey, id: (await uploadedFile(gateway)).id }),
+  deleteUpload: async (gateway) => ({ as: gateway.uploadKey, id: (await uploadedFile(gateway)).id }),
+  getFile: (gateway) => fileRequest(gateway),
+
   getJwks: () => ({}),
   live: () => ({}),
   ready: () => ({}),
@@ -84,7 +93,7 @@ const SHARED: readonly Provocation[] = [
     what: 'a body that is not JSON',
     status: 400,
     reason: 'invalid_json',
-    of: readsBody,
+    of: readsJson,
     request: (good) => ({ ...good, body: '{' }),
   },
   {
@@ -116,21 +125,15 @@ const SHARED: readonly Provocation[] = [
   {
     what: 'an unknown id',
     status: 404,
-    of: ({ path }) => path.includes('{id}'),
+    // A file has two parameters and provocations of its own.
+    of: (operation) => hasParameters(operation) && operation.id !== 'getFile',
     request: (good) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
-  },
-  {
-    what: 'a body over the limit',
-    status: 413,
-    reason: 'body_too_large',
-    of: readsBody,
-    request: (good) => ({ ...good, body: JSON.stringify('x'.repeat(1024 * 1024 - 1)) }),
   },
   {
     what: 'a body of an unsupported media type',
     status: 415,
     reason: 'unsupported_media_type',
-    of: readsBody,
+    of: ({ responses }) => responses.has(415),
     request: (good) => ({
       ...good,
       body: 'text',
@@ -150,6 +153,9 @@ const SHARED: readonly Provocation[] = [
 ]
 
 const OWN: readonly Provocation[] = [
+  ...OPERATIONS.filter(readsJson).map(({ id }) =>
+    only(id, 413, 'body_too_large', 'a body over the limit', (good) => ({ ...good, body: tooLargeFor(id) })),
+  ),
   ...['readUsage', 'listCalls'].map((id) =>
     only(id, 404, 'key_not_found', 'an unknown key', (_good, gateway) => ({
       as: gateway.token,
@@ -206,7 +212,12 @@ const OWN: readonly Provocation[] = [
   })),
 ]
 
-export const PROVOCATIONS: readonly Provocation[] = [...SHARED, ...CHAT_PROVOCATIONS, ...OWN]
+export const PROVOCATIONS: readonly Provocation[] = [
+  ...SHARED,
+  ...CHAT_PROVOCATIONS,
+  ...UPLOAD_PROVOCATIONS,
+  ...OWN,
+]
 
 function loginOf({ admin: { username, password } }: ContractGateway) {
   return { username, password }

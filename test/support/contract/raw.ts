@@ -2,13 +2,21 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Answer } from './send.ts'
 
-/** Sends raw bytes on a new connection and parses what the server sends until it closes the connection. */
-export async function exchange(origin: string, bytes: string | Buffer): Promise<Answer> {
+/**
+ * Sends raw bytes on a new connection and parses what the server sends until it closes the connection. With `end`, the
+ * client closes its side after the bytes.
+ */
+export async function exchange(
+  origin: string,
+  bytes: string | Buffer,
+  { end = false }: { end?: boolean } = {},
+): Promise<Answer> {
   const { hostname: host, port } = new URL(origin)
   const socket = connect({ host, port: Number(port) })
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
-  socket.write(bytes)
+  if (end) socket.end(bytes)
+  else socket.write(bytes)
   await once(socket, 'close')
   return parse(Buffer.concat(chunks).toString())
 }

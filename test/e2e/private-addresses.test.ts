@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { loopbackUrls } from '@trunkline/gateway/src/core/chat/file-urls.test-support.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFullKey, type FilesInChats, filesInChats, type Question } from '../support/files-in-chats.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+
+/** Listens on every address of this machine. The emulators would read a file from it. */
+let canary: Server
+let connections = 0
+let urls: readonly string[]
+let system: GatewayWithSandbox
+let client: FilesInChats
+
+beforeAll(async () => {
+  canary = createServer((socket) => {
+    connections += 1
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+  }).listen(0)
+  await once(canary, 'listening')
+  const { port } = canary.address() as AddressInfo
+  urls = loopbackUrls(port)
+  system = await startGatewayWithSandbox()
+  client = filesInChats(system, await createFullKey(system))
+  // It would notice.
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+  connections = 0
+})
+afterAll(async () => {
+  await system.remove()
+  canary.close()
+})
+
+/** Content parts with a URL, each with the path of its field. */
+const PARTS: readonly (readonly [field: string, part: (url: string) => object])[] = [
+  ['image_url.url', (url) => ({ type: 'image_url', image_url: { url } })],
+  ['image_url', (url) => ({ type: 'image_url', image_url: url })],
+  ['image_url.thumbnail', (url) => ({ type: 'image_url', image_url: { url: EXTERNAL, thumbnail: url } })],
+  ['file.file_data', (url) => ({ type: 'file', file: { filename: 'a.pdf', file_data: url } })],
+  ['file.file_url', (url) => ({ type: 'file', file: { file_url: url } })],
+  ['file.url', (url) => ({ type: 'file', file: { url } })],
+  ['file', (url) => ({ type: 'file', file: url })],
+  ['input_audio.data', (url) => ({ type: 'input_audio', input_audio: { data: url, format: 'wav' } })],
+  ['video_url.url', (url) => ({ type: 'image_url', image_url: EXTERNAL, video_url: { url } })],
+]
+const EXTERNAL = 'https://files.example.com/a.png'
+
+test.each(['fastgpt', 'hiagent', 'dify', 'coze', 'openai'] as const)(
+  'no spelling of this machine reaches %s, wherever it is in the call',
+  async (agent) => {
+    const questions: Question[] = urls.flatMap((url) => [
+      { agent, files: [url] },
+      { agent, way: 'chat stream', files: [EXTERNAL, url] },
+      ...PARTS.map(([, part]): Question => ({ agent, way: 'completions', parts: [part(url)] })),
+    ])
+    const { result: passed, chats } = await client.during(agent, () => notRefused(questions))
+    expect(passed).toEqual([])
+    expect(chats).toEqual([])
+  },
+)
+
+test('the error names the field of the URL', async () => {
+  const [url = ''] = urls
+  for (const agent of ['dify', 'openai']) {
+    const { body } = await client.ask({ agent, files: [EXTERNAL, url] })
+    expect(body.detail).toBe('body.files[1]: expected a publicly reachable URL.')
+    for (const [field, part] of PARTS) {
+      const reply = await client.ask({ agent, way: 'completions', parts: [part(url)] })
+      expect(reply.body.error.param).toBe(`messages[0].content[1].${field}`)
+    }
+  }
+})
+
+test('nothing has connected to this machine', () => {
+  expect(connections).toBe(0)
+})
+
+/** The questions whose reply was another than 400 for a field. */
+async function notRefused(questions: readonly Question[]): Promise<object[]> {
+  const passed: object[] = []
+  for (const question of questions) {
+    const { status, body } = await client.ask(question)
+    const reason = body?.reason ?? body?.error?.code
+    if (status !== 400 || reason !== 'invalid_request') passed.push({ question, status, body })
+  }
+  return passed
+}

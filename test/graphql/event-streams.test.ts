@@ -1,0 +1,269 @@
+import { createClient } from 'graphql-sse'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { EVENT_STREAM, follow, graphql, resultsOf, sendGraphql } from '../support/graphql.ts'
+import { readerOf } from '../support/stream.ts'
+import { until } from '../support/until.ts'
+
+const CHAT = `subscription ($input: ChatInput!) { chat(input: $input) {
+  __typename ... on ChatStarted { callId } ... on ChatText { text }
+} }`
+const REPLY = 'mutation ($input: ChatInput!) { chat(input: $input) { text } }'
+
+let system: GatewayWithSandbox
+let calls = 0
+
+beforeAll(async () => {
+  system = await startGatewayWithSandbox({ settings: { chat: { keepAliveMs: 100 }, drainMs: 1_500 } })
+})
+afterAll(() => system?.remove())
+
+function variablesOf(query: string, agent = 'dify') {
+  calls += 1
+  return { input: { agent, query, conversationId: `conversation-${calls}` } }
+}
+
+function clientOf(singleConnection: boolean, credential = system.key) {
+  return createClient({
+    url: `${system.gateway.url}/graphql${singleConnection ? '/stream' : ''}`,
+    singleConnection,
+    headers: { authorization: `Bearer ${credential}` },
+    retryAttempts: 0,
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: results have the shape of their documents
+type Any = any
+
+async function openSubscriptions(): Promise<number> {
+  const { body } = await system.api.call('GET', '/metrics')
+  return Number(/^trunkline_graphql_subscriptions (\d+)$/m.exec(body)?.[1])
+}
+
+const allEnded = () => until('no subscription is open', async () => (await openSubscriptions()) === 0)
+
+async function outcomesOf(agent: string, count: number): Promise<string[]> {
+  const { body } = await system.api.call('GET', `/api/v1/calls?limit=100`, { token: system.token })
+  return body.data.items
+    .filter((item: Any) => item.agent === agent)
+    .slice(0, count)
+    .map(({ outcome }: Any) => outcome)
+}
+
+describe.each([
+  ['distinct connections', false],
+  ['a single connection', true],
+])('the graphql-sse client over %s', (_name, isSingle) => {
+  test('follows a chat to its end, and a failed one to its error', async () => {
+    const client = clientOf(isSingle)
+    const texts: string[] = []
+    const types = new Set<string>()
+    for await (const { data } of client.iterate<Any>({ query: CHAT, variables: variablesOf('Hello') })) {
+      types.add(data?.chat.__typename)
+      texts.push(data?.chat.text ?? '')
+    }
+    expect([...types]).toEqual(['ChatStarted', 'ChatText', 'ChatFinished'])
+    const whole = await graphql(system.gateway, REPLY, { variables: variablesOf('Hello'), as: system.key })
+    expect(texts.join('')).toBe(whole.data.chat.text)
+
+    const results: Any[] = []
+    const failing = variablesOf('sandbox:error-midstream Hello')
+    for await (const result of client.iterate<Any>({ query: CHAT, variables: failing })) results.push(result)
+    expect(results.length).toBeGreaterThan(2)
+    const last = results.at(-1)
+    expect([last.data.chat, last.errors[0].path, last.errors[0].extensions]).toEqual([
+      null,
+      ['chat'],
+      { code: 'agent_error', status: 502 },
+    ])
+    client.dispose()
+    await allEnded()
+  })
+
+  test('runs several operations at once, and gets what is wrong with one as its result', async () => {
+    const client = clientOf(isSingle)
+    const ask = async (query: string, variables?: Record<string, unknown>) => {
+      const results: Any[] = []
+      const operation = variables === undefined ? { query } : { query, variables }
+      for await (const result of client.iterate<Any>(operation)) results.push(result)
+      return results.at(-1)
+    }
+    const [agents, invalid, large, first, second] = await Promise.all([
+      ask('{ agents { id } }'),
+      ask('{ nothing }'),
+      ask(`{ ${'__typename '.repeat(2_000)} }`),
+      ask(CHAT, variablesOf('Hello')),
+      ask(CHAT, variablesOf('Hello', 'coze')),
+    ])
+    expect(agents.data.agents.length).toBe(5)
+    expect(invalid.errors[0].extensions.code).toBe('document_invalid')
+    expect(large.errors[0].extensions.code).toBe('operation_too_large')
+    for (const { data } of [first, second]) expect(data.chat.__typename).toBe('ChatFinished')
+    client.dispose()
+    await allEnded()
+  })
+
+  test.each([
+    ['before the first byte of the platform', 'sandbox:hang Hello', /^ChatStarted$/],
+    ['in the middle of the text', 'sandbox:slow=20 sandbox:long Hello', /^ChatText$/],
+  ])('leaving %s stops the platform, and the call ends as client_gone', async (_moment, query, seenType) => {
+    const { seen } = system.sandbox.agents.openai
+    const before = seen.runs.length
+    const client = clientOf(isSingle)
+    for await (const { data } of client.iterate<Any>({
+      query: CHAT,
+      variables: variablesOf(query, 'openai'),
+    })) {
+      if (!seenType.test(data?.chat.__typename)) continue
+      await seen.waitFor(({ runs }) => runs.length > before)
+      break
+    }
+    await seen.waitFor(({ runs }) => runs.at(-1)?.state === 'aborted')
+    await allEnded()
+    await until('the end is written', async () => (await outcomesOf('openai', 1))[0] === 'client_gone')
+    client.dispose()
+  })
+})
+
+test('leaving in the middle of a mutation stops the platform', async () => {
+  const { seen } = system.sandbox.agents.openai
+  const before = seen.runs.length
+  const leave = new AbortController()
+  const variables = variablesOf('sandbox:slow=20 sandbox:long Hello', 'openai')
+  const response = sendGraphql(system.gateway, REPLY, { variables, as: system.key, signal: leave.signal })
+  const gone = expect(response).rejects.toThrow('aborted')
+  await seen.waitFor(({ runs }) => runs.length > before)
+  leave.abort()
+  await gone
+  await seen.waitFor(({ runs }) => runs.at(-1)?.state === 'aborted')
+  await until('the end is written', async () => (await outcomesOf('openai', 1))[0] === 'client_gone')
+})
+
+test('closing a shared stream ends every operation on it', async () => {
+  const { seen } = system.sandbox.agents.openai
+  const before = seen.runs.length
+  const client = clientOf(true)
+  const following = [1, 2, 3].map(async () => {
+    const variables = variablesOf('sandbox:hang Hello', 'openai')
+    for await (const _result of client.iterate({ query: CHAT, variables }));
+  })
+  await seen.waitFor(({ runs }) => runs.length === before + 3)
+  expect(await openSubscriptions()).toBe(3)
+  client.dispose()
+  await Promise.allSettled(following)
+  await seen.waitFor(({ runs }) => runs.slice(before).every(({ state }) => state === 'aborted'))
+  await allEnded()
+})
+
+test('silence is filled with comments, as on REST', async () => {
+  const variables = variablesOf('sandbox:hang Hello')
+  const leave = new AbortController()
+  const request = { variables, as: system.key, headers: EVENT_STREAM, signal: leave.signal }
+  const response = await sendGraphql(system.gateway, CHAT, request)
+  expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
+  expect(response.headers.get('x-accel-buffering')).toBe('no')
+  expect(response.headers.get('x-request-id')).toBeTruthy()
+  await readerOf(response).until(/(?:: keep-alive\n\n){2}/)
+  leave.abort()
+  await allEnded()
+})
+
+test('a refused chat is one result with an error, and the stream is complete', async () => {
+  for (const [as, query, code] of [
+    [undefined, 'Hello', 'credential_missing'],
+    [system.token, 'Hello', 'api_key_required'],
+    [`${system.key.slice(0, -1)}!`, 'Hello', 'credential_malformed'],
+    [system.key, ' ', 'invalid_request'],
+  ] as const) {
+    const request = { variables: variablesOf(query), ...(as !== undefined && { as }) }
+    const { results, isComplete } = await follow(system.gateway, CHAT, request)
+    expect(results.map(({ errors }) => errors?.[0]?.extensions.code)).toEqual([code])
+    expect(isComplete).toBe(true)
+  }
+})
+
+test('a client that cannot take a stream is told so before its chat begins', async () => {
+  const before = (await outcomesOf('dify', 100)).length
+  for (const accept of ['application/json', 'application/graphql-response+json', 'text/html']) {
+    const request = { variables: variablesOf('Hello'), as: system.key, headers: { accept } }
+    const { errors } = (await (await sendGraphql(system.gateway, CHAT, request)).json()) as Any
+    expect(errors[0].extensions).toMatchObject({ code: 'not_acceptable', status: 406 })
+  }
+  expect((await outcomesOf('dify', 100)).length).toBe(before)
+})
+
+describe('the single connection mode', () => {
+  const stream = (method: string, { token, as, body, query = '' }: Any = {}) =>
+    fetch(`${system.gateway.url}/graphql/stream${query}`, {
+      method,
+      headers: {
+        ...(as !== undefined && { authorization: `Bearer ${as}` }),
+        ...(token !== undefined && { 'x-graphql-event-stream-token': token }),
+        ...(method === 'GET' && EVENT_STREAM),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  const codeOf = async (response: Response) => {
+    const { errors } = (await response.json()) as Any
+    return [response.status, errors[0].extensions.code]
+  }
+
+  test('reserves streams for those who have a credential, at most 20 each', async () => {
+    expect(await codeOf(await stream('PUT'))).toEqual([401, 'credential_missing'])
+    const { full_key: key } = await system.api.createKey(system.token)
+    for (let index = 0; index < 20; index += 1) expect((await stream('PUT', { as: key })).status).toBe(201)
+    const refusal = await stream('PUT', { as: key })
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await codeOf(refusal)).toEqual([429, 'rate_limited'])
+  })
+
+  test('a token that was not issued opens, runs and ends nothing', async () => {
+    const body = { query: '{ __typename }', extensions: { operationId: '1' } }
+    for (const token of [undefined, '', 'e5f6c9d0-0000-4000-8000-000000000000', '__proto__']) {
+      expect(await codeOf(await stream('GET', { token }))).toEqual([404, 'stream_not_found'])
+      expect(await codeOf(await stream('POST', { token, body }))).toEqual([404, 'stream_not_found'])
+      expect(await codeOf(await stream('DELETE', { token, query: '?operationId=1' }))).toEqual([
+        404,
+        'stream_not_found',
+      ])
+    }
+  })
+
+  test('one stream has one reader, and an id names one operation at a time', async () => {
+    const token = await (await stream('PUT', { as: system.key })).text()
+    const reader = readerOf(await stream('GET', { token }))
+    expect(await codeOf(await stream('GET', { token }))).toEqual([409, 'stream_taken'])
+    const run = (operationId: unknown, query: string, variables = {}) =>
+      stream('POST', { token, as: system.key, body: { query, variables, extensions: { operationId } } })
+    for (const id of [undefined, '', 7, 'x'.repeat(129)]) {
+      expect(await codeOf(await run(id, '{ __typename }'))).toEqual([400, 'invalid_request'])
+    }
+    expect((await run('chat', CHAT, variablesOf('sandbox:hang Hello'))).status).toBe(202)
+    expect(await codeOf(await run('chat', '{ __typename }'))).toEqual([400, 'invalid_request'])
+    await reader.until(/"id":"chat","payload":\{"data":\{"chat":\{"__typename":"ChatStarted"/)
+    expect((await stream('DELETE', { token, query: '?operationId=chat' })).status).toBe(200)
+    await allEnded()
+    expect((await run('chat', '{ __typename }')).status).toBe(202)
+    await reader.until(/event: complete\ndata: \{"id":"chat"\}/)
+  })
+})
+
+test('a process that drains ends a chat that takes too long with an error, and then exits with 0', async () => {
+  const { full_key: key } = await system.api.createKey(system.token)
+  const request = { variables: variablesOf('sandbox:hang Hello'), as: key, headers: EVENT_STREAM }
+  const reader = readerOf(await sendGraphql(system.gateway, CHAT, request))
+  await reader.until(/ChatStarted/)
+  const idle = clientOf(true, key)
+  for await (const _result of idle.iterate({ query: '{ __typename }' }));
+  const stopped = system.gateway.stop()
+  const { results, isComplete } = resultsOf(await reader.rest())
+  expect(results.at(-1)?.errors?.[0]?.extensions).toEqual({
+    ...{ code: 'draining', status: 503 },
+    retryAfterSeconds: 1,
+  })
+  expect(isComplete).toBe(true)
+  expect(await stopped).toBe(0)
+  idle.dispose()
+  await system.gateway.start()
+})

@@ -1,0 +1,116 @@
+import { Trunkline } from '@trunkline/sdk'
+import { describe, expect, test } from 'vitest'
+import { OPERATIONS, type Operation } from '../support/contract/contract.ts'
+
+/** Operations that have no method, each with the reason. */
+const WITHOUT_METHOD: Readonly<Record<string, string>> = {
+  createCompletion: 'for clients of OpenAI',
+  createResponse: 'for clients of OpenAI',
+  listModels: 'for clients of OpenAI',
+  readModel: 'for clients of OpenAI',
+  authLogin: 'another path of `login`',
+  authLogout: 'another path of `logout`',
+  deleteApiKey: 'the same as `revokeApiKey`',
+  getJwks: 'for services that verify tokens themselves',
+  getFile: 'the URL of an upload, which is public',
+  live: 'for operators',
+  ready: 'for operators',
+  metrics: 'for operators',
+}
+
+const ID = 'id-1'
+const CALLS = { key_id: 'k', user_id: 'u', agent: 'dify', from: '2026-01-01', to: '2026-02-01' }
+const REPORT = { ...CALLS, timezone: 'UTC', granularity: 'day', group_by: ['agent'] } as const
+const LEDGER = { ...CALLS, outcome: 'done', request_id: 'r', conversation: 'c' } as const
+const CHAT = { agent: 'dify', query: 'Hello', user: 'ada', variables: { city: 'Bern' } }
+const LIMITS = { chat_per_minute: 1, upload_per_minute: 1 }
+
+/** For each operation a use of its methods with everything that they take. */
+const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = {
+  chat: (client) => client.chat.create(CHAT),
+  listAgents: (client) => client.agents.list(),
+  login: (client) => client.login({ username: 'ada', password: 'secret' }),
+  logout: (client) => client.logout(),
+  createApiKey: (client) =>
+    client.apiKeys.create({
+      ...{ name: 'a', description: 'b', expires_at: '2027-01-01T00:00:00Z', permissions: ['chat'] },
+      ...{ owner_id: 'u', allowed_agents: ['dify'], limits: LIMITS },
+    }),
+  listApiKeys: (client) => drain(client.apiKeys.list({ limit: 1, active: true })),
+  getApiKey: (client) => client.apiKeys.get(ID),
+  updateApiKey: (client) =>
+    client.apiKeys.update(ID, { name: 'a', description: 'b', allowed_agents: ['dify'], limits: LIMITS }),
+  revokeApiKey: (client) => client.apiKeys.revoke(ID),
+  resetApiKeyUsage: (client) => client.apiKeys.resetUsage(ID, { period: 'day' }),
+  getCurrentApiKey: (client) => client.apiKeys.current(),
+  createUser: (client) =>
+    client.users.create({
+      ...{ username: 'ada', password: 'a long passphrase', role: 'user' },
+      ...{ max_api_calls: 1, quota_period: 'day' },
+    }),
+  listUsers: (client) => drain(client.users.list({ limit: 1 })),
+  getMe: (client) => client.me(),
+  changeOwnPassword: (client) => client.users.changePassword({ current_password: 'a', new_password: 'b' }),
+  getUser: (client) => client.users.get(ID),
+  updateUser: (client) =>
+    client.users.update(ID, { role: 'user', status: 'active', max_api_calls: 1, quota_period: 'day' }),
+  setPassword: (client) => client.users.setPassword(ID, { password: 'a long passphrase' }),
+  readUsage: async (client) => {
+    await client.usage.query(REPORT)
+    await client.usage.csv(REPORT)
+  },
+  listCalls: async (client) => {
+    await drain(client.usage.calls({ ...LEDGER, limit: 1 }))
+    await client.usage.callsCsv(LEDGER)
+  },
+  listUploads: (client) => drain(client.uploads.list({ limit: 1 })),
+  getUpload: (client) => client.uploads.get(ID),
+  deleteUpload: (client) => client.uploads.delete(ID),
+  upload: (client) => client.uploads.create(new Blob(['x']), { created_by: 'ada', agent: 'dify' }),
+}
+
+test('every operation of the contract has a method, or a reason to have none', () => {
+  expect(OPERATIONS.length).toBeGreaterThan(30)
+  const known = [...Object.keys(USES), ...Object.keys(WITHOUT_METHOD)]
+  expect(known.sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
+})
+
+const COVERED = OPERATIONS.flatMap((operation) => {
+  const use = USES[operation.id]
+  return use === undefined ? [] : [{ ...operation, use }]
+})
+
+describe.each(COVERED)('$id', ({ use, ...operation }) => {
+  test('is what the method requests, with every parameter and field', async () => {
+    const requests: Request[] = []
+    const client = new Trunkline({
+      ...{ baseURL: 'http://gateway.test', apiKey: 'key', accessToken: 'token' },
+      fetch: async (input, init) => {
+        requests.push(new Request(input, init))
+        // A second page shows that the cursor is sent.
+        return Response.json({
+          code: 0,
+          data: { items: [], next_cursor: requests.length === 1 ? 'c' : null },
+        })
+      },
+    })
+    await use(client)
+    const urls = requests.map(({ url }) => new URL(url))
+    for (const [index, { pathname }] of urls.entries()) {
+      expect([requests[index]?.method, pathname]).toEqual([operation.method, pathOf(operation)])
+    }
+    const sent = new Set(urls.flatMap(({ searchParams }) => [...searchParams.keys()]))
+    expect([...sent].sort()).toEqual([...operation.query].sort())
+    const [request] = requests
+    const required = operation.parameters.filter((parameter) => parameter.in === 'header')
+    for (const { name } of required) expect(request?.headers.get(name), name).not.toBeNull()
+    if (operation.body === undefined) return
+    expect(Object.keys(await request?.json()).sort()).toEqual([...operation.body.fields.keys()].sort())
+  })
+})
+
+const pathOf = ({ path }: Pick<Operation, 'path'>) => path.replace('{id}', ID)
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}

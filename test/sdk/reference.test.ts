@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { typeErrors, writeExamples } from '../support/examples.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { type PackedPackage, packPackage } from '../support/packed-package.ts'
+import { PASSWORD, programOf } from '../support/reference-program.ts'
+import { type DocumentedName, readSdkReference } from '../support/sdk-reference.ts'
+
+const run = promisify(execFile)
+const INSTALLED = join(import.meta.dirname, '../node_modules')
+const { complaints, names } = await readSdkReference()
+
+/** Their methods are written by users of the SDK, or by a generator, and called by the SDK. */
+const CALLED_BY_THE_SDK = ['GraphqlDocument', 'Logger']
+
+/** What can be called has an example. A type that only describes data is shown by those of what takes or returns it. */
+function needsExample({ path, kind, base }: DocumentedName): boolean {
+  const [owner = '', method] = path.split('.')
+  // A class for one status is told apart as the example of its base shows.
+  if (kind === 'class') return base !== 'StatusError'
+  // Protocols of the language, such as that of `for await`, are shown by the example of the class.
+  if (kind === 'method') return !method?.startsWith('[') && !CALLED_BY_THE_SDK.includes(owner)
+  return kind === 'function'
+}
+
+const PROGRAMS = new Map(
+  names.flatMap(({ path, examples }) =>
+    examples.map((code, index) => [`${path}-${index}.ts`, programOf(path, code)] as const),
+  ),
+)
+
+let system: GatewayWithSandbox
+let sdk: PackedPackage
+let home: string
+let env: Record<string, string>
+beforeAll(async () => {
+  ;[system, sdk] = await Promise.all([startGatewayWithSandbox(), packPackage('sdk')])
+  home = await writeExamples(sdk.project, PROGRAMS)
+  await writeFile(join(home, 'notes.txt'), 'Ada wrote the first program.')
+  // Subscriptions need two packages that are installed beside the SDK.
+  for (const name of ['graphql', 'graphql-sse']) {
+    await symlink(join(INSTALLED, name), join(sdk.project, 'node_modules', name))
+  }
+  env = await environmentOf('alice')
+})
+afterAll(async () => {
+  await system?.remove()
+  await sdk?.remove()
+})
+
+test('every export is documented, and every link leads somewhere', () => {
+  expect(complaints).toBe('')
+})
+
+test('every function, class and method that is exported has an example', () => {
+  const required = names.filter(needsExample)
+  expect(required.length).toBeGreaterThan(50)
+  expect(required.filter(({ examples }) => examples.length === 0).map(({ path }) => path)).toEqual([])
+})
+
+test('the examples have the types of the package', async () => {
+  expect(await typeErrors(home)).toBe('')
+})
+
+test.each([...PROGRAMS])('%s runs', async (name, program) => {
+  const endsToken = /\.(logout|changePassword)\(/.test(program)
+  const { stdout, stderr } = await run(process.execPath, [name], {
+    cwd: home,
+    env: endsToken ? await environmentOf(name.toLowerCase()) : env,
+  })
+  expect(stderr).toBe('')
+  // An example whose output is in a branch must reach it.
+  if (program.includes('console.log')) expect(stdout).not.toBe('')
+})
+
+/** The environment of the examples of a new administrator. */
+async function environmentOf(username: string): Promise<Record<string, string>> {
+  await system.api.createUser(system.token, username, { password: PASSWORD, role: 'admin' })
+  const token = await system.api.login(username, PASSWORD)
+  const key = await system.api.createKey(token, { permissions: ['chat', 'upload'] })
+  // Examples that list calls find one, which has failed.
+  await system.api.chat(key.full_key, 'dify', { chat_id: '', query: 'sandbox:error=server' })
+  return {
+    ...{ PATH: process.env.PATH ?? '', TRUNKLINE_URL: system.gateway.url },
+    ...{ TRUNKLINE_API_KEY: key.full_key, TRUNKLINE_TOKEN: token },
+  }
+}

@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+/** Debian's path of Chromium. */
+const CHROMIUM = '/usr/bin/chromium'
+
+/** False on a machine without a browser, where tests that need one are skipped, unless REQUIRE_SERVICES is set. */
+export const HAS_BROWSER = existsSync(CHROMIUM) || Boolean(process.env.REQUIRE_SERVICES)
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
+  })
+}

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import { buildConsole } from './console.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
+
+/** A gateway that serves the console, and a browser. */
+export interface ConsoleInBrowser {
+  readonly system: GatewayWithSandbox
+  readonly browser: Browser
+  /** Opens a page of a new visitor: nothing is stored. Problems that the page reports are collected in `problems`. */
+  visit(path: string, options?: BrowserContextOptions): Promise<ConsolePage>
+  remove(): Promise<void>
+}
+
+export interface ConsolePage {
+  readonly page: Page
+  /** What the browser has logged as errors: exceptions, and what the content security policy refused. */
+  readonly problems: string[]
+  /** Fills in the page of the login, by default as the administrator. */
+  logIn(username?: string, password?: string): Promise<void>
+  /** What axe finds on the page as it is, in light and in dark colours: the rule, the elements and what is wrong with each. */
+  violations(): Promise<string[]>
+}
+
+type Settings = Parameters<typeof startGatewayWithSandbox>[0]
+
+export async function startConsole(settings?: Settings): Promise<ConsoleInBrowser> {
+  await buildConsole()
+  const system = await startGatewayWithSandbox(settings)
+  const browser = await launchBrowser()
+  return {
+    ...{ system, browser },
+    async visit(path, options) {
+      const context = await browser.newContext({ locale: 'en-US', colorScheme: 'light', ...options })
+      const page = await context.newPage()
+      const problems: string[] = []
+      page.on('pageerror', (error) => problems.push(String(error)))
+      page.on('console', (message) => {
+        // Replies with an error status are logged as well; the page shows those to its reader.
+        const isReply = message.text().startsWith('Failed to load resource')
+        if (message.type() === 'error' && !isReply) problems.push(message.text())
+      })
+      await page.goto(`${system.gateway.url}/console${path}`)
+      return {
+        ...{ page, problems },
+        async logIn(username = system.gateway.admin.username, password = system.gateway.admin.password) {
+          await page.locator('input[autocomplete=username]').fill(username)
+          await page.locator('input[autocomplete=current-password]').fill(password)
+          await page.locator('button[type=submit]').click()
+        },
+        violations: () => violationsOn(page),
+      }
+    },
+    async remove() {
+      await browser.close()
+      await system.remove()
+    },
+  }
+}
+
+async function violationsOn(page: Page): Promise<string[]> {
+  const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // What is being read changes while axe looks at it.
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+    // The colours of the scheme are those of the next frame.
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    )
+    // Colours may be on their way to those of the other scheme.
+    await page.evaluate(() =>
+      Promise.allSettled(
+        document
+          .getAnimations()
+          .filter((animation) => animation instanceof CSSTransition)
+          .map(({ finished }) => finished),
+      ),
+    )
+    await page.evaluate(axe)
+    found.push(
+      ...(await page.evaluate(async (scheme) => {
+        const { axe: loaded } = globalThis as unknown as { axe: Axe }
+        const { violations } = await loaded.run()
+        return violations.map(
+          ({ id, nodes }) =>
+            `${scheme}: ${id}: ${nodes.map(({ target, any }) => `${target.join(' ')} (${any[0]?.message ?? ''})`).join(', ')}`,
+        )
+      }, colorScheme)),
+    )
+  }
+  return found
+}
+
+interface Axe {
+  run(): Promise<{
+    violations: { id: string; nodes: { target: string[]; any: { message: string }[] }[] }[]
+  }>
+}

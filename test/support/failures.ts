@@ -1,0 +1,41 @@
+import { ERROR_KINDS, type SandboxPlatform } from '@trunkline/sandbox'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
+import { MODELS } from './models.ts'
+
+/** Commands to the sandbox after which no platform gives a whole reply. */
+const FAILURES = [
+  ...Object.keys(ERROR_KINDS).map((kind) => `error=${kind}`),
+  ...['html', 'html-200', 'malformed', 'endless-line', 'truncate', 'reset', 'error-midstream'],
+]
+/** Those after which the reply never ends. */
+const SILENCES = ['hang', 'pings=20', 'silence']
+/** Those of some platforms. An OpenAI-compatible server may answer with an empty text. */
+const FAILURES_OF: Readonly<Record<SandboxPlatform, readonly string[]>> = {
+  fastgpt: ['empty', 'node-failed'],
+  hiagent: ['empty'],
+  dify: ['empty'],
+  coze: ['empty', 'requires-action'],
+  openai: [],
+}
+
+/** Starts a gateway that also has an impatient agent of each platform, for questions that are never answered. */
+export function startWithImpatientAgents(): Promise<GatewayWithSandbox> {
+  const timeouts = { firstByteMs: 300, idleMs: 300 }
+  return startGatewayWithSandbox({
+    agents: (entries) =>
+      Object.fromEntries(
+        Object.entries(entries).map(([platform, entry]) => [`hasty-${platform}`, { ...entry, timeouts }]),
+      ),
+  })
+}
+
+/** Every question that a platform fails to answer, with the model to ask. */
+export function failuresOf(platform: SandboxPlatform): readonly { model: string; question: string }[] {
+  const model = MODELS[platform]
+  const questions = (commands: readonly string[], model: string) =>
+    commands.map((command) => ({ model, question: `sandbox:${command} Hello` }))
+  return [
+    ...questions([...FAILURES, ...FAILURES_OF[platform]], model),
+    ...questions(SILENCES, `hasty-${model}`),
+  ]
+}
