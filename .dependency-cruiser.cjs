@@ -2,20 +2,20 @@
  * Which part of the code may import which. Each rule is broken once by a file of test/fixtures/import-direction, and a
  * test checks that it is reported.
  *
- *   core ← http ← {rest, openai, graphql}
+ *   core ← http ← {rest, openai, graphql, console}
  *   core ← ops
  *   {config, core, http, faces, ops} ← {gateway.ts, server.ts} ← process ← cli ← main.ts
  */
 const SRC = '^apps/gateway/src'
 
 /** Folders of the gateway's sources, as one pattern; `except` are those that may be imported. */
-const ALL = ['cli', 'config', 'core', 'graphql', 'http', 'openai', 'ops', 'process', 'rest']
+const ALL = ['cli', 'config', 'console', 'core', 'graphql', 'http', 'openai', 'ops', 'process', 'rest']
 const allExcept = (...except) =>
   `${SRC}/(${ALL.filter((folder) => !except.includes(folder)).join('|')}|gateway\\.ts|server\\.ts|main\\.ts)(/|$)`
 const packageNamed = (names) => `(^|node_modules/)(${names})(/|$)`
 const WEB_FRAMEWORKS = packageNamed('fastify|@fastify/[^/]+|graphql|graphql-yoga|graphql-sse|@pothos/[^/]+')
 
-const TESTS = '\\.test(-support)?\\.ts$'
+const TESTS = '\\.test(-support)?\\.tsx?$'
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
@@ -75,6 +75,7 @@ module.exports = {
     face('rest'),
     face('openai'),
     face('graphql'),
+    face('console'),
     rule(
       'ops-watches-core',
       'ops reports on core; it knows no face and no configuration.',
@@ -91,7 +92,7 @@ module.exports = {
       'command-line-parses-and-prints',
       'The command line parses and prints: what a command does is in process/, where a running gateway finds it as well.',
       { path: `${SRC}/cli/` },
-      { path: `${SRC}/(http|rest|openai|graphql|main\\.ts|server\\.ts)(/|$)` },
+      { path: `${SRC}/(http|rest|openai|graphql|console|main\\.ts|server\\.ts)(/|$)` },
     ),
     rule(
       'process-knows-no-command-line',
@@ -113,6 +114,26 @@ module.exports = {
       'A configured gateway never loads the emulators.',
       { path: SRC, pathNot: `${SRC}/process/` },
       { path: `(^|/)packages/sandbox/|${packageNamed('@trunkline/sandbox')}` },
+    ),
+    rule(
+      'sdk-stands-on-the-contract',
+      'A client that shared code with the gateway would agree with it by construction.',
+      { path: '^packages/sdk/' },
+      { path: `^(apps|packages/sandbox)/|${packageNamed('@trunkline/gateway|@trunkline/sandbox')}` },
+    ),
+    rule(
+      'console-talks-through-the-sdk',
+      'The console is a client like any other: what it needs of the gateway is part of the API and of the SDK.',
+      { path: '^apps/console/' },
+      {
+        path: `(^|/)(apps/gateway|packages/sandbox)/|${packageNamed('@trunkline/gateway|@trunkline/sandbox')}`,
+      },
+    ),
+    rule(
+      'gateway-serves-a-built-console',
+      'The gateway serves the files of a build. It runs without the sources of the console.',
+      { path: SRC },
+      { path: `^apps/console/|${packageNamed('@trunkline/console')}` },
     ),
     rule('product-without-tests', 'Tests and their helpers are no part of the product.', {}, { path: TESTS }),
     rule(
@@ -143,7 +164,10 @@ module.exports = {
     tsPreCompilationDeps: true,
     // Tests may import whatever they test. They are neither read nor left out, so that an import of one is reported.
     doNotFollow: { path: `node_modules|${TESTS}` },
-    exclude: { path: '/generated/' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+    exclude: { path: '/generated/|^apps/console/dist/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@trunkline/source', 'import', 'node', 'default'],
+    },
   },
 }

@@ -17,15 +17,30 @@ const A_DAY_MS = 86_400_000
 const PLENTY = 1_000_000_000
 
 export interface GatewayTarget extends Target {
+  /** An access token of the user whom the key in the headers belongs to. */
+  readonly token: string
+  /** Creates another key, of the administrator. */
+  createKey(): Promise<string>
   stop(): Promise<void>
 }
 
+export interface GatewayOptions {
+  /** Further sections of the configuration. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Starts the gateway as a user does, with all features: key, quota, limit, ledger, metrics, one log line per request. */
-export async function startGateway(databaseUrl: string, platformUrl: string): Promise<GatewayTarget> {
+export async function startGateway(
+  databaseUrl: string,
+  platformUrl: string,
+  { settings, env }: GatewayOptions = {},
+): Promise<GatewayTarget> {
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
     agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
-    limits: { chat: { points: PLENTY } },
+    limits: { chat: { points: PLENTY }, upload: { points: PLENTY }, reports: { points: PLENTY } },
+    ...settings,
   }
   // The gateway reads YAML, of which JSON is a subset.
   await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify(config))
@@ -39,6 +54,7 @@ export async function startGateway(databaseUrl: string, platformUrl: string): Pr
       DATABASE_URL: databaseUrl,
       ADMIN_PASSWORD: ADMIN.password,
       LOG_LEVEL: 'info',
+      ...env,
     },
   })
   const stop = async () => {
@@ -48,8 +64,9 @@ export async function startGateway(databaseUrl: string, platformUrl: string): Pr
   try {
     const origin = `http://127.0.0.1:${port}`
     await untilReady(origin, () => child.exitCode !== null)
-    const key = await createKey(origin)
+    const { key, token, createKey } = await createUser(origin)
     return {
+      ...{ token, createKey },
       pid: pidOf(child),
       origin,
       headers: { 'content-type': 'application/json', agent: 'bench', authorization: `Bearer ${key}` },
@@ -81,26 +98,34 @@ async function untilReady(origin: string, hasEnded: () => boolean): Promise<void
   throw new Error('the gateway did not become ready')
 }
 
-/** Creates a user with a quota and returns a key of that user. */
-async function createKey(origin: string): Promise<string> {
-  const { access_token: token } = await post<{ access_token: string }>(`${origin}/api/v1/login`, ADMIN)
-  const user = await post<{ id: string }>(
+/** Creates a user with a quota, and returns a key and a token of that user. */
+async function createUser(origin: string) {
+  const admin = await login(origin, ADMIN)
+  const user = { username: 'bench', password: ADMIN.password }
+  const { id } = await post<{ id: string }>(
     `${origin}/api/v1/users`,
-    { username: 'bench', password: ADMIN.password, max_api_calls: PLENTY, quota_period: 'month' },
-    token,
+    { ...user, max_api_calls: PLENTY, quota_period: 'month' },
+    admin,
   )
-  const key = await post<{ full_key: string }>(
-    `${origin}/api/v1/api-keys`,
-    {
-      name: 'bench',
-      description: 'bench',
-      permissions: ['chat'],
-      owner_id: user.id,
-      expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
-    },
-    token,
-  )
-  return key.full_key
+  const keyOf = async (owner: { owner_id?: string }) => {
+    const key = await post<{ full_key: string }>(
+      `${origin}/api/v1/api-keys`,
+      {
+        name: 'bench',
+        description: 'bench',
+        permissions: ['chat', 'upload'],
+        expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
+        ...owner,
+      },
+      admin,
+    )
+    return key.full_key
+  }
+  return { key: await keyOf({ owner_id: id }), token: await login(origin, user), createKey: () => keyOf({}) }
+}
+
+async function login(origin: string, user: { username: string; password: string }): Promise<string> {
+  return (await post<{ access_token: string }>(`${origin}/api/v1/login`, user)).access_token
 }
 
 async function post<Data>(url: string, body: object, token?: string): Promise<Data> {

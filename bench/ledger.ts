@@ -43,8 +43,8 @@ async function bench(scratch: ScratchDatabase): Promise<void> {
     const cells = [
       atATime,
       Math.round(admit.calls / seconds),
-      ...told(admit),
-      ...told(settle),
+      ...cellsOf(admit),
+      ...cellsOf(settle),
       `${kib.toFixed(1)} KiB`,
     ]
     console.log(`| ${cells.join(' | ')} |`)
@@ -59,7 +59,7 @@ interface Batches {
   ms: number
 }
 
-function told({ calls, statements, ms }: Batches): string[] {
+function cellsOf({ calls, statements, ms }: Batches): string[] {
   return [(calls / statements).toFixed(1), `${(ms / statements).toFixed(1)} ms`]
 }
 

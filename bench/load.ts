@@ -67,12 +67,13 @@ function poolOf({ origin }: Target, connections: number): Pool {
 function dispatch(
   pool: Pool,
   { headers }: Target,
-  { path, body }: Call,
+  { method, path, body }: Call,
   handler: Dispatcher.DispatchHandler,
 ): void {
   // undici requires the first two handlers.
-  pool.dispatch(
-    { method: 'POST', path, headers, body },
-    { onRequestStart() {}, onResponseStart() {}, ...handler },
-  )
+  pool.dispatch(method === 'GET' ? { method, path, headers } : { method: 'POST', path, headers, body }, {
+    onRequestStart() {},
+    onResponseStart() {},
+    ...handler,
+  })
 }

@@ -81,6 +81,7 @@ export class OpenStreams {
 /** Counts chunks without comments. */
 function eventsIn(chunk: Buffer): number {
   let count = 0
-  for (let at = chunk.indexOf('data:'); at >= 0; at = chunk.indexOf('data:', at + 5)) count += 1
+  for (let position = chunk.indexOf('data:'); position >= 0; position = chunk.indexOf('data:', position + 5))
+    count += 1
   return count
 }

@@ -12,6 +12,7 @@ const TICKS = CHUNK_APART_MS / TICK_MS
 export class PacedStreams {
   readonly #chunks: readonly Buffer[]
   readonly #streams: ServerResponse[] = []
+  #isStarted = false
   #startedMs = 0
   #tick = 0
   #written = 0
@@ -20,13 +21,15 @@ export class PacedStreams {
     this.#chunks = chunks
   }
 
-  /** Adds a stream, which gets chunks until the process ends. The first stream starts the clock. */
+  /** Adds a stream, which gets chunks until it is closed. The first stream starts the clock. */
   add(response: ServerResponse): void {
-    if (this.#streams.length === 0) this.#start()
+    if (!this.#isStarted) this.#start()
     this.#streams.push(response)
+    response.once('close', () => this.#streams.splice(this.#streams.indexOf(response), 1))
   }
 
   #start(): void {
+    this.#isStarted = true
     this.#startedMs = performance.now()
     this.#tick = 0
     setInterval(() => this.#catchUp(), TICK_MS)
@@ -40,11 +43,11 @@ export class PacedStreams {
   }
 
   #write(tick: number): void {
-    const groups = Math.ceil(this.#streams.length / TALKING)
+    const groups = Math.max(1, Math.ceil(this.#streams.length / TALKING))
     const group = Math.floor(tick / TICKS / BURST_CHUNKS) % groups
     const end = Math.min((group + 1) * TALKING, this.#streams.length)
-    for (let at = group * TALKING + (tick % TICKS); at < end; at += TICKS) {
-      this.#streams[at]?.write(this.#chunks[this.#written % this.#chunks.length])
+    for (let index = group * TALKING + (tick % TICKS); index < end; index += TICKS) {
+      this.#streams[index]?.write(this.#chunks[this.#written % this.#chunks.length])
       this.#written += 1
     }
   }

@@ -15,7 +15,7 @@ const CHUNK_CPU_RATIO_MAX = 1.3
 const ADDED_BEYOND_COMMIT_MS_MAX = 1
 const STREAM_KILOBYTES_MAX = 40
 
-const RULE = ['---', '---:', '---:', '---:', '---:', '---']
+export const RULE = ['---', '---:', '---:', '---:', '---:', '---']
 
 /** Formats the cost of calls as a Markdown table. */
 export function callReport({ rounds, commitsMs }: Results): string {
@@ -90,7 +90,7 @@ function memoryRow(name: string, { passThrough, gateway }: Pair<number>): string
   ]
 }
 
-function cpuRow(name: string, pairs: readonly Pair<number>[], ratioMax?: number): string[] {
+export function cpuRow(name: string, pairs: readonly Pair<number>[], ratioMax?: number): string[] {
   const ratios = pairs.map(({ passThrough, gateway }) => gateway / passThrough)
   const ratio = median(ratios)
   return [
@@ -114,8 +114,8 @@ function timeRow(name: string, pairs: readonly Pair<number>[], addedMsMax?: numb
   ]
 }
 
-function goal(value: number, most: number | undefined, told: string): [string, string] {
-  return most === undefined ? ['', ''] : [`≤ ${told}`, value <= most ? 'yes' : 'no']
+function goal(value: number, most: number | undefined, limit: string): [string, string] {
+  return most === undefined ? ['', ''] : [`≤ ${limit}`, value <= most ? 'yes' : 'no']
 }
 
 function range(values: readonly number[]): string {
@@ -126,7 +126,7 @@ function ms(value: number): string {
   return `${value.toFixed(2)} ms`
 }
 
-function table(rows: readonly (readonly string[])[]): string {
+export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows
     .map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { GROWTH } from '../apps/gateway/src/core/usage/histogram.ts'
+import { FILL_ROLLUPS } from './fill-rollups.ts'
 
 export const DAYS = 400
 export const USERS = 200
@@ -21,8 +21,7 @@ export interface UsageData {
 export async function createUsageData(url: string): Promise<UsageData> {
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => openSession(url)))
   const [session] = sessions as [pg.Client]
-  for (const statement of [UNLOGGED, PEOPLE, HISTOGRAM, FILL_CALLS, FILL_ROLLUPS])
-    await session.query(statement)
+  for (const statement of [UNLOGGED, PEOPLE, FILL_CALLS, ...FILL_ROLLUPS]) await session.query(statement)
   const { rows: months } = await session.query<{ month: Date }>(MONTHS)
 
   /** Each session takes the next free month. */
@@ -149,48 +148,6 @@ FROM (
   WHERE n % step = first
 ) AS call
 ORDER BY n
-$$`
-
-const HISTOGRAM = `
-CREATE FUNCTION bench_histogram(cells int[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT jsonb_object_agg(cell, n) FROM (SELECT cell, count(*) AS n FROM unnest(cells) cell GROUP BY cell) c
-$$`
-
-/** Most hourly buckets hold one call, for which the slow function call can be avoided. */
-const histogram = (cell: string) => `
-  CASE count(${cell}) WHEN 0 THEN '{}' WHEN 1 THEN jsonb_build_object(min(${cell}), 1)
-    ELSE bench_histogram(array_agg(${cell}) FILTER (WHERE ${cell} IS NOT NULL)) END`
-
-/** One sort per grain serves its three spans. */
-const grain = (name: string, subject: string, endUser: string) => `
-INSERT INTO rollups
-SELECT CASE GROUPING(day, hour) WHEN 0 THEN 'hour' WHEN 1 THEN 'day' ELSE 'month' END::rollup_span,
-  '${name}'::rollup_grain, subject, coalesce(hour, day, fill_rollups.month), named, kind, agent, app, model, outcome,
-  count(*), count(total_tokens), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
-  coalesce(sum(total_tokens), 0),${histogram('first_chunk')},${histogram('duration')}
-FROM (SELECT *, ${subject} AS subject, ${endUser} AS named FROM told) t
-GROUP BY subject, named, kind, agent, app, model, outcome, GROUPING SETS ((day, hour), (day), ())`
-
-const cell = (ms: string) => `ceil(ln(greatest(${ms}, 1)::float8) / ln(${GROWTH}::float8))::int`
-
-const FILL_ROLLUPS = `
-CREATE FUNCTION fill_rollups(month timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  CREATE TEMP TABLE told ON COMMIT DROP AS
-  SELECT kind, agent COLLATE "C" AS agent, app COLLATE "C" AS app, coalesce(model, '') COLLATE "C" AS model, outcome,
-    key_id, owner_id, end_user COLLATE "C" AS end_user, date_trunc('hour', admitted_at) AS hour,
-    date_trunc('day', admitted_at) AS day, prompt_tokens, completion_tokens, total_tokens,
-    CASE WHEN first_chunk_ms IS NOT NULL THEN ${cell('first_chunk_ms')} END AS first_chunk, ${cell('duration_ms')} AS duration
-  FROM calls c
-  WHERE c.admitted_at >= fill_rollups.month AND c.admitted_at < fill_rollups.month + interval '1 month';
-  ANALYZE told;
-  ${[
-    grain('all', `''`, `''`),
-    grain('owner', 'owner_id::text', `''`),
-    grain('key', 'key_id::text', `''`),
-    grain('end_user', 'key_id::text', 'end_user'),
-  ].join(';')};
-END
 $$`
 
 const SIZES = `

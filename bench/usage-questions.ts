@@ -15,7 +15,7 @@ export interface Question {
 export interface Figures {
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of reports. */
+  /** Only for reports. */
   readonly plan?: Plan
 }
 
@@ -36,14 +36,14 @@ interface Statement {
   readonly values: readonly unknown[]
 }
 
-/** The last statement that was sent to the database, for EXPLAIN. */
-let asked: Statement[] = []
+/** The statements of the last question, for EXPLAIN. */
+let statements: Statement[] = []
 
 /** The three reports of the target, the first also in a time zone whose days need hourly rollups, and ledger pages. */
 export function createQuestions({ sql, prisma }: Database): readonly Question[] {
   const recorded: Sql = {
     query(text, values = []) {
-      asked.push({ text, values })
+      statements.push({ text, values })
       return sql.query(text, values)
     },
   }
@@ -95,12 +95,12 @@ export async function measure(questions: readonly Question[], sql: Sql): Promise
     const timesMs: number[] = []
     const deadlineMs = performance.now() + RUNS_WITHIN_MS
     while (timesMs.length < RUNS && performance.now() < deadlineMs) {
-      asked = []
+      statements = []
       const startedMs = performance.now()
       await ask()
       timesMs.push(performance.now() - startedMs)
     }
-    const plan = kind === 'report' ? { plan: await planOf(sql, asked) } : {}
+    const plan = kind === 'report' ? { plan: await planOf(sql, statements) } : {}
     figures.set(name, { p50Ms: quantile(timesMs, 0.5), p99Ms: quantile(timesMs, 0.99), ...plan })
   }
   return figures

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const agents = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }
   const config = parseConfig({ agents }, {})
   const log = createLogger('silent')
-  gateway = createGateway({ config, database, runtime: systemRuntime, log })
+  gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
   const { services, operations } = gateway
   await operations.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })

@@ -14,9 +14,12 @@ import { createLimits } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createServices } from '#core/services/create-services.ts'
 import type { Operations, Services } from '#core/services/services.ts'
+import { openStorage } from '#core/uploads/open-storage.ts'
+import type { FileStorage } from '#core/uploads/storage.ts'
 import { createInstances } from '#core/usage/instances.ts'
 import { createLedger } from '#core/usage/ledger.ts'
-import { callLine } from '#ops/call-log.ts'
+import type { PrismaClient } from '#generated/prisma/client.ts'
+import { callLine, uploadLine } from '#ops/call-log.ts'
 import type { Health } from '#ops/health.ts'
 import { createMaintenance } from '#ops/maintenance.ts'
 import { createMetrics, type Metrics } from '#ops/metrics.ts'
@@ -25,14 +28,18 @@ import { createMetrics, type Metrics } from '#ops/metrics.ts'
 export interface Gateway {
   readonly services: Services
   readonly operations: Operations
+  /** For the objects of the GraphQL face, which Pothos loads itself within the filters of the services. */
+  readonly prisma: PrismaClient
   readonly metrics: Metrics
   readonly health: Health
-  /** Its clock follows the database's once {@link Gateway.syncClock} has resolved. */
+  /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
-  /** Adopts the database's time. The services use it for what they write and for what expires. */
-  syncClock(): Promise<void>
+  /** Reads from the database what commands need: its time, and the secret of the installation. */
+  prepareCommands(): Promise<void>
   /** Does what must be done once before calls are served. May be repeated until the database is reachable. */
   prepare(): Promise<void>
+  /** Sets the URL under which clients reach the gateway, for a port that the system chooses. */
+  reachedAt(publicUrl: string): void
   /** Marks the start as complete; calls are served from then on. */
   open(): void
   /**
@@ -49,9 +56,19 @@ export interface GatewayDeps {
   readonly log: Logger
 }
 
-/** The composition root: creates all services from the configuration. */
-export function createGateway({ config, database, runtime: system, log }: GatewayDeps): Gateway {
+/**
+ * The composition root: creates all services from the configuration.
+ *
+ * @throws StorageError if the storage of files cannot be opened
+ */
+export async function createGateway({
+  config,
+  database,
+  runtime: system,
+  log,
+}: GatewayDeps): Promise<Gateway> {
   const { sql, dedicatedSql, prisma } = database
+  let { publicUrl } = config
   const clock = createDatabaseClock(sql, system)
   const { runtime } = clock
   const instanceId = runtime.newId()
@@ -110,9 +127,27 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
   })
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
   const secret = createInstallationSecret({ prisma, runtime })
+  const derivedIds = createDerivedIds(() => secret.value)
+  const storage = await openStorage(config, { runtime, publicUrl: () => publicUrl })
   const { services, operations } = createServices({
     ...{ config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream, conversations },
-    derivedIds: createDerivedIds(() => secret.value),
+    ...{ derivedIds, storage },
+    onUsageFeedAnswer(answers, error) {
+      if (answers) log.info('the usage of today can be read again')
+      else log.warn({ err: error }, 'the usage of today cannot be read for its subscribers')
+    },
+    onKeyWatchAnswer(answers, error) {
+      if (answers) log.info('the keys of chats in progress can be checked again')
+      else log.warn({ err: error }, 'the keys of chats in progress cannot be checked, so the chats go on')
+    },
+    uploadObserver: {
+      started: metrics.uploadStarted,
+      swept: metrics.uploadsSwept,
+      ended(end) {
+        metrics.uploadEnded(end)
+        if (end.outcome === 'upstream_error') log.warn(uploadLine(end), 'upload failed')
+      },
+    },
     observer: {
       started: metrics.callStarted,
       ended(call, callId, end) {
@@ -127,13 +162,13 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
 
   let isDraining = false
   let isPrepared = false
-  const databaseAnswer = createCachedValue(() => databaseState(database), {
-    runtime,
-    ttlMs: PROBE_CACHE_TTL_MS,
-  })
+  const probeCache = { runtime, ttlMs: PROBE_CACHE_TTL_MS }
+  const databaseAnswer = createCachedValue(() => databaseState(database), probeCache)
+  const storageAnswer = createCachedValue(() => storageState(storage), probeCache)
   return {
     services,
     operations,
+    prisma,
     metrics,
     runtime,
     health: {
@@ -143,15 +178,23 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
         database: isPrepared
           ? await databaseAnswer.get()
           : { ok: false, detail: 'the start is not complete' },
+        storage: await storageAnswer.get(),
         ...(redis !== undefined && { redis: redisState(redis.status) }),
       }),
     },
-    syncClock: clock.sync,
+    async prepareCommands() {
+      await clock.sync()
+      await secret.prepare()
+    },
+    reachedAt(url) {
+      publicUrl = url
+    },
     async prepare() {
       await clock.sync()
       clock.start()
       await tokens.prepare()
       await secret.prepare()
+      await storage.prepare()
       await instances.join()
       // An embedded database has one owner, so calls that are still open ended with the previous process.
       if (database.kind === 'embedded') await ledger.settlePredecessors()
@@ -164,7 +207,8 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
     },
     async close(drainMs) {
       isDraining = true
-      await operations.chat.drain(drainMs)
+      operations.usage.endUpdates()
+      await Promise.all([operations.chat.drain(drainMs), operations.uploads.drain(drainMs)])
       await ledger.close(5_000)
       maintenance.stop()
       clock.stop()
@@ -172,6 +216,7 @@ export function createGateway({ config, database, runtime: system, log }: Gatewa
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))
       redis?.disconnect()
+      storage.close()
       await upstream.close()
     },
   }
@@ -188,6 +233,16 @@ function redisState(status: string) {
 const PROBE_WITHIN_MS = 1_000
 /** Probes need no credential, so their results are cached to bound how often they query the database. */
 const PROBE_CACHE_TTL_MS = 1_000
+
+/** Chats without files are served without the storage, so its failure does not make the process unready. */
+async function storageState(storage: FileStorage) {
+  try {
+    await withDeadline(PROBE_WITHIN_MS, storage.ping())
+    return { ok: true, optional: true }
+  } catch {
+    return { ok: false, optional: true, detail: 'does not answer; uploads are refused' }
+  }
+}
 
 async function databaseState(database: Database) {
   try {

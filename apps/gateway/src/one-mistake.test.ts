@@ -36,7 +36,7 @@ beforeAll(async () => {
   const agents = { models: { platform: 'openai', baseUrl: 'http://127.0.0.1:9', model: 'm' } }
   const config = parseConfig({ agents, conversations: { endUserHeader: 'x-person' } }, {})
   const log = createLogger('silent')
-  gateway = createGateway({ config, database, runtime: systemRuntime, log })
+  gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
   await gateway.prepare()
   gateway.open()
@@ -122,7 +122,7 @@ describe('one mistake, an end user with a control character', () => {
     expect(await ask({}, { 'x-person': 'a%0Ab' })).toBe(`headers.x-person: ${expected}`)
   })
 
-  test('is named by the OpenAI face in `param`, too', async () => {
+  test('is named by the OpenAI face in `param`', async () => {
     const ask = async (body: object, headers = {}) =>
       (await post('/api/v1/chat/completions', apiKey, { ...completion, ...body }, headers)).error
     expect(await ask({ user: 'a\nb' })).toMatchObject({ message: `body.user: ${expected}`, param: 'user' })

@@ -2,10 +2,15 @@ import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
+import type { BuiltConsole } from '#console/built-console.ts'
+import { consoleRoutes } from '#console/routes.ts'
 import { Problem } from '#core/errors.ts'
+import { graphqlRoutes } from '#graphql/routes.ts'
+import { limitBodyTime } from '#http/body-time.ts'
 import { answerClientError } from '#http/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/connections.ts'
 import { installJsonBody, refuseBodies } from '#http/json-body.ts'
+import { installMultipartBody } from '#http/multipart-body.ts'
 import { installProblems, sendProblem, toProblem } from '#http/problem.ts'
 import { refuseUntilPrepared } from '#http/readiness.ts'
 import { requestIdOf, requirePlainHost } from '#http/request-identity.ts'
@@ -18,27 +23,35 @@ import { installRequestLog } from '#ops/request-log.ts'
 import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { chatRoutes } from '#rest/chat/routes.ts'
+import { fileRoutes } from '#rest/files.ts'
 import { frontPageRoutes } from '#rest/front-page.ts'
 import { jwksRoutes } from '#rest/jwks.ts'
 import { loginRoutes } from '#rest/login.ts'
 import { installOpenApi } from '#rest/openapi/routes.ts'
+import { uploadRoute, uploadsRoutes } from '#rest/uploads.ts'
 import { usageRoutes } from '#rest/usage.ts'
 import { userRoutes } from '#rest/users.ts'
 import type { Gateway } from './gateway.ts'
 
-/** Creates the HTTP server with all its hooks and routes. */
-export async function createServer(config: Config, gateway: Gateway, log: Logger): Promise<FastifyInstance> {
+/** Creates the HTTP server with all its hooks and routes. It serves the console if it gets one. */
+export async function createServer(
+  config: Config,
+  gateway: Gateway,
+  log: Logger,
+  builtConsole?: BuiltConsole,
+): Promise<FastifyInstance> {
   const { metrics, health, runtime } = gateway
   const app = createApp(config, log, runtime.newId)
 
   metrics.watchConnections(bound(app, config, gateway, log))
+  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, newId: runtime.newId })
   installRequestLog(app, metrics)
   // Hooks on the path of every call use callbacks, since an async one costs a promise and a round of microtasks.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     requirePlainHost(request)
-    if (health.isDraining() && request.url.startsWith('/api/')) {
+    if (health.isDraining() && IS_CALL.test(request.url)) {
       reply.header('connection', 'close')
       throw new Problem('draining')
     }
@@ -55,7 +68,7 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
   // After CORS, so that a page in a browser can read the error.
   refuseBeyondBound(app)
   refuseUntilPrepared(app, health)
-  await mountRoutes(app, config, gateway)
+  await mountRoutes(app, config, gateway, builtConsole)
   return app
 }
 
@@ -63,7 +76,8 @@ export async function createServer(config: Config, gateway: Gateway, log: Logger
 export async function mountRoutes(
   app: FastifyInstance,
   config: Config,
-  { services, runtime, health, metrics }: Gateway,
+  { services, prisma, runtime, health, metrics }: Gateway,
+  builtConsole?: BuiltConsole,
 ): Promise<void> {
   installProblems(app)
   refuseBodies(app)
@@ -84,8 +98,28 @@ export async function mountRoutes(
     userRoutes(json, services, runtime)
     usageRoutes(json, services)
     jwksRoutes(json, services)
+    uploadsRoutes(json, services)
   })
-  frontPageRoutes(app, { hasHealth: config.opsPort === undefined })
+  await app.register(async (graphql) => {
+    installJsonBody(graphql)
+    graphqlRoutes(graphql, {
+      services,
+      prisma,
+      now: runtime.now,
+      chatOptions,
+      hasWorkers: config.workers > 1,
+      observer: metrics,
+      settings: { ...config.graphql, consoleDocuments: builtConsole?.documents },
+    })
+  })
+  await app.register(async (form) => {
+    await installMultipartBody(form)
+    installValidation(form)
+    uploadRoute(form, services)
+  })
+  if (config.s3 === undefined) fileRoutes(app, services)
+  if (config.console) consoleRoutes(app, builtConsole)
+  frontPageRoutes(app, { hasConsole: builtConsole !== undefined, hasHealth: config.opsPort === undefined })
   if (config.opsPort === undefined) healthRoutes(app, health, metrics)
 }
 
@@ -97,6 +131,7 @@ export async function createOpsServer(
 ): Promise<FastifyInstance> {
   const app = createApp(config, log, gateway.runtime.newId)
   bound(app, config, gateway, log)
+  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, newId: gateway.runtime.newId })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -125,6 +160,12 @@ function bound(
   })
 }
 
+/** The paths that are refused while the gateway drains. */
+const IS_CALL = /^\/(?:api\/|graphql)/
+
+/** A client that sends the body of its request very slowly keeps a socket no longer than this. */
+const BODY_WITHIN_MS = 60_000
+
 const EXPOSED_HEADERS = [
   'X-Request-Id',
   'X-Call-Id',
@@ -148,8 +189,8 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     exposeHeadRoutes: true,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
-    // A client that sends its request very slowly keeps a socket no longer than this.
-    requestTimeout: 60_000,
+    // `limitBodyTime` limits it, because an upload may take longer than other requests.
+    requestTimeout: 0,
     keepAliveTimeout: 72_000,
     http: {
       // This is also how long a connection may wait before its first request.

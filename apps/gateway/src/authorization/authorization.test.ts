@@ -25,8 +25,8 @@ afterAll(async () => {
   await all?.close()
 })
 
-describe('without any face', () => {
-  test('the table has every method that a face can call', () => {
+describe('the services without any face', () => {
+  test('every method that a face can call is in the table', () => {
     expect([...rows.keys()].sort()).toEqual(methodsOf(all.gateway.services).sort())
   })
 
@@ -38,7 +38,7 @@ describe('without any face', () => {
 })
 
 test('a chat call without an API key does not reveal which agents exist', async () => {
-  const { nobody, ...cells } = await forEach(CALLERS, async (name) => {
+  const { anonymous, ...cells } = await forEach(CALLERS, async (name) => {
     const call = chatCall(all.callers[name].credential, 'unknown')
     const chat = all.gateway.services.chat.start(call, new AbortController().signal, () => undefined)
     return chat.then(
@@ -46,7 +46,7 @@ test('a chat call without an API key does not reveal which agents exist', async 
       ({ reason }: Problem) => reason,
     )
   })
-  expect(nobody).toBe('credential_malformed')
+  expect(anonymous).toBe('credential_malformed')
   for (const [name, reason] of Object.entries(cells)) {
     expect(reason, name).toBe(name.includes('key') ? 'unknown_agent' : 'api_key_required')
   }
@@ -54,7 +54,7 @@ test('a chat call without an API key does not reveal which agents exist', async 
 
 const operations = readOperations()
 
-test('the list has every operation of the contract', () => {
+test('every operation of the contract is in the list', () => {
   expect([...Object.keys(OPERATIONS), ...OPEN_OPERATIONS].sort()).toEqual([...operations.keys()].sort())
 })
 
@@ -89,25 +89,31 @@ async function outcomeOf(row: Row, name: CallerName): Promise<string> {
 }
 
 function callersOf(row: Row): readonly CallerName[] {
-  return row.kind === 'anybody' ? CALLERS : CALLERS.filter((name) => name !== 'nobody')
+  return row.kind === 'anybody' ? CALLERS : CALLERS.filter((name) => name !== 'anonymous')
 }
 
 function cellOf(row: Row, name: CallerName): string | undefined {
   if (row.kind === 'open') return undefined
-  if (name !== 'nobody') return row.cells[name]
-  return row.kind === 'anybody' ? row.cells.nobody : 'credential_missing'
+  if (name !== 'anonymous') return row.cells[name]
+  return row.kind === 'anybody' ? row.cells.anonymous : 'credential_missing'
 }
 
 async function answerTo(app: FastifyInstance, operationId: string, name: CallerName): Promise<string> {
-  const { id, query, body, takesFreshCredential } = OPERATIONS[operationId] ?? {}
+  const { id, query, body, form, takesFreshCredential } = OPERATIONS[operationId] ?? {}
   const { method, path } = operations.get(operationId) ?? {}
   const call = { all, caller: all.callers[name] }
   const credential = takesFreshCredential ? await all.freshCredential(name) : call.caller.credential
-  const payload = body?.(call)
+  const encoded = form === undefined ? undefined : new Response(form())
+  const payload = encoded === undefined ? body?.(call) : Buffer.from(await encoded.arrayBuffer())
+  const contentType = encoded?.headers.get('content-type')
   const response = await app.inject({
     method: method as 'GET',
     url: `${path?.replace('{id}', (await id?.(call)) ?? '')}${query ?? ''}`,
-    headers: { agent: 'answering', ...(credential !== '' && { authorization: `Bearer ${credential}` }) },
+    headers: {
+      agent: 'answering',
+      ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+      ...(contentType && { 'content-type': contentType }),
+    },
     ...(payload !== undefined && { payload }),
   })
   if (response.statusCode === 200) return 'allowed'
@@ -136,11 +142,11 @@ async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyI
 function methodsOf(object: object, path: readonly string[] = []): string[] {
   const names = new Set<string>()
   for (
-    let at: unknown = object;
-    at instanceof Object && at !== Object.prototype;
-    at = Object.getPrototypeOf(at)
+    let holder: unknown = object;
+    holder instanceof Object && holder !== Object.prototype;
+    holder = Object.getPrototypeOf(holder)
   ) {
-    for (const name of Object.getOwnPropertyNames(at)) if (name !== 'constructor') names.add(name)
+    for (const name of Object.getOwnPropertyNames(holder)) if (name !== 'constructor') names.add(name)
   }
   return [...names].flatMap((name) => {
     const value: unknown = Reflect.get(object, name)

@@ -1,16 +1,23 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
 import type { ChatCall } from '#core/chat/chat-call.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
+import { problemOf } from '#core/problem-of.ts'
 import { systemRuntime } from '#core/runtime.ts'
+import type { UploadPart } from '#core/uploads/upload-request.ts'
+import type { Upload } from '#generated/prisma/client.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 
 export const CALLERS = [
-  'nobody',
+  'anonymous',
   'user',
   'premium',
   'admin',
@@ -44,6 +51,8 @@ export interface Callers {
   readonly callId: string
   /** Creates a key of this owner and returns its id. */
   newKey(ownerId: string): Promise<string>
+  /** Uploads a file with a key of this owner and returns the id of the upload; for `premium`, with its upload key. */
+  newUpload(ownerId: string): Promise<string>
   /** A new token if the caller uses a token, or else the caller's own credential. */
   freshCredential(caller: CallerName): Promise<string>
   close(): Promise<void>
@@ -71,8 +80,20 @@ export async function openCallers(): Promise<Callers> {
     baseUrl: `http://127.0.0.1:${port}/${path}`,
     model: 'm',
   })
-  const config = parseConfig({ agents: { failing: agent('failing'), answering: agent('answering') } }, {})
-  const gateway = createGateway({ config, database, runtime: systemRuntime, log: createLogger('silent') })
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-'))
+  const config = parseConfig(
+    {
+      agents: { failing: agent('failing'), answering: agent('answering') },
+      limits: { upload: { points: 10_000 } },
+    },
+    { DATA_DIR: dataDir },
+  )
+  const gateway = await createGateway({
+    config,
+    database,
+    runtime: systemRuntime,
+    log: createLogger('silent'),
+  })
   await gateway.prepare()
   gateway.open()
   const { users, keys, login, authentication } = gateway.services
@@ -112,7 +133,7 @@ export async function openCallers(): Promise<Callers> {
   })
 
   const callers = {
-    nobody: { credential: '', principal: undefined, ownerId: ids.premium },
+    anonymous: { credential: '', principal: undefined, ownerId: ids.premium },
     user: await byToken('user', ids.user),
     premium: await byToken('premium', ids.premium),
     admin: await byToken('admin', ids.premium),
@@ -141,11 +162,16 @@ export async function openCallers(): Promise<Callers> {
   await vi.waitFor(async () => {
     const open = await database.sql.query('SELECT FROM calls WHERE outcome IS NULL')
     if (open.length > 0) throw new Error('the calls are not settled yet')
-  })
+  }, 20_000)
 
   return {
     ...{ config, gateway, callers, keyNames, callId },
     otherUserId: ids.other,
+    async newUpload(ownerId) {
+      const key = ownerId === ids.premium ? callers['upload key'] : callers['admin key of a user']
+      if (key.principal === undefined) throw new Error('the key has no principal')
+      return (await upload(gateway, key.principal, key.credential)).id
+    },
     newKey: async (ownerId) => (await createKey(ownerId, ['chat'])).key.id,
     async freshCredential(name) {
       const { credential, principal } = callers[name]
@@ -155,6 +181,7 @@ export async function openCallers(): Promise<Callers> {
       await gateway.close(0)
       await database.close()
       platform.close()
+      await rm(dataDir, { recursive: true })
     },
   }
 }
@@ -168,6 +195,24 @@ export function chatCall(credential: string, agent: string): ChatCall {
     stream: false,
     ...{ appId: '', chatId: '', conversationId: '', endUser: '', query: 'Hello', files: [], variables: {} },
   }
+}
+
+/** Uploads a small text. */
+export function upload({ services }: Gateway, caller: Principal, credential: string): Promise<Upload> {
+  async function* parts(): AsyncGenerator<UploadPart, void> {
+    yield { kind: 'field', name: 'created_by', value: 'a test' }
+    const body = Readable.from([Buffer.from('a text')])
+    yield { kind: 'file', name: 'file', filename: 'a.txt', body, problemOf }
+  }
+  const request = {
+    requestId: 'r',
+    face: 'rest',
+    credential,
+    address: '127.0.0.1',
+    agent: undefined,
+  } as const
+  const news = { onLimit: () => undefined, onAdmitted: () => undefined }
+  return services.uploads.receive(caller, request, parts(), new AbortController().signal, news)
 }
 
 async function failingCall({ services }: Gateway, credential: string): Promise<string> {

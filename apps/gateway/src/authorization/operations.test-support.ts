@@ -18,11 +18,14 @@ interface Operation {
   id?(context: RequestContext): string | Promise<string>
   readonly query?: string
   body?(context: RequestContext): object
+  /** A form in place of the body, if the operation takes one. */
+  form?(): FormData
   /** The operation revokes the credential of its request, so each request needs a new one. */
   readonly takesFreshCredential?: boolean
 }
 
 const theirKey = ({ all, caller }: RequestContext) => all.newKey(caller.ownerId)
+const theirUpload = ({ all, caller }: RequestContext) => all.newUpload(caller.ownerId)
 const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
 
@@ -45,6 +48,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     method: 'chat.start',
     body: () => ({ model: ANSWERING_AGENT, messages: [{ role: 'user', content: 'Hello' }] }),
   },
+  createResponse: { method: 'chat.start', body: () => ({ model: ANSWERING_AGENT, input: 'Hello' }) },
   listModels: { method: 'agents.models' },
   readModel: { method: 'agents.models', id: () => ANSWERING_AGENT },
   listAgents: { method: 'agents.list' },
@@ -77,9 +81,21 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getUser: { method: 'users.find', id: otherUser },
   updateUser: { method: 'users.update', id: otherUser, body: () => ({ role: 'admin' }) },
   setPassword: { method: 'users.setPassword', id: otherUser, body: () => ({ password: PASSWORD }) },
+  upload: {
+    method: 'uploads.receive',
+    form() {
+      const form = new FormData()
+      form.set('file', new File(['a text'], 'a.txt'))
+      form.set('created_by', 'a test')
+      return form
+    },
+  },
+  listUploads: { method: 'uploads.list' },
+  getUpload: { method: 'uploads.find', id: theirUpload },
+  deleteUpload: { method: 'uploads.remove', id: theirUpload },
   readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
   listCalls: { method: 'usage.calls', query: `?agent=${FAILING_AGENT}` },
 }
 
 /** The operations that do not depend on the caller. */
-export const OPEN_OPERATIONS = ['login', 'authLogin', 'getJwks', 'live', 'ready', 'metrics']
+export const OPEN_OPERATIONS = ['login', 'authLogin', 'getJwks', 'live', 'ready', 'metrics', 'getFile']

@@ -6,7 +6,7 @@ import type { Caller, CallerName, Callers } from './callers.test-support.ts'
 /** The result for a caller: `allowed`, what it sees of a list, or the reason with which it is refused. */
 type Cell = ErrorReason | 'allowed' | 'all' | 'nothing' | (string & {})
 
-export type ByPrincipal = Readonly<Record<Exclude<CallerName, 'nobody'>, Cell>>
+export type ByPrincipal = Readonly<Record<Exclude<CallerName, 'anonymous'>, Cell>>
 
 /** What a method is called with in addition to its principal. */
 export interface Call {
@@ -33,7 +33,7 @@ interface PrincipalRow {
 interface AnybodyRow {
   readonly kind: 'anybody'
   call(call: Call): Promise<unknown>
-  readonly cells: ByPrincipal & { readonly nobody: Cell }
+  readonly cells: ByPrincipal & { readonly anonymous: Cell }
 }
 
 export const open = (why: string): OpenRow => ({ kind: 'open', why })
@@ -58,6 +58,13 @@ export const MANAGERS: ByPrincipal = {
   'chat key of an admin': 'permission_denied',
   'admin key of a user': 'allowed',
   neighbour: 'allowed',
+}
+/** Every valid credential. */
+export const EVERYBODY: ByPrincipal = {
+  ...MANAGERS,
+  'chat key': 'allowed',
+  'upload key': 'allowed',
+  'chat key of an admin': 'allowed',
 }
 export const ADMINS: ByPrincipal = {
   ...MANAGERS,
@@ -84,6 +91,20 @@ export const KEYS: ByPrincipal = {
   'chat key of an admin': 'allowed',
   'admin key of a user': 'allowed',
   neighbour: 'api_key_required',
+}
+/** Keys with the permission `upload`, which `admin` includes. */
+export const UPLOADERS: ByPrincipal = {
+  ...KEYS,
+  'chat key': 'permission_denied',
+  'chat key of an admin': 'permission_denied',
+}
+/** Administrators, too, see only their own uploads. */
+export const UPLOAD_READERS: ByPrincipal = {
+  ...MANAGERS,
+  admin: 'upload_not_found',
+  'upload key': 'allowed',
+  'admin key of an admin': 'upload_not_found',
+  neighbour: 'upload_not_found',
 }
 export const KEY_READERS: ByPrincipal = { ...MANAGERS, neighbour: 'key_not_found' }
 /** The keys of a plain user were created by an administrator, so the user sees them but may not change them. */

@@ -7,10 +7,12 @@ import {
   chatCall,
   FAILING_AGENT,
   PASSWORD,
+  upload,
 } from './callers.test-support.ts'
 import {
   ADMINS,
   type ByPrincipal,
+  EVERYBODY,
   forAnybody,
   forCaller,
   KEY_MANAGERS,
@@ -20,6 +22,8 @@ import {
   open,
   type Row,
   TOKENS,
+  UPLOAD_READERS,
+  UPLOADERS,
 } from './rows.test-support.ts'
 
 /** The keys whose calls a caller sees; each chat key has made one call. */
@@ -41,6 +45,49 @@ const CALLS_SHOWN: ByPrincipal = {
   admin: withPlatform('all'),
   'admin key of an admin': withPlatform('all'),
 }
+
+/** The call of premium's chat key, as each caller sees it. */
+const CALL_SHOWN: ByPrincipal = {
+  user: 'nothing',
+  premium: "premium's chat key",
+  admin: withPlatform("premium's chat key"),
+  'chat key': "premium's chat key",
+  'upload key': 'nothing',
+  'admin key of an admin': withPlatform("premium's chat key"),
+  'chat key of an admin': 'nothing',
+  'admin key of a user': 'nothing',
+  neighbour: 'nothing',
+}
+
+/** The keys that callers see one by one. */
+const KEYS_SEEN = {
+  user: "user's admin key",
+  premium: "premium's chat key, premium's second key, premium's upload key",
+  admin: 'all',
+  'chat key': "premium's chat key",
+  'upload key': "premium's upload key",
+  'admin key of an admin': 'all',
+  'chat key of an admin': "admin's chat key",
+  'admin key of a user': "user's admin key",
+  neighbour: 'nothing',
+} as const
+
+/** The keys that callers see in lists. */
+const KEYS_LISTED = {
+  ...MANAGERS,
+  user: "user's admin key",
+  premium: "premium's chat key, premium's second key, premium's upload key",
+  admin: 'all',
+  'admin key of an admin': 'all',
+  'admin key of a user': "user's admin key",
+  neighbour: 'nothing',
+} as const
+
+/** Who sees that premium has keys. */
+const KEYS_COUNTED = {
+  ...MANAGERS,
+  ...{ user: 'nothing', 'admin key of a user': 'nothing', neighbour: 'nothing' },
+} as const
 
 /** Every method of the services. The type requires each declared method, and a test compares the rows with the real ones. */
 export const TABLE: {
@@ -72,6 +119,25 @@ export const TABLE: {
     list: forCaller(ADMINS, (caller, { services }) => services.users.list(caller, { take: 1 })),
     count: forCaller(ADMINS, (caller, { services }) => services.users.count(caller)),
     find: forCaller(ADMINS, (caller, { services, all }) => services.users.find(caller, all.otherUserId)),
+    findMany: forCaller(
+      {
+        user: 'itself',
+        premium: 'itself',
+        admin: 'all',
+        'chat key': 'nothing',
+        'upload key': 'nothing',
+        'admin key of an admin': 'all',
+        'chat key of an admin': 'nothing',
+        'admin key of a user': 'itself',
+        neighbour: 'itself',
+      },
+      async (caller, { services, all }) => {
+        const rows = await services.users.findMany(caller, [caller.userId, all.otherUserId, 'no id'])
+        const ids = rows.map(({ id }) => id)
+        if (ids.includes(all.otherUserId)) return 'all'
+        return ids.includes(caller.userId) ? 'itself' : 'nothing'
+      },
+    ),
     findByName: forCaller(ADMINS, (caller, { services }) => services.users.findByName(caller, 'other')),
     visibleTo: forCaller(
       {
@@ -130,29 +196,26 @@ export const TABLE: {
     create: forCaller({ ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }, (caller, call) =>
       call.services.keys.create(caller, newKey(call)),
     ),
-    list: forCaller(
-      {
-        ...MANAGERS,
-        user: "user's admin key",
-        premium: "premium's chat key, premium's second key, premium's upload key",
-        admin: 'all',
-        'admin key of an admin': 'all',
-        'admin key of a user': "user's admin key",
-        neighbour: 'nothing',
-      },
-      async (caller, { services, all }) => {
-        const keys = await services.keys.list(caller, { take: 100 })
-        const ids = keys.map(({ id }) => id)
-        return named(all.keyNames, [...all.keyNames.keys()], ids)
-      },
-    ),
-    count: forCaller(
-      { ...MANAGERS, user: 'nothing', 'admin key of a user': 'nothing', neighbour: 'nothing' },
-      async (caller, { services, all }) => {
-        const ownerId = all.callers.premium.ownerId
-        return (await services.keys.count(caller, { ownerId })) > 0 ? 'allowed' : 'nothing'
-      },
-    ),
+    list: forCaller(KEYS_LISTED, async (caller, { services, all }) => {
+      const keys = await services.keys.list(caller, { take: 100 })
+      const ids = keys.map(({ id }) => id)
+      return named(all.keyNames, [...all.keyNames.keys()], ids)
+    }),
+    count: forCaller(KEYS_COUNTED, async (caller, { services, all }) => {
+      const ownerId = all.callers.premium.ownerId
+      return (await services.keys.count(caller, { ownerId })) > 0 ? 'allowed' : 'nothing'
+    }),
+    listOfOwners: forCaller(KEYS_LISTED, async (caller, { services, all }) => {
+      const owners = Object.values(all.callers).map(({ principal }) => principal?.userId ?? '')
+      const pages = await services.keys.listOfOwners(caller, [...owners, 'no id'], { take: 100 })
+      const ids = [...pages.values()].flat().map(({ id }) => id)
+      return named(all.keyNames, [...all.keyNames.keys()], ids)
+    }),
+    countOfOwners: forCaller(KEYS_COUNTED, async (caller, { services, all }) => {
+      const { ownerId } = all.callers.premium
+      const counts = await services.keys.countOfOwners(caller, [ownerId, 'no id'])
+      return (counts.get(ownerId) ?? 0) > 0 ? 'allowed' : 'nothing'
+    }),
     visibleTo: forCaller(
       {
         ...MANAGERS,
@@ -167,6 +230,26 @@ export const TABLE: {
     find: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
       services.keys.find(caller, await call.all.newKey(call.caller.ownerId)),
     ),
+    findMany: forCaller(KEYS_SEEN, async (caller, { services, all }) => {
+      const asked = [...all.keyNames.keys()]
+      const keys = await services.keys.findMany(caller, [...asked, 'no id'])
+      return named(
+        all.keyNames,
+        asked,
+        keys.map(({ id }) => id),
+      )
+    }),
+    isVisibleTo: forCaller(KEYS_SEEN, async (caller, { services, all }) => {
+      const asked = [...all.keyNames.keys()]
+      const admin = all.callers.admin.principal
+      const keys = admin === undefined ? [] : await services.keys.findMany(admin, asked)
+      const seen = keys.filter((key) => services.keys.isVisibleTo(caller, key))
+      return named(
+        all.keyNames,
+        asked,
+        seen.map(({ id }) => id),
+      )
+    }),
     current: forCaller(KEYS, (caller, { services }) => services.keys.current(caller)),
     update: forCaller(KEY_MANAGERS, async (caller, { services, ...call }) =>
       services.keys.update(caller, await call.all.newKey(call.caller.ownerId), { name: 'renamed' }),
@@ -181,7 +264,7 @@ export const TABLE: {
   agents: {
     list: forAnybody(
       {
-        nobody: 'all',
+        anonymous: 'all',
         user: 'all',
         premium: 'all',
         admin: 'all',
@@ -197,6 +280,13 @@ export const TABLE: {
         return agents.length === 2 ? 'all' : agents.map(({ id }) => id).join(', ')
       },
     ),
+    findMany: forCaller({ ...EVERYBODY, 'upload key': ANSWERING_AGENT }, async (caller, { services }) => {
+      const agents = services.agents.findMany(caller, [ANSWERING_AGENT, FAILING_AGENT])
+      return agents.length === 2 ? 'allowed' : agents.map(({ id }) => id).join(', ')
+    }),
+    statusOf: forCaller({ ...EVERYBODY, 'upload key': 'agent_denied' }, async (caller, { services }) => {
+      await services.agents.statusOf(caller, FAILING_AGENT)
+    }),
     models: forCaller({ ...KEYS, 'upload key': ANSWERING_AGENT }, async (caller, { services }) => {
       const models = services.agents.models(caller)
       return models.length === 2 ? 'allowed' : models.map(({ id }) => id).join(', ')
@@ -204,13 +294,85 @@ export const TABLE: {
   },
   chat: {
     start: forAnybody(
-      { ...KEYS, nobody: 'credential_malformed', 'upload key': 'permission_denied' },
+      { ...KEYS, anonymous: 'credential_malformed', 'upload key': 'permission_denied' },
       async ({ services, caller }) => {
         const call = chatCall(caller.credential, ANSWERING_AGENT)
         const chat = await services.chat.start(call, new AbortController().signal, () => undefined)
         await chat.events.read(() => undefined)
       },
     ),
+  },
+  uploads: {
+    requireUploader: forCaller(UPLOADERS, async (caller, { services }) => {
+      services.uploads.requireUploader(caller, undefined)
+    }),
+    receive: forCaller(UPLOADERS, async (principal, { all, caller }) => {
+      await upload(all.gateway, principal, caller.credential)
+    }),
+    find: forCaller(UPLOAD_READERS, async (caller, { services, ...call }) =>
+      services.uploads.find(caller, await call.all.newUpload(call.caller.ownerId)),
+    ),
+    findMany: forCaller(
+      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      async (caller, { services, ...call }) => {
+        const id = await call.all.newUpload(call.caller.ownerId)
+        const uploads = await services.uploads.findMany(caller, [id, 'no id'])
+        return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
+      },
+    ),
+    list: forCaller(
+      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      async (caller, { services, ...call }) => {
+        const id = await call.all.newUpload(call.caller.ownerId)
+        const uploads = await services.uploads.list(caller, { take: 100 })
+        return uploads.some((row) => row.id === id) ? 'allowed' : 'nothing'
+      },
+    ),
+    listOfKeys: forCaller(
+      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      async (caller, { services, all, ...call }) => {
+        const { id, keyId } = await keyOfUpload(all, await all.newUpload(call.caller.ownerId))
+        const pages = await services.uploads.listOfKeys(caller, [keyId, ...all.keyNames.keys()], {
+          take: 100,
+        })
+        return pages.get(keyId)?.some((row) => row.id === id) ? 'allowed' : 'nothing'
+      },
+    ),
+    countOfKeys: forCaller(
+      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      async (caller, { services, all, ...call }) => {
+        const { keyId } = await keyOfUpload(all, await all.newUpload(call.caller.ownerId))
+        return (await services.uploads.countOfKeys(caller, [keyId, 'no id'])).has(keyId)
+          ? 'allowed'
+          : 'nothing'
+      },
+    ),
+    count: forCaller(
+      { ...UPLOAD_READERS, admin: 'nothing', 'admin key of an admin': 'nothing', neighbour: 'nothing' },
+      async (caller, { services, ...call }) => {
+        const before = await services.uploads.count(caller)
+        await call.all.newUpload(call.caller.ownerId)
+        return (await services.uploads.count(caller)) > before ? 'allowed' : 'nothing'
+      },
+    ),
+    visibleTo: forCaller(
+      {
+        ...MANAGERS,
+        ...{ user: 'its own', premium: 'its own', admin: 'its own', neighbour: 'its own' },
+        ...{ 'admin key of an admin': 'its own', 'admin key of a user': 'its own' },
+        'upload key': 'made with it',
+      },
+      async (caller, { services }) => {
+        const { ownerId, keyId } = services.uploads.visibleTo(caller)
+        if (caller.via.kind === 'key' && keyId === caller.via.keyId) return 'made with it'
+        return ownerId === caller.userId ? 'its own' : 'all'
+      },
+    ),
+    remove: forCaller(UPLOAD_READERS, async (caller, { services, ...call }) =>
+      services.uploads.remove(caller, await call.all.newUpload(call.caller.ownerId)),
+    ),
+    urlOf: open('Takes the row of an upload, which only its readers get.'),
+    openByAddress: open('Whoever has the unguessable URL may read the file.'),
   },
   usage: {
     report: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
@@ -220,8 +382,44 @@ export const TABLE: {
       const ids = series.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
     }),
+    reportsOfKeys: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const reports = await services.usage.reportsOfKeys(caller, [...all.keyNames.keys(), 'no id'], {})
+      const called = [...reports].filter(([, { totals }]) => totals.calls > 0)
+      return named(
+        all.keyNames,
+        callingKeys(all),
+        called.map(([id]) => id),
+      )
+    }),
     calls: forCaller(CALLS_SHOWN, async (caller, { services, all }) =>
       shown(all, await services.usage.calls(caller, { agent: FAILING_AGENT }, { take: 100 })),
+    ),
+    callsOf: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
+      const ids = [...all.keyNames.keys(), 'no id']
+      const pages = await services.usage.callsOf(caller, { parent: 'key', ids }, { take: 100 })
+      const ofKeys = [...pages.values()].flat().filter(({ agent }) => agent === FAILING_AGENT)
+      const owners = Object.values(all.callers).map(({ principal }) => principal?.userId ?? '')
+      const ofOwners = await services.usage.callsOf(caller, { parent: 'owner', ids: owners }, { take: 100 })
+      const seen = shown(
+        all,
+        [...ofOwners.values()].flat().filter(({ agent }) => agent === FAILING_AGENT),
+      )
+      return shown(all, ofKeys) === seen ? seen : `${shown(all, ofKeys)} by key, ${seen} by owner`
+    }),
+    countCalls: forCaller(
+      {
+        user: '1',
+        premium: '2',
+        admin: '4',
+        'chat key': '1',
+        'upload key': '0',
+        'admin key of an admin': '4',
+        'chat key of an admin': '1',
+        'admin key of a user': '1',
+        neighbour: '0',
+      },
+      async (caller, { services }) =>
+        String(await services.usage.countCalls(caller, { agent: FAILING_AGENT })),
     ),
     exportCalls: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
       const calls: Call[] = []
@@ -229,23 +427,55 @@ export const TABLE: {
         calls.push(call)
       return shown(all, calls)
     }),
-    findCall: forCaller(
+    quota: forCaller(EVERYBODY, async (caller, { services }) => {
+      const { maxApiCalls } = await services.usage.quota(caller)
+      return maxApiCalls > 0 ? 'allowed' : 'nothing'
+    }),
+    updates: forCaller(
       {
-        user: 'nothing',
-        premium: "premium's chat key",
-        admin: withPlatform("premium's chat key"),
-        'chat key': "premium's chat key",
-        'upload key': 'nothing',
-        'admin key of an admin': withPlatform("premium's chat key"),
-        'chat key of an admin': 'nothing',
-        'admin key of a user': 'nothing',
-        neighbour: 'nothing',
+        user: '1',
+        premium: '2',
+        admin: '4',
+        'chat key': '1',
+        'upload key': '0',
+        'admin key of an admin': '4',
+        'chat key of an admin': '1',
+        'admin key of a user': '1',
+        neighbour: '0',
       },
-      async (caller, { services, all }) => {
-        const call = await services.usage.findCall(caller, all.callId)
-        return shown(all, call === null ? [] : [call])
+      async (caller, { services }) => {
+        const updates = await services.usage.updates(caller)
+        const { value } = await updates.next()
+        await updates.return?.()
+        return String(value?.totals.failedCalls)
       },
     ),
+    visibleTo: forCaller(
+      {
+        ...EVERYBODY,
+        ...{ user: 'its own', premium: 'its own', neighbour: 'its own', 'admin key of a user': 'its own' },
+        ...{ 'chat key': 'of the key', 'upload key': 'of the key', 'chat key of an admin': 'of the key' },
+      },
+      async (caller, { services }) => {
+        const { ownerId, keyId } = services.usage.visibleTo(caller)
+        if (caller.via.kind === 'key' && keyId === caller.via.keyId) return 'of the key'
+        return ownerId === caller.userId ? 'its own' : 'allowed'
+      },
+    ),
+    seesPlatform: forCaller(
+      {
+        ...{ user: 'no', premium: 'no', admin: 'yes', 'chat key': 'no', 'upload key': 'no', neighbour: 'no' },
+        ...{ 'admin key of an admin': 'yes', 'chat key of an admin': 'no', 'admin key of a user': 'no' },
+      },
+      async (caller, { services }) => (services.usage.seesPlatform(caller) ? 'yes' : 'no'),
+    ),
+    findCalls: forCaller(CALL_SHOWN, async (caller, { services, all }) =>
+      shown(all, await services.usage.findCalls(caller, [all.callId, 'no id'])),
+    ),
+    findCall: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+      const call = await services.usage.findCall(caller, all.callId)
+      return shown(all, call === null ? [] : [call])
+    }),
   },
 }
 
@@ -274,6 +504,11 @@ function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatu
 function callingKeys({ keyNames }: Callers): string[] {
   const names = ["premium's chat key", "premium's second key", "admin's chat key", "user's admin key"]
   return [...keyNames].filter(([, name]) => names.includes(name)).map(([id]) => id)
+}
+
+/** An upload, and the key that it was made with. */
+function keyOfUpload({ gateway }: Callers, id: string) {
+  return gateway.prisma.upload.findUniqueOrThrow({ where: { id }, select: { id: true, keyId: true } })
 }
 
 /** Which of these keys are among the seen ones. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { config, type JsonOption, run, withJson } from './context.ts'
+import type { FileCopy } from './copy-files.ts'
 import { type Column, printJson, printTable } from './output.ts'
 
 export function addDatabaseCommands(program: Command): void {
@@ -19,9 +20,25 @@ export function addDatabaseCommands(program: Command): void {
   withJson(db.command('export'))
     .description('write every row of the embedded database to a new file, also while the gateway runs')
     .argument('<file>', 'compressed with gzip if its name ends in .gz')
-    .action(async (file: string, { json }: JsonOption) =>
-      show(await run('db export', { file: resolve(file) }), json),
+    .option(
+      '--files <destination>',
+      'also copy the uploaded files from the local disk: to a folder, or "s3" for the bucket of S3_BUCKET',
     )
+    .action(async (file: string, { files, json }: JsonOption & { files?: string }) => {
+      const copying = files === undefined ? undefined : await openFileCopy(files)
+      // The rows come first, so that every file to which one of them refers is found by the copy.
+      const rows = await run('db export', { file: resolve(file) })
+      if (copying === undefined) return show(rows, json)
+      const copied = await copying.run()
+      show(
+        {
+          ...rows,
+          uploaded_files: copied.files,
+          ...(copied.missing > 0 && { missing_files: copied.missing }),
+        },
+        json,
+      )
+    })
 
   withJson(db.command('import'))
     .description('fill the empty, migrated database of DATABASE_URL from an exported file')
@@ -31,6 +48,12 @@ export function addDatabaseCommands(program: Command): void {
       const { importOnce } = await import('./run-command.ts')
       show(await importOnce(settings, file), json)
     })
+}
+
+async function openFileCopy(destination: string): Promise<FileCopy> {
+  const settings = config()
+  const { openFileCopy } = await import('./copy-files.ts')
+  return openFileCopy(settings, destination)
 }
 
 function show(rowsOfTables: Readonly<Record<string, number>>, json: true | undefined): void {

@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { addDatabaseCommands } from './database.ts'
 import { addKeyCommands } from './keys.ts'
 import { addGatewayCommands } from './start.ts'
+import { addUploadCommands } from './uploads.ts'
 import { addUsageCommands } from './usage.ts'
 import { addUserCommands } from './users.ts'
 
@@ -29,5 +30,6 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addUserCommands(program)
   addKeyCommands(program)
   addUsageCommands(program)
+  addUploadCommands(program)
   return program
 }

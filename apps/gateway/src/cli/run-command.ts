@@ -33,8 +33,8 @@ export async function runCommand<Name extends Command>(
     const { createGateway } = await import('../gateway.ts')
     const { createCommands } = await import('#process/commands.ts')
     const log = createLogger('silent')
-    const { syncClock, ...gateway } = createGateway({ config, database, runtime: systemRuntime, log })
-    await syncClock()
+    const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
+    await gateway.prepareCommands()
     return (await createCommands({ ...gateway, database })(name, args)) as CommandResults[Name]
   })
 }

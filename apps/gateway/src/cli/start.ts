@@ -20,9 +20,14 @@ export function addGatewayCommands(program: Command): void {
     .command('config')
     .description('inspect the configuration')
     .command('check')
-    .description('check the configuration file and the environment, and print every error')
-    .action(() => {
-      const { source, agents, sandbox } = config()
+    .description(
+      'check the configuration file, the environment and the storage of files, and print every error',
+    )
+    .action(async () => {
+      const settings = config()
+      const { source, agents, sandbox } = settings
+      const { checkStorage } = await import('./check-storage.ts')
+      for (const advice of await checkStorage(settings)) console.log(`Note: ${advice}`)
       const from = source ?? 'no file: sandbox mode'
       console.log(
         `The configuration is good (${from}).${sandbox ? '' : ` Agents: ${agents.map(({ id }) => id).join(', ')}.`}`,

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('defaults', () => {
-  test('an agent needs three properties; everything else has a default', () => {
+  test('an agent requires three properties, and everything else has a default', () => {
     const { agents, ...rest } = parseConfig({ agents: { 'help-desk': dify } }, {}, { cwd: '/srv' })
     expect(agents).toEqual([
       {
@@ -54,6 +54,7 @@ describe('defaults', () => {
       cors: { origins: [] },
       trustedProxies: [],
       publicAgentListing: true,
+      console: true,
       conversations: { retentionDays: 30, mappingRetentionDays: 400 },
       usage: { retentionDays: 400, endUsersPerDayMax: 10_000, appsPerDayMax: 1_000 },
       users: { maxApiCalls: 1_000_000 },
@@ -76,7 +77,7 @@ describe('defaults', () => {
     expect(rest).not.toHaveProperty('source')
   })
 
-  test('a section that is given in part keeps its other defaults', () => {
+  test('a property that a section does not set keeps its default', () => {
     const { limits, agents } = parseConfig(
       { agents: { a: { ...dify, timeouts: { idleMs: 1 } } }, limits: { chat: { points: 5 } } },
       {},
@@ -86,13 +87,13 @@ describe('defaults', () => {
     expect(agents[0]?.timeouts).toMatchObject({ idleMs: 1, totalMs: 1_200_000 })
   })
 
-  test('a key may live for ten years, whenever they begin', () => {
+  test('the maximum lifetime of a key is at least ten years, including all their leap days', () => {
     const { maxLifetimeDays } = parseConfig(undefined, {}).apiKeys
     const tenYears = Date.UTC(2038, 0, 1) - Date.UTC(2028, 0, 1)
     expect(maxLifetimeDays * 86_400_000).toBeGreaterThanOrEqual(tenYears)
   })
 
-  test('parsing does not change its input', () => {
+  test('parsing does not modify its input', () => {
     const file = { agents: { a: dify } }
     const before = structuredClone(file)
     parseConfig(file, {})
@@ -113,7 +114,7 @@ describe('agents', () => {
     })
   })
 
-  test('apps are listed in the order of the file, named by their ids', () => {
+  test('apps keep the order of the file, and an app without a name is named by its id', () => {
     const apps = { '42': { apiKey: 'k1', default: true }, 'a.b': { apiKey: 'k2', name: 'Second' } }
     const { agents } = parseConfig({ agents: { a: { ...dify, apiKey: undefined, apps } } }, {})
     expect(agents[0]?.apps).toEqual([
@@ -188,11 +189,11 @@ describe('agents', () => {
       { apps: { '': {} } },
       ['agents.a.apps[""]: expected an app id of at most 256 characters'],
     ],
-  ])('refuses %s', (_, change, mistakes) => {
-    expect(mistakesOf({ agents: { a: { ...dify, ...change } } })).toEqual(mistakes)
+  ])('an entry with %s is rejected', (_, change, issues) => {
+    expect(issuesOf({ agents: { a: { ...dify, ...change } } })).toEqual(issues)
   })
 
-  test('an openai agent needs no key, and its apps may name the models', () => {
+  test('an openai agent requires no key, and its model may be set in each app', () => {
     const apps = { small: { model: 's' }, large: { model: 'l' } }
     const { agents } = parseConfig(
       { agents: { a: { platform: 'openai', baseUrl: 'http://127.0.0.1:8000/v1', apps } } },
@@ -214,27 +215,27 @@ describe('agents', () => {
 
     expect(parse({}).agents[0]?.options).toEqual({ mode: 'chat' })
     expect(parse({ platform: 'other', mode: 'slow' }).agents[0]?.options).toEqual({ mode: 'slow' })
-    expect(mistakesIn(() => parse({ mode: 'slow' }))).toEqual([
+    expect(issuesIn(() => parse({ mode: 'slow' }))).toEqual([
       'agents.a.mode: expected one of chat, completion, workflow, got "slow"',
     ])
-    expect(mistakesIn(() => parse({ platform: 'other', mode: 'chat' }))).toEqual([
+    expect(issuesIn(() => parse({ platform: 'other', mode: 'chat' }))).toEqual([
       'agents.a.mode: expected one of fast, slow, got "chat"',
     ])
-    expect(mistakesIn(() => parse({ mode: 'x' }))).toEqual([
+    expect(issuesIn(() => parse({ mode: 'x' }))).toEqual([
       'agents.a.mode: expected one of chat, completion, workflow, or one of fast, slow, got "x"',
     ])
-    expect(mistakesIn(() => parse({ platform: 'coze', mode: 'chat' }))).toEqual([
+    expect(issuesIn(() => parse({ platform: 'coze', mode: 'chat' }))).toEqual([
       'agents.a.mode: only for agents of the platforms dify, other',
     ])
   })
 
-  test('two adapters of one name are refused', () => {
+  test('a registry rejects two adapters of the same name', () => {
     expect(() => createRegistry([...PLATFORMS.adapters, ...PLATFORMS.adapters])).toThrow('the same name')
   })
 
-  test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the id %s is refused', (id) => {
+  test.each(['Support', '1st', 'a_b', 'x'.repeat(33), '__proto__'])('the agent id %s is rejected', (id) => {
     const file: unknown = JSON.parse(`{"agents": {"${id}": ${JSON.stringify(dify)}}}`)
-    expect(mistakesOf(file)).toEqual([expect.stringMatching(/^agents\.\w+: expected an agent id/)])
+    expect(issuesOf(file)).toEqual([expect.stringMatching(/^agents\.\w+: expected an agent id/)])
   })
 
   test.each([
@@ -247,15 +248,15 @@ describe('agents', () => {
     ' https://x.example.com',
     'https://',
     '',
-  ])('the base URL %j is a mistake', (baseUrl) => {
-    expect(mistakesOf({ agents: { a: { ...dify, baseUrl } } })).toEqual([
+  ])('the base URL %j is rejected', (baseUrl) => {
+    expect(issuesOf({ agents: { a: { ...dify, baseUrl } } })).toEqual([
       `agents.a.baseUrl: expected an http(s) URL without credentials, query and fragment, got ${JSON.stringify(baseUrl)}`,
     ])
   })
 })
 
 describe('issues', () => {
-  test('all of them are reported at once, one line each', () => {
+  test('are all reported at once, one line each', () => {
     const file = {
       agents: { a: { ...dify, baseURL: 'x' }, b: { ...dify, apiKey: 7 } },
       limit: {},
@@ -265,7 +266,7 @@ describe('issues', () => {
       users: null,
     }
     const env = { PORT: '99999', LOG_LEVEL: 'loud', WORKERS: '2' }
-    expect(mistakesOf(file, env)).toEqual([
+    expect(issuesOf(file, env)).toEqual([
       'limit: unknown property, did you mean "limits"?',
       'agents.a.baseURL: unknown property, did you mean "baseUrl"?',
       'agents.b.apiKey: expected a text (put it in quotes)',
@@ -279,7 +280,7 @@ describe('issues', () => {
     ])
   })
 
-  test('no issue shows a secret', () => {
+  test('contain no secret', () => {
     const file = {
       agents: { a: { ...dify, baseUrl: 'https://me:hunter2@x.example.com', apiKey: ['hunter2'] } },
     }
@@ -291,18 +292,18 @@ describe('issues', () => {
       PUBLIC_URL: 'https://me:hunter2@x',
       S3_ENDPOINT: 'https://me:hunter2@x',
     }
-    const mistakes = mistakesOf(file, env)
-    expect(mistakes).toHaveLength(8)
-    expect(mistakes.join()).not.toContain('hunter2')
+    const issues = issuesOf(file, env)
+    expect(issues).toHaveLength(8)
+    expect(issues.join()).not.toContain('hunter2')
   })
 
   test.each([
     ['limits.chat.points', { limits: { chat: { points: 2 ** 31 } } }],
     ['usage.retentionDays', { usage: { retentionDays: 1e9 } }],
     ['tokens.lifetimeSeconds', { tokens: { lifetimeSeconds: 1e12 } }],
-  ])('%s holds no number that would fail later', (path, file) => {
-    const [mistake] = mistakesOf({ agents: { a: dify }, ...file })
-    expect(mistake).toMatch(new RegExp(`^${path}: expected a whole number, 1 to \\d+, got \\d+$`))
+  ])('a number in %s that would only fail later is rejected', (path, file) => {
+    const [issue] = issuesOf({ agents: { a: dify }, ...file })
+    expect(issue).toMatch(new RegExp(`^${path}: expected a whole number, 1 to \\d+, got \\d+$`))
   })
 
   test.each([
@@ -315,32 +316,30 @@ describe('issues', () => {
       { agents: { dify: null } },
       'agents.dify: expected a mapping, got nothing',
     ],
-  ])('a file with %s is a mistake', (_, file, mistake) => expect(mistakesOf(file)).toEqual([mistake]))
+  ])('a file with %s is rejected', (_, file, issue) => expect(issuesOf(file)).toEqual([issue]))
 
   test.each([[['*']], [['https://app.example.com', 'http://localhost:5173']]])(
-    'the origins %j are taken',
+    'the origins %j are accepted',
     (origins) => {
       expect(parseConfig({ agents: { a: dify }, cors: { origins } }, {}).cors.origins).toEqual(origins)
     },
   )
 
-  test('"*" cannot be combined with other origins', () => {
-    expect(mistakesOf({ agents: { a: dify }, cors: { origins: ['*', 'https://app.example.com'] } })).toEqual([
+  test('the origin "*" together with others is rejected', () => {
+    expect(issuesOf({ agents: { a: dify }, cors: { origins: ['*', 'https://app.example.com'] } })).toEqual([
       'cors.origins: expected a list of exact origins, or "*" alone, got ["*","https://app.example.com"]',
     ])
   })
 
   test.each(['10.0.0.0/33', '10.0.0', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', 'proxy.local'])(
-    'the trusted proxy %s is a mistake',
+    'the trusted proxy %s is rejected',
     (proxy) =>
-      expect(mistakesOf({ agents: { a: dify }, trustedProxies: ['10.0.0.0/8', '::1', proxy] })).toHaveLength(
-        1,
-      ),
+      expect(issuesOf({ agents: { a: dify }, trustedProxies: ['10.0.0.0/8', '::1', proxy] })).toHaveLength(1),
   )
 })
 
-describe('environment', () => {
-  test('is used as given, and an empty variable counts as unset', () => {
+describe('the environment', () => {
+  test('sets what it names, and an empty variable counts as unset', () => {
     const env = {
       HOST: '0.0.0.0',
       PORT: '0',
@@ -383,7 +382,7 @@ describe('environment', () => {
     expect(parseConfig(undefined, env).publicUrl).toBe(publicUrl)
   })
 
-  test('two ports that the system chooses are not the same', () => {
+  test('PORT and OPS_PORT may both be 0, as the system chooses different ports', () => {
     expect(parseConfig(undefined, { PORT: '0', OPS_PORT: '0' })).toMatchObject({ port: 0, opsPort: 0 })
   })
 
@@ -407,11 +406,11 @@ describe('environment', () => {
     ],
     [{ ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: expected 8 to 256 characters'],
     [{ S3_REGION: 'eu-1' }, 'S3_REGION: means nothing without S3_BUCKET'],
-  ])('%j is a mistake', (env, mistake) => expect(mistakesOf(undefined, env)).toEqual([mistake]))
+  ])('with %j is rejected', (env, issue) => expect(issuesOf(undefined, env)).toEqual([issue]))
 })
 
-describe('variables in the file', () => {
-  test('are replaced in every text, and can be written literally', () => {
+describe('variables in the configuration file', () => {
+  test('are replaced in every text unless they are escaped, and only once', () => {
     const agent = {
       ...dify,
       baseUrl: 'https://${HOST_NAME}/v1',
@@ -426,12 +425,12 @@ describe('variables in the file', () => {
     })
   })
 
-  test('that are not set are the only issue of their value', () => {
+  test('that are not set are reported, without further issues of the same value', () => {
     const file = {
       agents: { a: { ...dify, baseUrl: '${URL}', apiKey: '${KEY}' } },
       trustedProxies: ['${PROXY}'],
     }
-    expect(mistakesOf(file, { KEY: '' })).toEqual([
+    expect(issuesOf(file, { KEY: '' })).toEqual([
       'agents.a.baseUrl: the environment variable URL is not set',
       'agents.a.apiKey: the environment variable KEY is not set',
       'trustedProxies[0]: the environment variable PROXY is not set',
@@ -440,25 +439,25 @@ describe('variables in the file', () => {
 })
 
 describe('without a file', () => {
-  test('the sandbox is used, except in production', () => {
+  test('the gateway runs in sandbox mode', () => {
     expect(loadConfig({}, join(folder, 'empty'))).toMatchObject({ sandbox: true, agents: [] })
   })
 
-  test('production refuses', () => {
-    expect(mistakesOf(undefined, { NODE_ENV: 'production' })).toEqual([
+  test('a gateway in production is rejected', () => {
+    expect(issuesOf(undefined, { NODE_ENV: 'production' })).toEqual([
       'GATEWAY_CONFIG: missing, and there is no gateway.config.yaml: production needs one',
     ])
   })
 
-  test('a file name in GATEWAY_CONFIG is an issue', () => {
+  test('a file that GATEWAY_CONFIG names but that does not exist is rejected', () => {
     expect(() => loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toThrow(
       `GATEWAY_CONFIG: there is no file ${folder}/other.yaml`,
     )
   })
 })
 
-describe('the file', () => {
-  test('is gateway.config.yaml where GATEWAY_CONFIG names no other', () => {
+describe('the configuration file', () => {
+  test('is gateway.config.yaml unless GATEWAY_CONFIG names another one', () => {
     const text = 'agents: {dify: {baseUrl: https://dify.example.com, apiKey: k}}'
     writeFileSync(join(folder, 'gateway.config.yaml'), text)
     writeFileSync(join(folder, 'other.yaml'), `${text}\ndrainMs: 5`)
@@ -489,42 +488,42 @@ describe('the file', () => {
       ':1:12: cors: something follows where the value has ended',
     ],
     ['a second document', 'drainMs: 1\n---\ncors: {}', ':2:1: drainMs: a second document begins here'],
-  ])('%s is one line that names the place', (_, text, problem) => {
+  ])('with %s is rejected with one line that names the place', (_, text, problem) => {
     const path = join(folder, 'broken.yaml')
     writeFileSync(path, text)
-    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+    expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
       expect.stringContaining(`${path}${problem}`),
     ])
   })
 
-  test('shows no secret that looks like a part of its grammar', () => {
+  test('with a secret that looks like YAML syntax is rejected without showing the secret', () => {
     const path = join(folder, 'secret.yaml')
     for (const secret of ['!hunter2', '*hunter2', '@hunter2', '"hunter2', 'hunter2: x', '&a hunter2 *a: b']) {
       writeFileSync(path, `agents:\n  dify:\n    apiKey: ${secret}\n    apiKey: ${secret}\n`)
-      const mistakes = mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))
-      expect(mistakes.join()).toContain('apiKey: ')
-      expect(mistakes.join()).not.toContain('hunter2')
+      const issues = issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))
+      expect(issues.join()).toContain('apiKey: ')
+      expect(issues.join()).not.toContain('hunter2')
     }
   })
 
-  test('a number that is too large is shown as it was written', () => {
+  test('with a number that is too large is rejected, and the error shows the number as it was written', () => {
     const path = join(folder, 'numbers.yaml')
     const agent = '{platform: coze, baseUrl: https://api.coze.cn, apiKey: k, botId: 7342866812345678901}'
     writeFileSync(path, `drainMs: 9007199254740993\nchat: {bodyBytesMax: 9e99}\nagents: {a: ${agent}}`)
-    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
+    expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
       'agents.a.botId: expected a text, got 7342866812345678901 (put it in quotes)',
       'chat.bodyBytesMax: expected a whole number, 1 to 9007199254740991, got 9e+99',
       'drainMs: expected a whole number, 1 to 2147483647, got 9007199254740993',
     ])
   })
 
-  test('that cannot be read is an issue', () => {
-    expect(mistakesIn(() => loadConfig({ GATEWAY_CONFIG: '.' }, folder))).toEqual([
+  test('is rejected if it cannot be read', () => {
+    expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: '.' }, folder))).toEqual([
       `${folder}: cannot be read (EISDIR)`,
     ])
   })
 
-  test('keeps every digit of an app id', () => {
+  test('may contain app ids of any length without losing a digit', () => {
     const path = join(folder, 'digits.yaml')
     writeFileSync(
       path,
@@ -535,7 +534,7 @@ describe('the file', () => {
   })
 })
 
-test('the example has an agent of each platform and needs only the variables of its entries', () => {
+test('the example file has an agent of each platform and requires only the variables that it names', () => {
   const path = join(import.meta.dirname, '../../../../gateway.config.example.yaml')
   const named = readFileSync(path, 'utf8').matchAll(/: \$\{(\w+)\}/g)
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
@@ -551,11 +550,11 @@ test('the example has an agent of each platform and needs only the variables of 
   ])
 })
 
-function mistakesOf(file: unknown, env: NodeJS.ProcessEnv = {}): readonly string[] {
-  return mistakesIn(() => parseConfig(file, env))
+function issuesOf(file: unknown, env: NodeJS.ProcessEnv = {}): readonly string[] {
+  return issuesIn(() => parseConfig(file, env))
 }
 
-function mistakesIn(parse: () => unknown): readonly string[] {
+function issuesIn(parse: () => unknown): readonly string[] {
   try {
     parse()
   } catch (error) {

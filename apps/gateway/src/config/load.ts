@@ -20,7 +20,7 @@ type FileSettings = Immutable<Settings>
 type Variables = Static<typeof Environment>
 
 /** The validated settings of the file and the environment, with all defaults filled in. */
-export interface Config extends FileSettings {
+export interface Config extends Omit<FileSettings, 'graphql'> {
   readonly production: boolean
   /** True if there is no configuration file. `agents` is empty then, until the emulators of the platforms have started. */
   readonly sandbox: boolean
@@ -47,8 +47,17 @@ export interface Config extends FileSettings {
   readonly adminPassword?: string
   readonly logLevel: Variables['LOG_LEVEL']
   readonly workers: number
+  readonly graphql: GraphqlConfig
   /** If absent, uploads are kept in `dataDir`. */
   readonly s3?: S3
+}
+
+export interface GraphqlConfig {
+  readonly introspection: boolean
+  readonly graphiql: boolean
+  readonly documents: Settings['graphql']['documents']
+  /** The path of the file with the documents that clients may send. */
+  readonly trustedDocuments?: string
 }
 
 export interface S3 {
@@ -107,6 +116,7 @@ export function parseConfig(
     ...(sandbox ? findMissingFile(production) : issues),
     ...findIssues(Environment, variables, ''),
     ...findContradictions(variables),
+    ...findMissingDocuments(settings),
   ]
   if (all.length > 0 || !Value.Check(schema, settings) || !Value.Check(Environment, variables)) {
     throw new ConfigError(inLines(all))
@@ -114,6 +124,7 @@ export function parseConfig(
   return {
     ...settings,
     ...fromVariables(variables, cwd),
+    graphql: graphqlOf(settings.graphql, production, cwd),
     ...omitUndefined({ source, sandboxAgents: sandbox ? sandboxAgentsOf(env) : undefined }),
     production,
     sandbox,
@@ -176,6 +187,20 @@ function fromS3Variables(variables: Variables): S3 | undefined {
   }
 }
 
+/** What helps to develop a front end is off in production, unless the file says otherwise. */
+function graphqlOf(
+  { introspection, graphiql, documents, trustedDocuments }: Settings['graphql'],
+  production: boolean,
+  cwd: string,
+): GraphqlConfig {
+  return {
+    introspection: introspection ?? !production,
+    graphiql: graphiql ?? !production,
+    documents,
+    ...(trustedDocuments !== undefined && { trustedDocuments: resolve(cwd, trustedDocuments) }),
+  }
+}
+
 /** Clients cannot call an address that means "all interfaces", so such an address becomes `localhost`. */
 function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
@@ -205,6 +230,12 @@ function findContradictions(variables: Record<string, unknown>): ConfigIssue[] {
     }
   }
   return issues
+}
+
+function findMissingDocuments(settings: unknown): ConfigIssue[] {
+  const graphql = isObject(settings) && isObject(settings.graphql) ? settings.graphql : {}
+  if (graphql.documents !== 'trusted' || graphql.trustedDocuments !== undefined) return []
+  return [{ path: 'graphql.trustedDocuments', problem: 'missing: graphql.documents is trusted' }]
 }
 
 /** Only the first issue of each path is shown, as it explains the others: a variable that is not set is no valid URL either. */

@@ -12,6 +12,9 @@ import {
 } from '#core/users/user-rules.ts'
 
 const MIB = 1024 * 1024
+const GIB = 1024 * MIB
+/** The sweep takes what is older than a day for the remains of an upload that never ended. */
+const UPLOAD_MS_MAX = 43_200_000
 
 /** Node fires timers with a longer delay immediately. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -26,7 +29,7 @@ const WORKERS_MAX = 256
 /** The largest value of PostgreSQL's type `integer`. */
 const COUNT_MAX = 2 ** 31 - 1
 
-const ACCEPTED_UPLOADS = [
+export const ACCEPTED_UPLOADS = [
   'image/*',
   'audio/*',
   'video/*',
@@ -41,6 +44,9 @@ const ACCEPTED_UPLOADS = [
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/vnd.oasis.opendocument.text',
+  'application/vnd.oasis.opendocument.spreadsheet',
+  'application/vnd.oasis.opendocument.presentation',
 ]
 
 /** The properties of an app that all platforms have. */
@@ -91,6 +97,10 @@ const SETTINGS = {
       ACCEPTED_UPLOADS,
     ),
     retentionDays: days(7),
+    bytesPerOwnerMax: count(10 * GIB),
+    inFlightMax: count(64),
+    stalledMs: timerMs(60_000),
+    timeoutMs: count(3_600_000, { maximum: UPLOAD_MS_MAX }),
   }),
   cors: section({
     origins: Type.Refine(
@@ -102,6 +112,7 @@ const SETTINGS = {
   }),
   trustedProxies: list(matching('an IP address or a CIDR range', isAddressRange), []),
   publicAgentListing: flag({ default: true }),
+  console: flag({ default: true }),
   conversations: section({
     retentionDays: days(30),
     maxTurns: count(20),
@@ -131,6 +142,12 @@ const SETTINGS = {
     headerHoldMs: timerMs(15_000),
     keepAliveMs: timerMs(15_000),
     stalledMs: timerMs(120_000),
+  }),
+  graphql: section({
+    introspection: Type.Optional(flag()),
+    graphiql: Type.Optional(flag()),
+    documents: oneOf(['any', 'persisted', 'trusted'], { default: 'any' }),
+    trustedDocuments: Type.Optional(text()),
   }),
   connectionsMax: count(20_000),
   drainMs: timerMs(30_000),

@@ -24,7 +24,7 @@ function doubling({
   return { double, batches }
 }
 
-test('calls of one turn travel together, and what comes meanwhile goes into the next batch', async () => {
+test('calls of one event loop turn share a batch, and calls that arrive while it runs share the next', async () => {
   const gate = Promise.withResolvers<void>()
   const { double, batches } = doubling({ before: () => gate.promise })
   const first = Promise.all([1, 2, 3].map(double))
@@ -39,13 +39,13 @@ test('calls of one turn travel together, and what comes meanwhile goes into the 
   ])
 })
 
-test('a batch holds no more than its size', async () => {
+test('a batch contains at most the maximum number of items', async () => {
   const { double, batches } = doubling({ sizeMax: 2 })
   expect(await Promise.all([1, 2, 3, 4, 5].map(double))).toEqual([2, 4, 6, 8, 10])
   expect(batches).toEqual([[1, 2], [3, 4], [5]])
 })
 
-test('a bad item fails alone: its batch is halved until it stands by itself', async () => {
+test('an item that is rejected fails alone, as its batch is halved until it is isolated', async () => {
   const { double, batches } = doubling()
   const results = await Promise.allSettled([1, 2, 13, 4].map(double))
   expect(results).toEqual([
@@ -57,14 +57,14 @@ test('a bad item fails alone: its batch is halved until it stands by itself', as
   expect(batches).toEqual([[1, 2, 13, 4], [1, 2], [13, 4], [13], [4]])
 })
 
-test('a failure that concerns the whole batch fails it at once', async () => {
+test('an error that is shared by all items fails the whole batch at once', async () => {
   const { double, batches } = doubling()
   const results = await Promise.allSettled([1, 99, 3].map(double))
   expect(results).toEqual(Array(3).fill({ status: 'rejected', reason: lost }))
   expect(batches).toEqual([[1, 99, 3]])
 })
 
-test('a batch that is too slow is run again in smaller ones, and those after it grow slowly', async () => {
+test('a batch that is too slow is retried in smaller ones, and the following batches grow slowly', async () => {
   const slow = new Error('too slow')
   const sizes: number[] = []
   const double = createBatcher<number, number>(
@@ -98,19 +98,19 @@ test('an item that is too slow by itself fails alone', async () => {
   ])
 })
 
-test('a failure stops nothing: later calls are run', async () => {
+test('calls after a failed one are run', async () => {
   const { double } = doubling()
   await expect(double(13)).rejects.toThrow('13 is refused')
   expect(await double(7)).toBe(14)
 })
 
-test('a run that answers another number of items fails its batch instead of mixing up the callers', async () => {
+test('a run that returns another number of results fails its batch, so that no caller gets the result of another', async () => {
   const answer = createBatcher<number, number>(async () => [1], { sizeMax: 10, isShared: () => true })
   const results = await Promise.allSettled([1, 2].map(answer))
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('a batch goes when it is told to, with all that has come until then', async () => {
+test('a batch is sent when gather resolves, with all calls that have arrived until then', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let gathered = 0
   const { double, batches } = doubling({ gather: () => gates[gathered++]?.promise ?? Promise.resolve() })
@@ -126,7 +126,7 @@ test('a batch goes when it is told to, with all that has come until then', async
   expect(batches).toEqual([[1, 2], [3]])
 })
 
-test('who decides when a batch goes knows how large the last one was', async () => {
+test('gather receives the size of the last batch', async () => {
   const sizes: number[] = []
   const { double } = doubling({
     gather: async (lastSize) => {

@@ -60,7 +60,7 @@ export function createBatcher<Item, Result>(
   async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await run(batch.map(({ item }) => item))
-      if (results.length !== batch.length) throw new Error('a batch answered another number of items')
+      if (results.length !== batch.length) throw new Error('a batch returned another number of results')
       if (size < sizeMax) size = Math.min(sizeMax, size + Math.ceil(sizeMax * GROWTH))
       for (const [index, result] of results.entries()) batch[index]?.resolve(result)
     } catch (error) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BoundedMap } from './bounded-map.ts'
 
-test('a full map is emptied by a new key, and kept by one that it holds', () => {
+test('setting a new key clears a full map, and setting an existing key does not', () => {
   const map = new BoundedMap<string, number>(2).set('a', 1).set('b', 2)
   map.set('b', 3)
   expect([...map]).toEqual([

@@ -10,7 +10,7 @@ beforeEach(() => {
   load.mockReset()
 })
 
-test('readers share a load that is under way, however long it takes', async () => {
+test('readers share a running load, however long it takes', async () => {
   const { promise, resolve } = Promise.withResolvers<number>()
   load.mockReturnValue(promise)
   const value = createCachedValue(load, { runtime, ttlMs: 1_000 })
@@ -22,7 +22,7 @@ test('readers share a load that is under way, however long it takes', async () =
   expect(load).toHaveBeenCalledTimes(1)
 })
 
-test('a value and a failure are both kept for the time to live', async () => {
+test('a value and a failure are both cached for the time to live', async () => {
   const value = createCachedValue(load, { runtime, ttlMs: 1_000 })
   load.mockRejectedValueOnce(new Error('down')).mockResolvedValueOnce(1).mockResolvedValueOnce(2)
   await expect(value.get()).rejects.toThrow('down')
@@ -38,7 +38,7 @@ test('a value and a failure are both kept for the time to live', async () => {
   expect(load).toHaveBeenCalledTimes(3)
 })
 
-test('an invalidated value is loaded again, and a load that began before is not kept', async () => {
+test('an invalidated value is loaded again, and the result of an earlier load is not cached', async () => {
   const value = createCachedValue(load, { runtime, ttlMs: 1_000 })
   const { promise, resolve } = Promise.withResolvers<number>()
   load.mockReturnValueOnce(promise).mockResolvedValueOnce(2)

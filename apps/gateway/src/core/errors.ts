@@ -15,6 +15,9 @@ interface ErrorSpec {
 export const ERRORS = {
   invalid_request: { status: 400, retryable: false, text: 'The request is not valid.' },
   invalid_json: { status: 400, retryable: false, text: 'The body is not valid JSON.' },
+  document_malformed: { status: 400, retryable: false, text: 'The GraphQL document cannot be parsed.' },
+  document_invalid: { status: 400, retryable: false, text: 'The GraphQL document does not fit the schema.' },
+  operation_too_large: { status: 400, retryable: false, text: 'The GraphQL operation asks for too much.' },
   invalid_host: { status: 400, retryable: false, text: 'The Host header is not valid.' },
   unknown_agent: { status: 400, retryable: false, text: 'The Agent header names no configured agent.' },
   app_id_required: { status: 400, retryable: false, text: 'This agent needs a real value in app_id.' },
@@ -24,6 +27,11 @@ export const ERRORS = {
     text: 'This agent needs a real value in conversation_id.',
   },
   agent_rejected_input: { status: 400, retryable: false, text: 'The agent platform refused the input.' },
+  previous_response_not_found: {
+    status: 400,
+    retryable: false,
+    text: 'The conversation cannot be continued from this response.',
+  },
   content_filtered: { status: 400, retryable: false, text: 'The agent platform refused the content.' },
 
   credential_missing: { status: 401, retryable: false, text: 'A credential is required.' },
@@ -40,6 +48,11 @@ export const ERRORS = {
   login_failed: { status: 401, retryable: false, text: 'The username or the password is wrong.' },
 
   permission_denied: { status: 403, retryable: false, text: 'The API key lacks the permission for this.' },
+  document_not_trusted: {
+    status: 403,
+    retryable: false,
+    text: 'This gateway executes only the documents that its operator trusts.',
+  },
   role_denied: { status: 403, retryable: false, text: "The user's role does not allow this." },
   agent_denied: { status: 403, retryable: false, text: 'The API key may not use this agent.' },
 
@@ -48,21 +61,35 @@ export const ERRORS = {
   key_not_found: { status: 404, retryable: false, text: 'This API key does not exist.' },
   model_not_found: { status: 404, retryable: false, text: 'This model does not exist.' },
   app_not_found: { status: 404, retryable: false, text: 'This app does not exist.' },
+  call_not_found: { status: 404, retryable: false, text: 'This call does not exist.' },
+  object_not_found: { status: 404, retryable: false, text: 'There is no object with this id.' },
+  upload_not_found: { status: 404, retryable: false, text: 'This upload does not exist.' },
   conversation_not_found: { status: 404, retryable: false, text: 'This conversation does not exist.' },
 
+  document_not_found: { status: 404, retryable: false, text: 'No document with this hash is known.' },
+  stream_not_found: { status: 404, retryable: false, text: 'This event stream does not exist.' },
   method_not_allowed: { status: 405, retryable: false, text: 'This path does not take this method.' },
 
+  not_acceptable: { status: 406, retryable: false, text: 'No accepted media type can carry the result.' },
+
+  stream_taken: { status: 409, retryable: false, text: 'This event stream is open already.' },
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
   too_many_keys: { status: 409, retryable: false, text: 'This user has too many active API keys.' },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },
   conversation_busy: { status: 409, retryable: true, text: 'Another call is running in this conversation.' },
 
   body_too_large: { status: 413, retryable: false, text: 'The body is too large.' },
+  upload_space_used_up: {
+    status: 413,
+    retryable: false,
+    text: 'The uploads of this user take all the space that they may.',
+  },
   unsupported_media_type: {
     status: 415,
     retryable: false,
     text: 'This content type, encoding or charset is not accepted.',
   },
+  file_type_not_accepted: { status: 415, retryable: false, text: 'This type of file is not accepted.' },
   headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
 
   rate_limited: { status: 429, retryable: true, text: 'The rate limit is exceeded.' },
@@ -106,7 +133,7 @@ export type DetailText = string | ((nameOf: NameField) => string)
 export interface ProblemOptions {
   /** The input field that is not valid, in core's names; each face renders it in its own notation. */
   readonly field?: FieldPath | undefined
-  /** Tells the client what was expected. It must not contain a secret or a platform's raw body. */
+  /** What was expected, for the client. It must not contain a secret or a platform's raw body. */
   readonly detail?: DetailText | undefined
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
@@ -132,6 +159,12 @@ export class Problem extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
     this.#text = options.detail ?? ERRORS[reason].text
     this.detail = this.describe(joinPath)
+  }
+
+  /** The same problem at another field, for callers that know where the value came from. */
+  at(field: FieldPath): Problem {
+    const { reason, retryAfterSeconds } = this
+    return new Problem(reason, { field, detail: this.#text, retryAfterSeconds, cause: this })
   }
 
   /** Returns the detail with every field named as the face names it. */

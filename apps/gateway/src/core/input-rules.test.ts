@@ -17,7 +17,7 @@ test('an empty or overlong text is rejected, and the error names its field', () 
   expect(() => requireText(['username'], 'abc', 3)).not.toThrow()
 })
 
-test('a word must be one of the list or undefined', () => {
+test('a word must be undefined or in the list', () => {
   expect(() => requireOneOf(['period'], ['day', 'month'], 'year')).toThrow(
     expect.objectContaining({ detail: 'period: expected one of day, month.' }),
   )

@@ -1,5 +1,5 @@
 import { validate } from 'uuid'
-import { refuseField } from './errors.ts'
+import { fail, refuseField } from './errors.ts'
 
 /** The page parameters of REST and the command line. */
 export interface PageRequest {
@@ -15,7 +15,7 @@ export interface Page<Item> {
 }
 
 export const PAGE_ITEMS_MAX = 100
-const PAGE_ITEMS_DEFAULT = 20
+export const PAGE_ITEMS_DEFAULT = 20
 
 /**
  * Which rows of a list to read, in the form that Pothos passes to the resolvers of connections. The row at the cursor is
@@ -89,8 +89,14 @@ function idOf(cursor: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+/** Also for faces whose libraries read cursors themselves. */
+export const CURSOR_EXPECTED = {
+  field: ['cursor'],
+  detail: 'expected the cursor of a previous page.',
+} as const
+
 function refuseCursor(): never {
-  refuseField(['cursor'], 'expected the cursor of a previous page.')
+  fail('invalid_request', CURSOR_EXPECTED)
 }
 
 function refusePageSize(): never {

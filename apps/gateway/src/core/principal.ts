@@ -17,6 +17,8 @@ export interface TokenCredential {
   readonly kind: 'token'
   readonly tokenId: string
   readonly expiresAt: Date
+  /** The epoch of the user's tokens in which it was issued; undefined where no token was presented, as on the command line. */
+  readonly epoch?: number
 }
 
 export interface KeyCredential {

@@ -25,7 +25,7 @@ describe.each([
   ['a short path', ''],
   ['a path longer than a socket address', `${'deep/'.repeat(30)}data`],
 ])('%s', (_name, below) => {
-  test('a command reaches the gateway, and its result comes back', async () => {
+  test('a command is run by the gateway and returns its result', async () => {
     const dataDir = join(directory, below)
     await mkdir(dataDir, { recursive: true })
     server = await serveCommands(dataDir, echo)
@@ -38,7 +38,7 @@ describe.each([
     expect(await callRunningGateway(dataDir, 'x', {})).toEqual({ running: false })
   })
 
-  test('a socket that a killed gateway left means that none runs, and the next one takes its place', async () => {
+  test('the socket of a killed gateway counts as no running gateway, and the next gateway replaces it', async () => {
     const dataDir = join(directory, below)
     await mkdir(dataDir, { recursive: true })
     await leaveStaleSocket(dataDir)
@@ -72,7 +72,7 @@ test('a result that is not JSON fails only its own command', async () => {
   expect(await callRunningGateway(directory, 'other', {})).toEqual({ running: true, result: 'well' })
 })
 
-test('closing waits for a command that runs', async () => {
+test('closing waits for a running command', async () => {
   const started = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<string>()
   const running = await serveCommands(directory, () => {

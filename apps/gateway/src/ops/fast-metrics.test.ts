@@ -11,10 +11,10 @@ test('a fast counter prints the same text as a counter of prom-client', async ()
     fc.asyncProperty(fc.array(ofLabels), async (counted) => {
       const [ours, theirs] = [new Registry(), new Registry()]
       const config = { name: 'things_total', help: 'Things.', labelNames: ['kind', 'colour'] }
-      const tally = new FastCounter({ ...config, registers: [ours] })
+      const fastCounter = new FastCounter({ ...config, registers: [ours] })
       const counter = new Counter({ ...config, registers: [theirs] })
       for (const [kind, colour] of counted) {
-        tally.add(kind, colour)
+        fastCounter.add(kind, colour)
         counter.inc({ kind, colour })
       }
       expect(await ours.metrics()).toBe(await theirs.metrics())

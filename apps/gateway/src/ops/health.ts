@@ -6,6 +6,8 @@ import type { Metrics } from './metrics.ts'
 export interface DependencyState {
   readonly ok: boolean
   readonly detail?: string
+  /** True if chats are served without it, so that its failure does not make the process unready. */
+  readonly optional?: boolean
 }
 
 export interface Health {
@@ -20,7 +22,8 @@ export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metr
 
   app.get('/readyz', { schema: readySchema }, async (_request, reply) => {
     const dependencies = await health.dependencies()
-    const isReady = !health.isDraining() && Object.values(dependencies).every(({ ok }) => ok)
+    const isReady =
+      !health.isDraining() && Object.values(dependencies).every(({ ok, optional }) => ok || optional)
     if (!isReady) reply.status(503).header('retry-after', '1')
     return { status: health.isDraining() ? 'draining' : isReady ? 'ready' : 'not_ready', dependencies }
   })
@@ -52,10 +55,15 @@ const Readiness = {
   dependencies: Type.Record(
     Type.String(),
     Type.Object({
-      ok: Type.Boolean({ description: 'Whether calls can be served with this dependency as it is.' }),
+      ok: Type.Boolean({ description: 'Whether the dependency can be used as it is.' }),
       detail: Type.Optional(Type.String({ description: 'What is wrong with it, for operators.' })),
+      optional: Type.Optional(
+        Type.Boolean({
+          description: 'True if the process is ready without it: only uploads need the storage.',
+        }),
+      ),
     }),
-    { description: 'The state of the database and, if it is configured, of Redis.' },
+    { description: 'The state of the database, of the storage of files and, if it is configured, of Redis.' },
   ),
 }
 

@@ -3,7 +3,7 @@ import { LogOutput } from './log-output.ts'
 import type { LogSink } from './log-sink.ts'
 
 const LINE = `${'x'.repeat(999)}\n`
-/** Twice as many lines as may wait. */
+/** Twice as many lines as are buffered. */
 const TOO_MANY = 2_000
 
 /** A sink that accepts as many bytes as the test gives it room for. */
@@ -32,7 +32,7 @@ function reader(chunkBytesMax = 4_096) {
   }
 }
 
-test('lines reach a reader in order, whole lines at a time', async () => {
+test('lines are written in order, and no write ends within a line', async () => {
   const stdout = reader()
   stdout.takes(Number.POSITIVE_INFINITY)
   const output = new LogOutput(stdout.sink)
@@ -43,7 +43,7 @@ test('lines reach a reader in order, whole lines at a time', async () => {
   expect(Math.max(...stdout.writes)).toBeLessThanOrEqual(4_096)
 })
 
-test('a partial write is continued where it ended', async () => {
+test('a partial write continues where it ended', async () => {
   const stdout = reader()
   stdout.takes(1_500)
   const output = new LogOutput(stdout.sink)
@@ -54,7 +54,7 @@ test('a partial write is continued where it ended', async () => {
   expect(stdout.text).toBe(LINE.repeat(10))
 })
 
-test('lines wait for a reader that pauses, up to a bound; the later ones are dropped, counted and reported once', async () => {
+test('lines are buffered up to a bound while the reader pauses, and later lines are dropped, counted and reported once', async () => {
   const stdout = reader()
   const output = new LogOutput(stdout.sink)
   const missing: number[] = []
@@ -73,11 +73,11 @@ test('lines wait for a reader that pauses, up to a bound; the later ones are dro
   await output.close()
   expect(missing).toEqual([dropped])
   expect(output.droppedLines).toBe(dropped)
-  // The report stands at the gap: behind what had waited, before what came later.
+  // The report is written at the gap: after the buffered lines and before the later ones.
   expect(stdout.text).toBe(`${LINE.repeat(TOO_MANY - dropped)}${dropped} are missing\nafter\n`)
 })
 
-test('a single text beyond the bound is dropped, and does not stop what follows', async () => {
+test('a single text over the bound is dropped, and later lines are written', async () => {
   const stdout = reader()
   stdout.takes(Number.POSITIVE_INFINITY)
   const output = new LogOutput(stdout.sink)
@@ -89,7 +89,7 @@ test('a single text beyond the bound is dropped, and does not stop what follows'
   expect(stdout.text).toBe(LINE)
 })
 
-test('closing waits for a reader as long as it reads, and not for one that reads nothing', async () => {
+test('closing waits less than three seconds for a reader that reads nothing', async () => {
   const stdout = reader()
   const output = new LogOutput(stdout.sink)
   output.write(LINE)
@@ -99,7 +99,7 @@ test('closing waits for a reader as long as it reads, and not for one that reads
   expect(stdout.text).toBe('')
 })
 
-test('closing does not wait for a disk that is full', async () => {
+test('closing does not wait for a full disk', async () => {
   const full = () => {
     throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
   }
@@ -110,7 +110,7 @@ test('closing does not wait for a disk that is full', async () => {
   expect(performance.now() - startedMs).toBeLessThan(500)
 })
 
-test('a file is written by one thread of the pool at a time', async () => {
+test('at most one write to a file runs at a time', async () => {
   let underWay = 0
   let mostUnderWay = 0
   let text = ''

@@ -12,7 +12,7 @@ ${body}`
 const TWO_LINES = programOf(`log.info('first'); setTimeout(() => log.info('last'), 300)`)
 const args = (program: string) => ['--input-type=module', '--eval', program]
 
-/** A process of its own that logs a line, lives on, and ends with another. */
+/** Runs a process that logs a line, continues, and logs another one just before it exits. */
 const run = (stdout: number | 'pipe') =>
   spawnSync(process.execPath, args(TWO_LINES), { stdio: ['ignore', stdout, 'pipe'], timeout: 30_000 })
 
@@ -22,13 +22,13 @@ const messagesOf = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line).msg)
 
-test('lines that were gathered are written before the process ends', () => {
+test('buffered lines are written before the process exits', () => {
   const { status, stdout } = run('pipe')
   expect(status).toBe(0)
   expect(messagesOf(stdout.toString())).toEqual(['first', 'last'])
 })
 
-test('into a file as well', () => {
+test('buffered lines are written to a file before the process exits', () => {
   const directory = mkdtempSync(join(tmpdir(), 'trunkline-log-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const file = join(directory, 'log')
@@ -36,7 +36,10 @@ test('into a file as well', () => {
   expect(messagesOf(readFileSync(file, 'utf8'))).toEqual(['first', 'last'])
 })
 
-test.skipIf(!existsSync('/dev/full'))('a full disk under the log ends nothing and delays no end', () => {
-  const { status, stderr } = run(openSync('/dev/full', 'w'))
-  expect([status, stderr.toString()]).toEqual([0, ''])
-})
+test.skipIf(!existsSync('/dev/full'))(
+  'a full disk under the log neither ends the process nor delays its exit',
+  () => {
+    const { status, stderr } = run(openSync('/dev/full', 'w'))
+    expect([status, stderr.toString()]).toEqual([0, ''])
+  },
+)

@@ -12,6 +12,8 @@ const prune = vi.fn(async () => 0)
 const pruneNames = vi.fn(async () => 0)
 const sweepConversations = vi.fn(async () => 0)
 const sweepInstances = vi.fn(async () => 0)
+const sweepUploads = vi.fn(async () => 0)
+const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
 const metrics = createMetrics()
 let maintenance: Maintenance
 
@@ -22,6 +24,7 @@ beforeEach(() => {
     usage: { verify, prune, pruneNames },
     conversations: { sweep: sweepConversations },
     instances: { sweep: sweepInstances },
+    uploads: { expired: sweepUploads, orphans: sweepOrphans },
     metrics,
     log: createLogger('silent'),
   })
@@ -32,7 +35,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('the number of equations that do not hold is a metric, which falls again once they do', async () => {
+test('the number of violated equations is a metric, which falls when they hold again', async () => {
   verify.mockResolvedValueOnce([drift, drift])
   await vi.advanceTimersByTimeAsync(EVERY_MS)
   expect(await metrics.text()).toContain('trunkline_usage_drift 2\n')
@@ -40,17 +43,18 @@ test('the number of equations that do not hold is a metric, which falls again on
   expect(await metrics.text()).toContain('trunkline_usage_drift 0\n')
 })
 
-test('what is past its retention is deleted in bounded pieces, until none is left', async () => {
-  for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances])
+test('rows past their retention are deleted in bounded batches until none is left', async () => {
+  for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances, sweepUploads])
     deletion.mockResolvedValueOnce(5_000).mockResolvedValueOnce(12)
   await vi.advanceTimersByTimeAsync(EVERY_MS)
   expect(prune).toHaveBeenCalledTimes(3)
   expect(pruneNames).toHaveBeenCalledTimes(3)
   expect(sweepConversations).toHaveBeenCalledTimes(3)
   expect(sweepInstances).toHaveBeenCalledTimes(3)
+  expect(sweepUploads).toHaveBeenCalledTimes(3)
 })
 
-test('a part that fails stops neither the others nor the next round', async () => {
+test('a task that fails stops neither the other tasks nor the next round', async () => {
   prune.mockRejectedValueOnce(new Error('no database'))
   await vi.advanceTimersByTimeAsync(EVERY_MS)
   expect(verify).toHaveBeenCalledTimes(1)
@@ -58,7 +62,14 @@ test('a part that fails stops neither the others nor the next round', async () =
   expect(prune).toHaveBeenCalledTimes(2)
 })
 
-test('once stopped, it does nothing more, even in the middle of a round', async () => {
+test('the storage is compared with the records every six hours', async () => {
+  await vi.advanceTimersByTimeAsync(35 * EVERY_MS)
+  expect(sweepOrphans).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(sweepOrphans).toHaveBeenCalledTimes(1)
+})
+
+test('stopping takes effect at once, even during a round', async () => {
   prune.mockImplementation(async () => {
     maintenance.stop()
     return 5_000

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Conversations } from '#core/chat/conversations.ts'
+import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Instances } from '#core/usage/instances.ts'
 import type { UsageMaintenance } from '#core/usage/usage.ts'
 import type { Metrics } from './metrics.ts'
@@ -11,26 +12,33 @@ export interface Maintenance {
 }
 
 const EVERY_MS = 600_000
+/** Comparing the storage with the records lists every file, so it happens only every six hours. */
+const ORPHANS_EVERY_ROUNDS = 36
 
 export function createMaintenance({
   usage,
   conversations,
   instances,
+  uploads,
   metrics,
   log,
 }: {
-  usage: UsageMaintenance
+  usage: Pick<UsageMaintenance, 'verify' | 'prune' | 'pruneNames'>
   conversations: Pick<Conversations, 'sweep'>
   instances: Pick<Instances, 'sweep'>
+  uploads: UploadSweep
   metrics: Pick<Metrics, 'usageDrift'>
   log: Logger
 }): Maintenance {
   let timer: NodeJS.Timeout | undefined
+  let rounds = 0
 
   /** If one part fails, the others still run: a check that takes too long must not prevent the deletion of old rows. */
   async function round(): Promise<void> {
-    const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep]
-    for (const part of [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]) {
+    const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep, uploads.expired]
+    const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]
+    rounds += 1
+    for (const part of rounds % ORPHANS_EVERY_ROUNDS === 0 ? [...parts, sweepOrphans] : parts) {
       await part().catch((error: unknown) => log.warn({ err: error }, 'the maintenance failed'))
     }
   }
@@ -38,6 +46,16 @@ export function createMaintenance({
   /** Each statement deletes a bounded number of rows, so that no backlog is too large to be deleted. */
   async function untilNone(deleteSome: () => Promise<number>): Promise<void> {
     while ((await deleteSome()) > 0 && timer !== undefined);
+  }
+
+  async function sweepOrphans(): Promise<void> {
+    const { suspicious } = await uploads.orphans()
+    if (suspicious > 0) {
+      log.error(
+        { records: suspicious },
+        'the storage lacks the files of many uploads: it may be the wrong one',
+      )
+    }
   }
 
   async function verify(): Promise<void> {

@@ -1,6 +1,8 @@
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { RunEnd } from '#core/chat/run.ts'
+import type { UploadEnd } from '#core/uploads/receive-upload.ts'
+import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import { readClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
 import { FastCounter, FastHistogram } from './fast-metrics.ts'
 
@@ -23,6 +25,15 @@ export interface Metrics {
   usageDrift(count: number): void
   limitStore(answers: boolean): void
   refused(reason: string): void
+  /** Counts a GraphQL operation; the caller bounds the number of names. */
+  graphqlOperation(type: string, name: string, seconds: number): void
+  graphqlError(code: string): void
+  subscriptionStarted(): void
+  subscriptionEnded(): void
+  uploadStarted(): void
+  uploadEnded(end: Pick<UploadEnd, 'outcome' | 'problem' | 'bytes' | 'durationMs'>): void
+  /** Counts what the sweep of uploads has deleted. */
+  uploadsSwept(kind: SweptKind, count: number): void
   /** Counts the log lines that were dropped by this output. */
   watchLog(output: { readonly droppedLines: number }): void
   /** Shows the connections that clients have open. */
@@ -82,6 +93,69 @@ export function createMetrics(): Metrics {
       this.set(inFlight)
     },
   })
+  const graphqlOperations = new FastCounter({
+    name: 'trunkline_graphql_operations_total',
+    help: 'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
+    labelNames: ['type', 'name'],
+    registers,
+  })
+  const graphqlSeconds = new FastHistogram({
+    name: 'trunkline_graphql_operation_duration_seconds',
+    help: 'Time of a GraphQL operation, of a subscription until it ends.',
+    label: 'type',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  })
+  const graphqlErrors = new FastCounter({
+    name: 'trunkline_graphql_errors_total',
+    help: 'Errors in GraphQL results, by code.',
+    labelNames: ['code'],
+    registers,
+  })
+  let subscriptions = 0
+  new Gauge({
+    name: 'trunkline_graphql_subscriptions',
+    help: 'GraphQL subscriptions that are open.',
+    registers,
+    collect() {
+      this.set(subscriptions)
+    },
+  })
+  const uploads = new Counter({
+    name: 'trunkline_uploads_total',
+    help: 'Admitted uploads by outcome and reason.',
+    labelNames: ['outcome', 'reason'],
+    registers,
+  })
+  const uploadBytes = new Counter({
+    name: 'trunkline_upload_bytes_total',
+    help: 'Bytes of files that were received, also of files that were refused in the end.',
+    registers,
+  })
+  const uploadSeconds = new FastHistogram({
+    name: 'trunkline_upload_duration_seconds',
+    help: 'Time from the first byte of a file to the end of its upload.',
+    label: 'outcome',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200],
+    registers,
+  })
+  let uploadsInFlight = 0
+  new Gauge({
+    name: 'trunkline_uploads_in_flight',
+    help: 'Uploads that are being received.',
+    registers,
+    collect() {
+      this.set(uploadsInFlight)
+    },
+  })
+  const uploadsSwept = new Counter({
+    name: 'trunkline_uploads_swept_total',
+    help: 'Deleted by the sweep: expired uploads, files without record, records without file, unfinished writes.',
+    labelNames: ['kind'],
+    registers,
+  })
+  // The first increase of a series that begins with it would not be seen.
+  for (const kind of SWEPT_KINDS) uploadsSwept.inc({ kind }, 0)
   const batchSize = new FastHistogram({
     name: 'trunkline_ledger_batch_size',
     help: 'Calls that one statement of the ledger carried.',
@@ -156,6 +230,31 @@ export function createMetrics(): Metrics {
       calls.add(agent, outcome, failure?.reason)
       callSeconds.add(agent, durationMs / 1000)
       if (firstChunkMs !== undefined) firstChunkSeconds.add(agent, firstChunkMs / 1000)
+    },
+    graphqlOperation(type, name, seconds) {
+      graphqlOperations.add(type, name)
+      graphqlSeconds.add(type, seconds)
+    },
+    graphqlError(code) {
+      graphqlErrors.add(code)
+    },
+    subscriptionStarted() {
+      subscriptions += 1
+    },
+    subscriptionEnded() {
+      subscriptions -= 1
+    },
+    uploadStarted() {
+      uploadsInFlight += 1
+    },
+    uploadEnded({ outcome, problem, bytes, durationMs }) {
+      uploadsInFlight -= 1
+      uploads.inc({ outcome, reason: problem?.reason ?? '' })
+      uploadBytes.inc(bytes)
+      uploadSeconds.add(outcome, durationMs / 1000)
+    },
+    uploadsSwept(kind, count) {
+      uploadsSwept.inc({ kind }, count)
     },
     ledgerBatch(statement, size, ms) {
       batchSize.add(statement, size)

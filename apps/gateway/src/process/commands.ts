@@ -8,6 +8,8 @@ import { PAGE_ITEMS_MAX, type PageRequest, readPage } from '#core/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Operations, Services } from '#core/services/services.ts'
+import type { UploadFiles } from '#core/uploads/upload-rows.ts'
+import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
 import type { Drift } from '#core/usage/verify.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
@@ -28,6 +30,9 @@ export interface CommandArguments {
   'keys show': { id: string }
   'keys revoke': { id: string }
   'usage verify': Record<string, never>
+  'uploads sweep': Record<string, never>
+  /** A batch of the files that uploads refer to; `after` is the id of the last one of the previous batch. */
+  'uploads files': { after?: string }
   /** The path must be absolute, since the process that writes the file may have another working directory. */
   'db export': { file: string }
 }
@@ -44,7 +49,14 @@ export interface CommandResults {
   'keys show': Key
   'keys revoke': Key
   'usage verify': Drift[]
+  'uploads sweep': SweptUploads
+  'uploads files': UploadFiles
   'db export': ExportEnd['end']
+}
+
+export interface SweptUploads extends SweptOrphans {
+  /** Uploads that had expired, and deletions that had been interrupted. */
+  readonly expired: number
 }
 
 export type UserRecord = ReturnType<typeof fullUserRecord>
@@ -63,12 +75,12 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
  */
 export function createCommands({
   services: { users, keys },
-  operations: { usage },
+  operations: { usage, uploads },
   database,
   runtime,
 }: {
   services: Pick<Services, 'users' | 'keys'>
-  operations: Pick<Operations, 'usage'>
+  operations: Pick<Operations, 'usage' | 'uploads'>
   database: Database
   runtime: Pick<Runtime, 'now'>
 }): (name: string, args: unknown) => Promise<unknown> {
@@ -101,6 +113,12 @@ export function createCommands({
     'keys show': async ({ id }) => shownKey(await keys.find(operator(), id)),
     'keys revoke': async ({ id }) => shownKey(await keys.revoke(operator(), id)),
     'usage verify': () => usage.verify('all'),
+    async 'uploads sweep'() {
+      let expired = 0
+      for (let count = await uploads.expired(); count > 0; count = await uploads.expired()) expired += count
+      return { expired, ...(await uploads.orphans()) }
+    },
+    'uploads files': ({ after }) => uploads.files(after),
     'db export': ({ file }) => exportDatabase(database, file),
   }
   return async (name, args) => {

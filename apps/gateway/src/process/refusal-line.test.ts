@@ -26,6 +26,6 @@ test('for a server with several addresses, the line shows the error of the first
   expect(refusalLine(error)).toBe('The database does not answer: connect ECONNREFUSED ::1:5432.')
 })
 
-test('a fault of the program has no such line', () => {
+test('an error of the program itself has no such line', () => {
   expect(refusalLine(new TypeError('x is not a function'))).toBeUndefined()
 })

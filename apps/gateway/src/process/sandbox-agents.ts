@@ -9,8 +9,9 @@ export interface SandboxAgents {
 
 /** Starts the emulators of the platforms, which serve as the agents of an installation without a configuration file. */
 export async function startSandboxAgents(): Promise<SandboxAgents> {
-  // Imported dynamically, so that an installation with agents of its own does not load it.
-  const { startSandbox } = await import('@trunkline/sandbox')
+  // Imported dynamically, so that an installation with agents of its own does not load it; from its sources, because the
+  // package is built only when it is published.
+  const { startSandbox } = await import('@trunkline/sandbox/src/index.ts')
   const sandbox = await startSandbox()
   const entries = Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, options }]) => {
     return [platform, { platform, baseUrl, apiKey, ...options }]

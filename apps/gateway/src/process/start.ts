@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
+import { type BuiltConsole, readBuiltConsole } from '#console/built-console.ts'
 import { isConnectionError } from '#core/connection-error.ts'
 import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
@@ -49,16 +50,19 @@ export async function start(settings: Config): Promise<void> {
   try {
     const database = await openOwned(settings, closers, say)
     const config = await withAgents(settings, closers, say)
-    const gateway = createGateway({ config, database, runtime: systemRuntime, log })
+    const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
     surviveStrayRejections({ metrics: gateway.metrics, log })
     gateway.metrics.watchLog(output)
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const prepared = await prepareIfReachable(preparation, waiting)
-    const app = await listenForRequests({ config, gateway, database, log }, closers)
+    const builtConsole = config.console ? readBuiltConsole() : undefined
+    const app = await listenForRequests({ config, gateway, database, log, builtConsole }, closers)
     const address = reachedAt(config, app)
+    gateway.reachedAt(address)
     const announce = ({ admin }: Prepared) => {
-      if (admin !== undefined || isPrintingWorker()) welcome({ ...config, publicUrl: address }, admin, print)
+      if (admin === undefined && !isPrintingWorker()) return
+      welcome({ ...config, publicUrl: address }, { admin, hasConsole: builtConsole !== undefined }, print)
     }
     if (prepared !== undefined) announce(prepared)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
@@ -200,8 +204,13 @@ async function createFirstAdmin(
   return adminPassword === undefined ? { username, password } : { username }
 }
 
+interface Listening extends Pick<Preparation, 'config' | 'gateway' | 'database'> {
+  readonly log: Logger
+  readonly builtConsole: BuiltConsole | undefined
+}
+
 async function listenForRequests(
-  { config, gateway, database, log }: Pick<Preparation, 'config' | 'gateway' | 'database'> & { log: Logger },
+  { config, gateway, database, log, builtConsole }: Listening,
   closers: (() => Promise<unknown>)[],
 ): Promise<FastifyInstance> {
   if (config.opsPort !== undefined) {
@@ -210,7 +219,7 @@ async function listenForRequests(
     // The list is closed in reverse, so this server is closed last and reports the drain until the end.
     closers.unshift(() => closeServer(ops))
   }
-  const app = await createServer(config, gateway, log)
+  const app = await createServer(config, gateway, log, builtConsole)
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))
   if (config.databaseUrl === undefined) {

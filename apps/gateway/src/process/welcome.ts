@@ -6,11 +6,17 @@ export interface FirstAdmin {
   readonly password?: string
 }
 
+interface Started {
+  readonly admin: FirstAdmin | undefined
+  readonly hasConsole: boolean
+}
+
 /** Prints what a person needs after a start: address, account and commands to paste. Never logged, as it has a password. */
-export function welcome(config: Config, admin: FirstAdmin | undefined, say: (line: string) => void): void {
+export function welcome(config: Config, { admin, hasConsole }: Started, say: (line: string) => void): void {
+  const address = hasConsole ? `${config.publicUrl}/console` : config.publicUrl
   const lines = [
     '',
-    `Trunkline is ready:  ${config.publicUrl}   (API reference: ${config.publicUrl}/docs)`,
+    `Trunkline is ready:  ${address}   (API reference: ${config.publicUrl}/docs)`,
     `Agents:              ${config.agents.map(({ id }) => id).join(', ')}${config.sandbox ? '   (sandbox: emulators on this machine)' : ''}`,
   ]
   if (admin !== undefined) lines.push(...account(admin))

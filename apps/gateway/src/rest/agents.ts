@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { AGENT_STATUSES } from '#core/agents/directory.ts'
 import type { Services } from '#core/services/services.ts'
 import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
@@ -32,7 +33,7 @@ function agentSchema(platforms: readonly string[]) {
       platform: oneOf(platforms, 'The platform on which the agent runs.'),
       description: Type.String({ description: 'What the agent does, as its operator describes it.' }),
       status: oneOf(
-        ['available', 'degraded', 'unavailable'],
+        AGENT_STATUSES,
         'The result of a probe that is a few seconds old. `degraded` means that the platform answers but refuses the credentials of the gateway.',
       ),
       requires: Type.Array(Type.String(), {

@@ -5,19 +5,19 @@ import type { Principal } from '#core/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
 const PATH = '/api/v1/api-keys'
-let at: UsersApp
+let setup: UsersApp
 let admin: Principal
 let premium: Principal
 
 beforeAll(async () => {
-  at = await openUsersApp()
+  setup = await openUsersApp()
 }, OPENING_MS)
 beforeEach(async () => {
-  await at.clear()
-  admin = await at.join('admin')
-  premium = await at.join('premium')
+  await setup.clear()
+  admin = await setup.join('admin')
+  premium = await setup.join('premium')
 })
-afterAll(() => at.app.close())
+afterAll(() => setup.app.close())
 
 const body = {
   name: 'support bot',
@@ -27,7 +27,7 @@ const body = {
 }
 
 test.each([PATH, `${PATH}/`])('POST %s returns the record and, only this once, the key', async (path) => {
-  const response = await at.call(premium, 'POST', path, { ...body, limits: { chat_per_minute: 5 } })
+  const response = await setup.call(premium, 'POST', path, { ...body, limits: { chat_per_minute: 5 } })
   expect(response.statusCode).toBe(200)
   expect(response.headers['cache-control']).toBe('no-store')
   const { full_key, ...record } = response.json().data
@@ -49,8 +49,8 @@ test.each([PATH, `${PATH}/`])('POST %s returns the record and, only this once, t
     limits: { chat_per_minute: 5, upload_per_minute: null },
     usage: { total_calls: 0, calls_today: 0, calls_this_month: 0, last_used_at: null },
   })
-  expect((await at.call(premium, 'GET', `${PATH}/${record.id}`)).json().data).toEqual(record)
-  expect((await at.call(premium, 'GET', PATH)).json().data).toEqual({ items: [record], next_cursor: null })
+  expect((await setup.call(premium, 'GET', `${PATH}/${record.id}`)).json().data).toEqual(record)
+  expect((await setup.call(premium, 'GET', PATH)).json().data).toEqual({ items: [record], next_cursor: null })
 })
 
 test.each<[object, string]>([
@@ -72,23 +72,23 @@ test.each<[object, string]>([
     'body.limits.chat_per_minute: expected null or an integer of 1 to 60.',
   ],
   [{ limits: { upload_per_minute: '1' } }, 'body.limits.upload_per_minute: '],
-])('a key with %o is 400', async (wrong, detail) => {
-  const response = await at.call(admin, 'POST', PATH, { ...body, ...wrong })
+])('creating a key with %o gets 400', async (wrong, detail) => {
+  const response = await setup.call(admin, 'POST', PATH, { ...body, ...wrong })
   expect(response.json()).toMatchObject({ code: 400, detail: expect.stringContaining(detail) })
 })
 
 test('neither an API key, whatever its permissions, nor a plain user can create a key', async () => {
   for (const permissions of [['admin'], ['chat']] as const) {
-    const { fullKey } = await at.keyOf(admin, { permissions: [...permissions] })
-    const byKey = await at.call(fullKey, 'POST', PATH, body)
+    const { fullKey } = await setup.keyOf(admin, { permissions: [...permissions] })
+    const byKey = await setup.call(fullKey, 'POST', PATH, body)
     expect(byKey.json()).toMatchObject({ code: 401, reason: 'access_token_required' })
   }
-  const byUser = await at.call(await at.join('user'), 'POST', PATH, body)
+  const byUser = await setup.call(await setup.join('user'), 'POST', PATH, body)
   expect(byUser.json()).toMatchObject({ code: 403, reason: 'role_denied' })
 })
 
-test("another user's key is 404 like one that does not exist, on every method", async () => {
-  const foreign = await at.keyOf(admin)
+test("another user's key gets 404 like one that does not exist, on every method", async () => {
+  const foreign = await setup.keyOf(admin)
   for (const [method, suffix] of [
     ['GET', ''],
     ['PATCH', ''],
@@ -98,7 +98,7 @@ test("another user's key is 404 like one that does not exist, on every method", 
     const bodies = []
     for (const id of [foreign.id, v7(), 'nonsense', '%00']) {
       const change = method === 'PATCH' ? { name: 'mine now' } : undefined
-      const response = await at.call(premium, method, `${PATH}/${id}${suffix}`, change)
+      const response = await setup.call(premium, method, `${PATH}/${id}${suffix}`, change)
       expect(response.statusCode).toBe(404)
       bodies.push(JSON.stringify({ ...response.json(), request_id: '' }))
     }
@@ -106,17 +106,17 @@ test("another user's key is 404 like one that does not exist, on every method", 
   }
 })
 
-test('an owner sees a key that another created for it, and may not change it', async () => {
-  const { id } = await at.keyOf(admin, { ownerId: premium.userId })
-  expect((await at.call(premium, 'GET', `${PATH}/${id}`)).statusCode).toBe(200)
-  const revoking = await at.call(premium, 'DELETE', `${PATH}/${id}`)
+test('an owner can read a key that another user created for it, but cannot change it', async () => {
+  const { id } = await setup.keyOf(admin, { ownerId: premium.userId })
+  expect((await setup.call(premium, 'GET', `${PATH}/${id}`)).statusCode).toBe(200)
+  const revoking = await setup.call(premium, 'DELETE', `${PATH}/${id}`)
   expect(revoking.json()).toMatchObject({ code: 403, reason: 'role_denied' })
 })
 
-test('a change sets, null clears', async () => {
-  const { id } = await at.keyOf(premium, { allowedAgents: ['dify'] })
+test('a change sets the named fields, and null clears them', async () => {
+  const { id } = await setup.keyOf(premium, { allowedAgents: ['dify'] })
   const patch = async (change: object) =>
-    (await at.call(premium, 'PATCH', `${PATH}/${id}`, change)).json().data
+    (await setup.call(premium, 'PATCH', `${PATH}/${id}`, change)).json().data
   expect(
     await patch({ name: 'renamed', limits: { chat_per_minute: 5, upload_per_minute: 2 } }),
   ).toMatchObject({
@@ -134,24 +134,24 @@ test('a change sets, null clears', async () => {
 })
 
 test('DELETE and revoke do the same, and the record stays', async () => {
-  const { id, fullKey } = await at.keyOf(premium)
-  const first = (await at.call(premium, 'DELETE', `${PATH}/${id}`)).json().data
+  const { id, fullKey } = await setup.keyOf(premium)
+  const first = (await setup.call(premium, 'DELETE', `${PATH}/${id}`)).json().data
   expect(first).toMatchObject({ is_active: false, revoked_at: expect.any(String) })
-  expect((await at.call(admin, 'POST', `${PATH}/${id}/revoke`)).json().data).toEqual(first)
-  expect((await at.call(premium, 'GET', `${PATH}/${id}`)).json().data).toEqual(first)
-  expect((await at.call(fullKey, 'GET', '/api/v1/key')).json()).toMatchObject({
+  expect((await setup.call(admin, 'POST', `${PATH}/${id}/revoke`)).json().data).toEqual(first)
+  expect((await setup.call(premium, 'GET', `${PATH}/${id}`)).json().data).toEqual(first)
+  expect((await setup.call(fullKey, 'GET', '/api/v1/key')).json()).toMatchObject({
     code: 401,
     reason: 'key_revoked',
   })
 })
 
-test('any key can read itself; a token is refused there', async () => {
-  const { id, fullKey } = await at.keyOf(premium)
-  expect((await at.call(fullKey, 'GET', '/api/v1/key')).json().data).toMatchObject({
+test('every key can read itself, and a token is rejected there', async () => {
+  const { id, fullKey } = await setup.keyOf(premium)
+  expect((await setup.call(fullKey, 'GET', '/api/v1/key')).json().data).toMatchObject({
     id,
     rate_limits: { chat_per_minute: 60, upload_per_minute: 10 },
     quota: { max_api_calls: 100, api_calls_count: 0, remaining: 100, quota_period: 'none', resets_at: null },
   })
-  const byToken = await at.call(premium, 'GET', '/api/v1/key')
+  const byToken = await setup.call(premium, 'GET', '/api/v1/key')
   expect(byToken.json()).toMatchObject({ code: 401, reason: 'api_key_required' })
 })

@@ -1,22 +1,34 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { addVary } from '#http/vary.ts'
 
-/** Serves the root: redirects browsers to the API reference and gives programs links. Neither needs a credential. */
-export function frontPageRoutes(app: FastifyInstance, { hasHealth }: { hasHealth: boolean }): void {
+interface FrontPageOptions {
+  readonly hasConsole: boolean
+  readonly hasHealth: boolean
+}
+
+/**
+ * Serves the root: redirects browsers to the console, or to the API reference if the console is not served, and gives
+ * programs links. Neither needs a credential.
+ */
+export function frontPageRoutes(app: FastifyInstance, { hasConsole, hasHealth }: FrontPageOptions): void {
   const icon = readFileSync(new URL('favicon.ico', import.meta.url))
   const links = {
+    ...(hasConsole && { console: '/console' }),
     docs: '/docs',
     openapi: '/openapi.json',
     agents: '/api/v1/agents',
     chat: '/api/v1/chat',
     openai: '/api/v1',
+    graphql: '/graphql',
     ...(hasHealth && { health: '/healthz', readiness: '/readyz', metrics: '/metrics' }),
   }
 
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
-    reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', '))
+    addVary(reply, 'Accept')
     reply.header('cache-control', 'no-cache')
-    if (request.headers.accept?.includes('text/html')) return reply.redirect('/docs')
+    if (request.headers.accept?.includes('text/html'))
+      return reply.redirect(hasConsole ? '/console' : '/docs')
     return { name: 'Trunkline', links }
   })
 

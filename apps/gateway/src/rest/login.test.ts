@@ -2,18 +2,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
-let at: UsersApp
+let setup: UsersApp
 
 beforeAll(async () => {
-  at = await openUsersApp()
+  setup = await openUsersApp()
 }, OPENING_MS)
-beforeEach(() => at.clear())
-afterAll(() => at.app.close())
+beforeEach(() => setup.clear())
+afterAll(() => setup.app.close())
 
 describe.each(['/api/v1/login', '/api/v1/login/', '/api/v1/auth/login'])('POST %s', (path) => {
-  test('answers with the login response of the interface, its user of exactly nine fields', async () => {
-    const { userId } = await at.join('premium', 'alice')
-    const response = await at.call(undefined, 'POST', path, {
+  test('returns the login response of the interface, in which the user has exactly nine fields', async () => {
+    const { userId } = await setup.join('premium', 'alice')
+    const response = await setup.call(undefined, 'POST', path, {
       username: 'alice',
       password: PASSWORD,
       other: 1,
@@ -45,10 +45,10 @@ describe.each(['/api/v1/login', '/api/v1/login/', '/api/v1/auth/login'])('POST %
 })
 
 test('all failures have the same body, byte for byte', async () => {
-  await at.join('user', 'alice')
+  await setup.join('user', 'alice')
   const bodies = await Promise.all(
     ['alice', 'nobody', 'not a name'].map(async (username) => {
-      const response = await at.call(undefined, 'POST', '/api/v1/login', { username, password: 'wrong' })
+      const response = await setup.call(undefined, 'POST', '/api/v1/login', { username, password: 'wrong' })
       expect(response.statusCode).toBe(401)
       return { ...response.json(), request_id: '' }
     }),
@@ -61,16 +61,16 @@ test.each([
   [{ username: 1, password: 'x' }, 'body.username: expected a string of 1 to 256 characters.'],
   [{ username: 'a', password: 'x'.repeat(257) }, 'body.password: expected a string of 1 to 256 characters.'],
   [undefined, 'body: expected an object.'],
-])('a body of another form is 400 and costs no failure (case %#)', async (body, detail) => {
-  const response = await at.call(undefined, 'POST', '/api/v1/login', body)
+])('an invalid body gets 400 and does not count as a failed attempt (case %#)', async (body, detail) => {
+  const response = await setup.call(undefined, 'POST', '/api/v1/login', body)
   expect(response.statusCode).toBe(400)
   expect(response.json()).toMatchObject({ reason: 'invalid_request', detail })
 })
 
-test('too many failures are 429 with Retry-After', async () => {
-  await at.join('user', 'mallory')
+test('too many failures get 429 with Retry-After', async () => {
+  await setup.join('user', 'mallory')
   const login = (password: string) =>
-    at.call(undefined, 'POST', '/api/v1/login', { username: 'mallory', password })
+    setup.call(undefined, 'POST', '/api/v1/login', { username: 'mallory', password })
   for (let failure = 0; failure < 10; failure += 1) await login('wrong')
   const response = await login(PASSWORD)
   expect(response.statusCode).toBe(429)
@@ -81,11 +81,14 @@ test('too many failures are 429 with Retry-After', async () => {
 test.each(['/api/v1/logout', '/api/v1/auth/logout'])(
   'POST %s revokes the token of the request',
   async (path) => {
-    await at.join('user', 'alice')
-    const login = await at.call(undefined, 'POST', '/api/v1/login', { username: 'alice', password: PASSWORD })
+    await setup.join('user', 'alice')
+    const login = await setup.call(undefined, 'POST', '/api/v1/login', {
+      username: 'alice',
+      password: PASSWORD,
+    })
     const token: string = login.json().data.access_token
-    expect((await at.call(token, 'POST', path)).json()).toEqual({ code: 0, msg: 'Success', data: {} })
-    const again = await at.call(token, 'POST', path)
+    expect((await setup.call(token, 'POST', path)).json()).toEqual({ code: 0, msg: 'Success', data: {} })
+    const again = await setup.call(token, 'POST', path)
     expect(again.statusCode).toBe(401)
     expect(again.headers['www-authenticate']).toBe('Bearer')
     expect(again.json()).toMatchObject({ code: 401, reason: 'token_revoked' })
@@ -93,16 +96,16 @@ test.each(['/api/v1/logout', '/api/v1/auth/logout'])(
 )
 
 test('an API key cannot log out', async () => {
-  const key = await at.keyOf(await at.join('admin'), { permissions: ['admin'] })
-  expect((await at.call(key.fullKey, 'POST', '/api/v1/logout')).json()).toMatchObject({
+  const key = await setup.keyOf(await setup.join('admin'), { permissions: ['admin'] })
+  expect((await setup.call(key.fullKey, 'POST', '/api/v1/logout')).json()).toMatchObject({
     code: 401,
     reason: 'access_token_required',
   })
 })
 
 test('the public signing keys are a plain JWK set that may be cached for a minute', async () => {
-  await at.tokens.prepare()
-  const response = await at.call(undefined, 'GET', '/.well-known/jwks.json')
+  await setup.tokens.prepare()
+  const response = await setup.call(undefined, 'GET', '/.well-known/jwks.json')
   expect(response.headers['cache-control']).toBe('public, max-age=60')
   const text = expect.any(String)
   expect(response.json()).toEqual({

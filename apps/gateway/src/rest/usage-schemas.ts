@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { OUTCOMES } from '#core/usage/ledger.ts'
+import { CALL_FACES, OUTCOMES } from '#core/usage/ledger.ts'
 import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/schemas.ts'
 
 function quantiles(description: string) {
@@ -97,7 +97,7 @@ export const CallSchema = Type.Object(
     owner_id: uuid('The id of the user whom the key belongs to.'),
     end_user: Type.String({ description: 'The end user that the client named; empty if it named none.' }),
     kind: oneOf(['chat', 'upload'], 'What the call did.'),
-    face: oneOf(['rest', 'openai', 'graphql'], 'The interface through which the call came.'),
+    face: oneOf(CALL_FACES, 'The interface through which the call came.'),
     agent: Type.String({ description: 'The id of the agent.' }),
     app: Type.String({ description: 'The id of the app of the agent; empty if there is none.' }),
     model: nullable(Type.String(), 'The model that the platform named; null if it named none.'),

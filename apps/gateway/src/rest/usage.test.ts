@@ -9,33 +9,33 @@ import { createUsageService } from '#core/usage/usage.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 import { usageRoutes } from './usage.ts'
 
-let stage: UsersApp
+let setup: UsersApp
 let admin: Principal
 let owner: Principal
 let key: { id: string; fullKey: string }
 let foreign: { id: string; fullKey: string }
 
 beforeAll(async () => {
-  stage = await openUsersApp()
+  setup = await openUsersApp()
   const usage = createUsageService({
-    ...{ database: stage.database, runtime: stage.runtime, limits: stage.limits },
+    ...{ database: setup.database, runtime: setup.runtime, limits: setup.limits },
     config: { retentionDays: 400 },
     agentIds: new Set(['dify', 'fastgpt']),
   })
-  usageRoutes(stage.app, { ...stage, usage })
-  admin = await stage.join('admin')
-  owner = await stage.join('premium')
-  key = await stage.keyOf(owner)
-  foreign = await stage.keyOf(await stage.join('premium'))
+  usageRoutes(setup.app, { ...setup, usage })
+  admin = await setup.join('admin')
+  owner = await setup.join('premium')
+  key = await setup.keyOf(owner)
+  foreign = await setup.keyOf(await setup.join('premium'))
 
   const observer = { batch: () => undefined, settleFailed: () => undefined }
-  const { sql } = stage.database
+  const { sql } = setup.database
   const ledger = createLedger({ sql, runtime: systemRuntime, instanceId: v7(), observer })
   for (let index = 0; index < 7; index += 1) {
     const callId = v7()
     const keyHash = hashKey((index < 5 ? key : foreign).fullKey)
     const named = { requestId: `=request-${index}`, agent: index % 2 === 0 ? 'dify' : 'fastgpt', app: '' }
-    const placed = { endUser: '', conversation: '', kind: 'chat', face: 'rest' } as const
+    const placed = { endUser: '', conversation: `chat-${index % 3}`, kind: 'chat', face: 'rest' } as const
     await ledger.admit({ callId, keyHash, ...named, ...placed })
     // The last of each key is still running.
     if (index === 4 || index === 6) continue
@@ -43,14 +43,14 @@ beforeAll(async () => {
   }
   await ledger.close(5_000)
 }, OPENING_MS)
-afterAll(() => stage.app.close())
+afterAll(() => setup.app.close())
 
 const idsOf = async (as: Principal | string, query = '') => {
-  const { data } = (await stage.call(as, 'GET', `/api/v1/calls${query}`)).json()
+  const { data } = (await setup.call(as, 'GET', `/api/v1/calls${query}`)).json()
   return data.items.map((call: { request_id: string }) => call.request_id.slice('=request-'.length)).join('')
 }
 
-test('the ledger comes newest first: an admin sees all calls, a user its own, a key those it made', async () => {
+test('the ledger lists calls newest first: all to an admin, its own to a user, those of a key to that key', async () => {
   expect(await idsOf(admin)).toBe('6543210')
   expect(await idsOf(owner)).toBe('43210')
   expect(await idsOf(foreign.fullKey)).toBe('65')
@@ -61,26 +61,29 @@ test.each([
   ['outcome=timeout', '3'],
   ['outcome=running', '4'],
   ['request_id=%3Drequest-2', '2'],
+  ['conversation=chat-1', '41'],
+  ['conversation=chat-1&agent=dify', '4'],
+  ['conversation=chat-3', ''],
   ['from=2020-01-01', '43210'],
   ['to=2020-01-01', ''],
-])('filtered by %s, it is %s', async (query, expected) => {
+])('the filter %s gives the calls %s', async (query, expected) => {
   expect(await idsOf(owner, `?${query}`)).toBe(expected)
 })
 
-test('pages follow each other without a gap or a repetition, while calls come in', async () => {
-  let told = ''
+test('pages continue without a gap or a repetition while calls are added', async () => {
+  let order = ''
   for (let cursor = ''; ; ) {
-    const { data } = (await stage.call(owner, 'GET', `/api/v1/calls?limit=2${cursor}`)).json()
-    told += data.items.map((call: { request_id: string }) => call.request_id.at(-1)).join('')
+    const { data } = (await setup.call(owner, 'GET', `/api/v1/calls?limit=2${cursor}`)).json()
+    order += data.items.map((call: { request_id: string }) => call.request_id.at(-1)).join('')
     if (data.next_cursor === null) break
     cursor = `&cursor=${data.next_cursor}`
   }
-  expect(told).toBe('43210')
+  expect(order).toBe('43210')
 })
 
 test("the platform's own status, code and log id are shown only to admins", async () => {
   const codes = async (as: Principal) => {
-    const { data } = (await stage.call(as, 'GET', `/api/v1/calls?key_id=${key.id}&outcome=done`)).json()
+    const { data } = (await setup.call(as, 'GET', `/api/v1/calls?key_id=${key.id}&outcome=done`)).json()
     return data.items.map((call: { platform_code: string | null }) => call.platform_code)
   }
   expect(await codes(admin)).toEqual(['p-1', 'p-1', 'p-1'])
@@ -88,7 +91,7 @@ test("the platform's own status, code and log id are shown only to admins", asyn
 })
 
 test('the CSV contains all calls, one on each line, and escapes formulas', async () => {
-  const { headers, body } = await stage.call(owner, 'GET', '/api/v1/calls?format=csv')
+  const { headers, body } = await setup.call(owner, 'GET', '/api/v1/calls?format=csv')
   expect(headers['content-type']).toBe('text/csv; charset=utf-8')
   const [head, ...lines] = body.trimEnd().split('\r\n')
   expect(head).toMatch(/^id,request_id,key_id,/)
@@ -97,21 +100,21 @@ test('the CSV contains all calls, one on each line, and escapes formulas', async
 
 test.each(['calls', 'usage'])("a neighbour's key is not found in %s, in CSV as in JSON", async (list) => {
   for (const format of ['csv', 'json']) {
-    const reply = await stage.call(owner, 'GET', `/api/v1/${list}?format=${format}&key_id=${foreign.id}`)
+    const reply = await setup.call(owner, 'GET', `/api/v1/${list}?format=${format}&key_id=${foreign.id}`)
     expect(reply.statusCode).toBe(404)
     expect(reply.json()).toMatchObject({ reason: 'key_not_found' })
   }
 })
 
-test('a report counts only ended calls, grouped as requested, and its CSV has the same counts', async () => {
+test('a report counts only calls that have ended, grouped as requested, and its CSV has the same counts', async () => {
   const query = '/api/v1/usage?granularity=hour&group_by=outcome'
-  const { data } = (await stage.call(owner, 'GET', query)).json()
+  const { data } = (await setup.call(owner, 'GET', query)).json()
   expect(data.totals).toMatchObject({ calls: 4, failed_calls: 1, token_coverage: 0, total_tokens: null })
   expect(data.series.map((series: { group: object }) => series.group)).toEqual([
     { outcome: 'done' },
     { outcome: 'timeout' },
   ])
-  const [head = '', ...lines] = (await stage.call(owner, 'GET', `${query}&format=csv`)).body
+  const [head = '', ...lines] = (await setup.call(owner, 'GET', `${query}&format=csv`)).body
     .trimEnd()
     .split('\r\n')
   const column = head.split(',').indexOf('calls')
@@ -125,8 +128,8 @@ test.each([
 ])(
   '%s may be requested %i times a minute by a credential, and each response says what is left',
   async (list, points) => {
-    const { fullKey } = await stage.keyOf(owner)
-    const ask = (as: Principal | string) => stage.call(as, 'GET', `/api/v1/${list}?format=csv`)
+    const { fullKey } = await setup.keyOf(owner)
+    const ask = (as: Principal | string) => setup.call(as, 'GET', `/api/v1/${list}?format=csv`)
     const policy = list === 'usage' ? 'reports' : 'calls'
     for (let left = points - 1; left >= 0; left -= 1) {
       const { statusCode, headers } = await ask(fullKey)
@@ -141,12 +144,12 @@ test.each([
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     expect((await ask(foreign.fullKey)).statusCode).toBe(200)
     // An invalid request does not count towards the limit.
-    const { headers } = await stage.call(foreign.fullKey, 'GET', `/api/v1/${list}?from=never`)
+    const { headers } = await setup.call(foreign.fullKey, 'GET', `/api/v1/${list}?from=never`)
     expect(headers.ratelimit).toBeUndefined()
   },
 )
 
-test.each(['usage', 'calls'])('%s refuses unknown parameters and invalid values', async (list) => {
+test.each(['usage', 'calls'])('%s rejects unknown parameters and invalid values', async (list) => {
   for (const [query, detail] of [
     ['granularitty=day', /^query\.granularitty: is not a known parameter/],
     ['agent=difi', /^query\.agent: /],
@@ -159,7 +162,7 @@ test.each(['usage', 'calls'])('%s refuses unknown parameters and invalid values'
     ['from=1969-12-31', /^query\.from: /],
     ['to=9999-12-31T23:59:59-23:00', /^query\.to: /],
   ] as const) {
-    const reply = await stage.call(owner, 'GET', `/api/v1/${list}?${query}`)
+    const reply = await setup.call(owner, 'GET', `/api/v1/${list}?${query}`)
     expect([query, reply.statusCode, reply.json().detail]).toEqual([
       query,
       400,
@@ -175,16 +178,16 @@ test.each([
   ['from=yesterday', /^query\.from/],
   ['to=2026-01-01T00:00:00', /^query\.to/],
   ['timezone=Asia/Kolkata', /^query\.timezone/],
-])('%s is refused', async (query, detail) => {
-  const reply = await stage.call(owner, 'GET', `/api/v1/usage?${query}`)
+])('%s is rejected', async (query, detail) => {
+  const reply = await setup.call(owner, 'GET', `/api/v1/usage?${query}`)
   expect(reply.statusCode).toBe(400)
   expect(reply.json().detail).toMatch(detail)
 })
 
-test('a reset affects one period alone, counts from zero again, and keeps the history', async () => {
-  const usageOf = async () => (await stage.call(owner, 'GET', `/api/v1/api-keys/${key.id}`)).json().data.usage
+test('a reset restarts the count of one period at zero and keeps the history', async () => {
+  const usageOf = async () => (await setup.call(owner, 'GET', `/api/v1/api-keys/${key.id}`)).json().data.usage
   const reset = (period: string) =>
-    stage.call(owner, 'POST', `/api/v1/api-keys/${key.id}/usage/reset`, { period })
+    setup.call(owner, 'POST', `/api/v1/api-keys/${key.id}/usage/reset`, { period })
   expect(await usageOf()).toMatchObject({ total_calls: 5, calls_today: 5, calls_this_month: 5 })
   await reset('day')
   expect(await usageOf()).toMatchObject({ total_calls: 5, calls_today: 0, calls_this_month: 5 })
@@ -192,6 +195,6 @@ test('a reset affects one period alone, counts from zero again, and keeps the hi
   await reset('month')
   expect(await usageOf()).toMatchObject({ total_calls: 0, calls_today: 0, calls_this_month: 0 })
   expect(await idsOf(owner)).toBe('43210')
-  const { data } = (await stage.call(owner, 'GET', '/api/v1/usage')).json()
+  const { data } = (await setup.call(owner, 'GET', '/api/v1/usage')).json()
   expect(data.totals.calls).toBe(4)
 })

@@ -140,6 +140,13 @@ const callsSchema = {
       request_id: Type.Optional(
         Type.String({ maxLength: 128, description: 'Only the calls of the request with this id.' }),
       ),
+      conversation: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          description:
+            'Only the calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),

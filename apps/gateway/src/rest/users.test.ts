@@ -4,20 +4,20 @@ import { OPENING_MS, PASSWORD } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
 
-let at: UsersApp
+let setup: UsersApp
 let admin: Principal
 
 beforeAll(async () => {
-  at = await openUsersApp()
+  setup = await openUsersApp()
 }, OPENING_MS)
 beforeEach(async () => {
-  await at.clear()
-  admin = await at.join('admin', 'admin')
+  await setup.clear()
+  admin = await setup.join('admin', 'admin')
 })
-afterAll(() => at.app.close())
+afterAll(() => setup.app.close())
 
 test('an admin creates, reads, changes and suspends a user', async () => {
-  const created = await at.call(admin, 'POST', '/api/v1/users', {
+  const created = await setup.call(admin, 'POST', '/api/v1/users', {
     username: 'alice',
     password: PASSWORD,
     max_api_calls: 5,
@@ -38,19 +38,19 @@ test('an admin creates, reads, changes and suspends a user', async () => {
     quota_period: 'day',
   })
   const path = `/api/v1/users/${user.id}`
-  expect((await at.call(admin, 'GET', path)).json().data).toEqual(user)
-  const changed = await at.call(admin, 'PATCH', path, { role: 'premium', status: 'suspended' })
+  expect((await setup.call(admin, 'GET', path)).json().data).toEqual(user)
+  const changed = await setup.call(admin, 'PATCH', path, { role: 'premium', status: 'suspended' })
   expect(changed.json().data).toMatchObject({ role: 'premium', status: 'suspended', max_api_calls: 5 })
-  expect((await at.call(admin, 'PUT', `${path}/password`, { password: 'another password' })).statusCode).toBe(
-    200,
-  )
+  expect(
+    (await setup.call(admin, 'PUT', `${path}/password`, { password: 'another password' })).statusCode,
+  ).toBe(200)
 })
 
-test('lists are pages', async () => {
-  const user = await at.join('user')
-  const first = (await at.call(admin, 'GET', '/api/v1/users?limit=1')).json().data
+test('lists are returned in pages', async () => {
+  const user = await setup.join('user')
+  const first = (await setup.call(admin, 'GET', '/api/v1/users?limit=1')).json().data
   expect(first.items).toMatchObject([{ id: user.userId }])
-  const second = (await at.call(admin, 'GET', `/api/v1/users/?limit=1&cursor=${first.next_cursor}`)).json()
+  const second = (await setup.call(admin, 'GET', `/api/v1/users/?limit=1&cursor=${first.next_cursor}`)).json()
     .data
   expect(second).toMatchObject({ items: [{ id: admin.userId }], next_cursor: null })
 })
@@ -60,8 +60,8 @@ test.each([
   ['limit=101', 'query.limit: expected an integer of 1 to 100.'],
   ['limit=x', 'query.limit: expected an integer of 1 to 100.'],
   ['cursor=x', 'query.cursor: expected the cursor of a previous page.'],
-])('?%s is 400', async (query, detail) => {
-  const response = await at.call(admin, 'GET', `/api/v1/users?${query}`)
+])('?%s gets 400', async (query, detail) => {
+  const response = await setup.call(admin, 'GET', `/api/v1/users?${query}`)
   expect(response.json()).toMatchObject({ code: 400, detail })
 })
 
@@ -72,22 +72,22 @@ test.each<[object, string]>([
   [{ max_api_calls: 1.5 }, 'body.max_api_calls: expected an integer of 0 to 9007199254740991.'],
   [{ max_api_calls: '5' }, 'body.max_api_calls: expected an integer of 0 to 9007199254740991.'],
   [{ quota_period: 'year' }, 'body.quota_period: expected one of none, day, month.'],
-])('%o is 400', async (body, detail) => {
-  const response = await at.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, body)
+])('creating a user with %o gets 400', async (body, detail) => {
+  const response = await setup.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, body)
   expect(response.json()).toMatchObject({ code: 400, detail })
 })
 
-test('conflicts are 409', async () => {
-  const taken = await at.call(admin, 'POST', '/api/v1/users', { username: 'ADMIN', password: PASSWORD })
+test('conflicts get 409', async () => {
+  const taken = await setup.call(admin, 'POST', '/api/v1/users', { username: 'ADMIN', password: PASSWORD })
   expect(taken.json()).toMatchObject({ code: 409, reason: 'username_taken' })
-  const last = await at.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, { role: 'user' })
+  const last = await setup.call(admin, 'PATCH', `/api/v1/users/${admin.userId}`, { role: 'user' })
   expect(last.json()).toMatchObject({ code: 409, reason: 'last_admin' })
 })
 
-test('an unknown id and a malformed id are 404 with the same body', async () => {
+test('an unknown id and a malformed id get 404 with the same body', async () => {
   const bodies = []
   for (const id of [v7(), 'nobody', '%00']) {
-    const response = await at.call(admin, 'GET', `/api/v1/users/${id}`)
+    const response = await setup.call(admin, 'GET', `/api/v1/users/${id}`)
     expect(response.statusCode).toBe(404)
     bodies.push({ ...response.json(), request_id: '' })
   }
@@ -95,20 +95,20 @@ test('an unknown id and a malformed id are 404 with the same body', async () => 
   expect(bodies[2]).toEqual(bodies[0])
 })
 
-test('users of other roles are 403, and see themselves', async () => {
-  const user = await at.join('premium')
+test('users of other roles get 403 for other accounts and can read their own', async () => {
+  const user = await setup.join('premium')
   for (const path of ['/api/v1/users', `/api/v1/users/${user.userId}`]) {
-    expect((await at.call(user, 'GET', path)).json()).toMatchObject({ code: 403, reason: 'role_denied' })
+    expect((await setup.call(user, 'GET', path)).json()).toMatchObject({ code: 403, reason: 'role_denied' })
   }
-  expect((await at.call(user, 'GET', '/api/v1/users/me')).json().data).toMatchObject({ id: user.userId })
+  expect((await setup.call(user, 'GET', '/api/v1/users/me')).json().data).toMatchObject({ id: user.userId })
 })
 
 test('changing your own password revokes the token of the request', async () => {
   const { data } = (
-    await at.call(undefined, 'POST', '/api/v1/login', { username: 'admin', password: PASSWORD })
+    await setup.call(undefined, 'POST', '/api/v1/login', { username: 'admin', password: PASSWORD })
   ).json()
   const change = (current_password: string) =>
-    at.call(data.access_token, 'PUT', '/api/v1/users/me/password', {
+    setup.call(data.access_token, 'PUT', '/api/v1/users/me/password', {
       current_password,
       new_password: 'the new one',
     })

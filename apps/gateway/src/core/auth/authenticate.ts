@@ -2,6 +2,7 @@ import { createBatcher } from '#core/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { hashKey, isWellFormedKey } from '#core/keys/key-format.ts'
+import { KEY_REFUSAL } from '#core/keys/key-refusal.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
@@ -27,14 +28,8 @@ export interface Authentication {
   requireKeyFormat(credential: string, address: string): Promise<never> | undefined
 }
 
-/** Reasons are checked in the same order and by the same clock as in `ADMIT` of core/usage/ledger-sql.ts. */
 const FIND_KEYS = `
-SELECT encode(k.hash, 'hex') AS hash, k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role,
-  CASE
-    WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
-    WHEN k.expires_at <= clock_timestamp() THEN 'key_expired'
-    WHEN u.status <> 'active' THEN 'owner_suspended'
-  END AS refusal
+SELECT encode(k.hash, 'hex') AS hash, k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role, ${KEY_REFUSAL} AS refusal
 FROM api_keys k JOIN users u ON u.id = k.owner_id
 WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`
 

@@ -103,7 +103,7 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       return {
         userId: user.id,
         role: user.role,
-        via: { kind: 'token', tokenId: jti, expiresAt: new Date(exp * 1000) },
+        via: { kind: 'token', tokenId: jti, expiresAt: new Date(exp * 1000), epoch },
       }
     },
     async revoke(caller) {

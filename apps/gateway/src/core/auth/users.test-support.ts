@@ -90,13 +90,13 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     },
     async join(role, username = `user-${v7()}`) {
       const id = v7()
-      const at = runtime.now()
+      const now = runtime.now()
       const columns = { username, usernameKey: username, passwordHash, maxApiCalls: 100 }
-      await prisma.user.create({ data: { id, role, ...columns, createdAt: at, updatedAt: at } })
+      await prisma.user.create({ data: { id, role, ...columns, createdAt: now, updatedAt: now } })
       return {
         userId: id,
         role,
-        via: { kind: 'token', tokenId: v7(), expiresAt: new Date(at.getTime() + 60_000) },
+        via: { kind: 'token', tokenId: v7(), expiresAt: new Date(now.getTime() + 60_000) },
       }
     },
     async keyOf(creator, { permissions = ['chat'], ownerId, allowedAgents }: KeyOptions = {}) {
@@ -106,7 +106,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
       return { id: key.id, fullKey, caller: await authentication.authenticate(fullKey, '127.0.0.1') }
     },
     async clear() {
-      await sql.query('TRUNCATE users, api_keys, calls, revoked_tokens, signing_keys')
+      await sql.query('TRUNCATE users, api_keys, calls, uploads, upload_copies, revoked_tokens, signing_keys')
     },
   }
 }

@@ -70,21 +70,24 @@ test.each([
   [{ points: 60, windowSeconds: 10 }, 1, 1],
   [{ points: 60, windowSeconds: 300 }, 10, 50],
   [{ points: 60, windowSeconds: 300 }, 30, 60],
-])('with the rule %o a caller with %i a minute has %i points', async (chat, ownPerMinute, points) => {
-  const rules = {
-    upload: rule,
-    agents: rule,
-    reports: rule,
-    calls: rule,
-    login: rule,
-    loginAddress: rule,
-    refusedKeys: rule,
-  }
-  const { chat: limiter } = createLimits({ ...rules, chat })
-  const verdicts = await Promise.all(Array.from({ length: 100 }, () => limiter.take('a', ownPerMinute)))
-  expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(points)
-  expect(verdicts[0]).toMatchObject({ points, windowSeconds: chat.windowSeconds })
-})
+])(
+  'with the rule %o a caller with an own limit of %i a minute has %i points',
+  async (chat, ownPerMinute, points) => {
+    const rules = {
+      upload: rule,
+      agents: rule,
+      reports: rule,
+      calls: rule,
+      login: rule,
+      loginAddress: rule,
+      refusedKeys: rule,
+    }
+    const { chat: limiter } = createLimits({ ...rules, chat })
+    const verdicts = await Promise.all(Array.from({ length: 100 }, () => limiter.take('a', ownPerMinute)))
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(points)
+    expect(verdicts[0]).toMatchObject({ points, windowSeconds: chat.windowSeconds })
+  },
+)
 
 test('a limit is shown in points a minute and never as zero', () => {
   expect(perMinute({ points: 10, windowSeconds: 60 })).toBe(10)
@@ -92,7 +95,7 @@ test('a limit is shown in points a minute and never as zero', () => {
   expect(perMinute({ points: 10, windowSeconds: 3_600 })).toBe(1)
 })
 
-test('processes that share a limit without Redis have an equal part of it each, and at least one point', async () => {
+test('processes that share a limit without Redis each have an equal part of it, and at least one point', async () => {
   const reading = { agents: rule, reports: rule, calls: rule }
   const rules = { chat: rule, upload: rule, ...reading, login: rule, loginAddress: rule }
   const refusedKeys = { points: 1, windowSeconds: 60 }

@@ -11,7 +11,9 @@ export function networkOf(address: string): string {
   if (parsed.kind() === 'ipv4') return parsed.toString()
   const bytes = parsed.toByteArray()
   if (CARRIERS.has(parsed.range())) return bytes.slice(12).join('.')
-  const parts = [0, 2, 4, 6].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16))
+  const parts = [0, 2, 4, 6].map((index) =>
+    (((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0)).toString(16),
+  )
   return `${parts.join(':')}::/64`
 }
 

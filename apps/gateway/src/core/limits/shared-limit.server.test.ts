@@ -48,15 +48,15 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     return started
   }
 
-  async function go({ redis }: Process): Promise<void> {
+  async function disconnect({ redis }: Process): Promise<void> {
     const ended = once(redis, 'end')
     redis.disconnect()
     await ended
   }
-  const comeBack = ({ redis }: Process) => redis.connect()
+  const reconnect = ({ redis }: Process) => redis.connect()
 
   /** The count in Redis. */
-  async function counted(): Promise<number> {
+  async function countInRedis(): Promise<number> {
     return Number(await other.get(`trunkline:limit:chat:${caller}`))
   }
 
@@ -64,122 +64,122 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   const windowIsOld = () =>
     vi.waitFor(async () => {
       expect(await other.pttl(`trunkline:limit:chat:${caller}`)).toBeLessThan(windowSeconds * 1000 - 300)
-    })
+    }, 20_000)
 
-  /** How many of a number of concurrent calls pass. */
+  /** Returns how many of `count` concurrent calls are admitted. */
   async function passing({ limiter }: Process, count: number): Promise<number> {
     const verdicts = await Promise.all(Array.from({ length: count }, () => limiter.take(caller)))
     return verdicts.filter(({ allowed }) => allowed).length
   }
 
-  test('they hold over all processes', async () => {
+  test('apply across all processes', async () => {
     const [one, two] = [await start(), await start()]
     expect((await passing(one, 40)) + (await passing(two, 40))).toBe(60)
     expect(await two.limiter.take(caller)).toMatchObject({ allowed: false, points: 60, remaining: 0 })
   })
 
-  test('when Redis fails, a single process lets no more calls pass in that window than with it', async () => {
+  test('admit no more calls of a single process in a window in which Redis fails', async () => {
     const one = await start()
     expect(await passing(one, 45)).toBe(45)
-    await go(one)
+    await disconnect(one)
     expect(await passing(one, 100)).toBe(15)
-    await comeBack(one)
+    await reconnect(one)
     expect(await passing(one, 10)).toBe(0)
   })
 
-  test('commands that Redis does not answer are counted once', async () => {
+  test('count a command once that Redis does not answer', async () => {
     const one = await start()
     expect(await passing(one, 30)).toBe(30)
-    const asked = passing(one, 100)
-    const gone = go(one)
-    expect(await asked).toBe(30)
+    const passed = passing(one, 100)
+    const gone = disconnect(one)
+    expect(await passed).toBe(30)
     await gone
   })
 
-  test('each of several processes has its part of the points that it knows to be left; one that does not know the caller has its part of all', async () => {
+  test('without Redis give each process its share of the points that it knows to be left, or of all points for an unknown caller', async () => {
     const [one, two, three] = [await start(), await start(), await start()]
     live = 3
     expect(await passing(one, 29)).toBe(29)
     expect(await passing(two, 1)).toBe(1)
     expect(await one.limiter.take(caller)).toMatchObject({ allowed: true, remaining: 29 })
     await two.limiter.take(caller)
-    for (const each of processes) await go(each)
-    // 32 have passed, 28 are left; the first saw 31.
+    for (const each of processes) await disconnect(each)
+    // 32 calls were admitted and 28 are left; the first process knows of 31.
     expect(await passing(one, 60)).toBe(9)
     expect(await passing(two, 60)).toBe(9)
     expect(await passing(three, 60)).toBe(20)
   })
 
-  test('calls that passed without Redis are added to its count, whether it kept the count or comes back empty', async () => {
+  test('add calls that were admitted without Redis to its count, whether it kept the count or returns empty', async () => {
     for (const isEmptied of [false, true]) {
       caller = randomUUID()
       const [one, two] = [await start(), await start()]
       live = 2
       expect((await passing(one, 20)) + (await passing(two, 20))).toBe(40)
-      // Both have seen nearly all of it.
+      // Both processes know nearly the whole count.
       await one.limiter.take(caller)
-      for (const each of [one, two]) await go(each)
+      for (const each of [one, two]) await disconnect(each)
       expect([await passing(one, 60), await passing(two, 60)]).toEqual([9, 10])
       await windowIsOld()
       if (isEmptied) await empty()
-      for (const each of [one, two]) await comeBack(each)
-      await vi.waitFor(async () => expect(await counted()).toBe(60))
+      for (const each of [one, two]) await reconnect(each)
+      await vi.waitFor(async () => expect(await countInRedis()).toBe(60), 20_000)
       expect((await passing(one, 5)) + (await passing(two, 5))).toBe(0)
       await empty()
     }
   })
 
-  test('in a Redis that comes back empty, the count of one does not swallow what another counted alone', async () => {
+  test('add the counts of all processes in a Redis that returns empty', async () => {
     const [one, two] = [await start(), await start()]
     live = 2
     expect(await passing(one, 30)).toBe(30)
-    for (const each of [one, two]) await go(each)
+    for (const each of [one, two]) await disconnect(each)
     expect([await passing(one, 60), await passing(two, 60)]).toEqual([15, 30])
     await windowIsOld()
     await empty()
-    // The one that has not seen what Redis has lost is back first.
-    for (const each of [two, one]) await comeBack(each)
-    await vi.waitFor(async () => expect(await counted()).toBe(75))
+    // The process that does not know the count that Redis has lost reconnects first.
+    for (const each of [two, one]) await reconnect(each)
+    await vi.waitFor(async () => expect(await countInRedis()).toBe(75), 20_000)
     expect((await passing(one, 5)) + (await passing(two, 5))).toBe(0)
   })
 
-  test('a Redis that was emptied does not restart the window, however many calls arrive at once', async () => {
+  test('do not restart the window when Redis is emptied, however many calls arrive at once', async () => {
     const [one, two] = [await start(), await start()]
     expect((await passing(one, 30)) + (await passing(two, 30))).toBe(60)
     await windowIsOld()
     await empty()
-    // The second process has seen all of it, the first only its own half, and the other half comes back with the second.
+    // The second process knows the whole count and restores it in Redis; the first knows only its own half.
     expect(await passing(two, 100)).toBe(0)
     await one.limiter.take(caller)
-    await vi.waitFor(async () => expect(await counted()).toBe(60))
+    await vi.waitFor(async () => expect(await countInRedis()).toBe(60), 20_000)
     expect(await passing(one, 100)).toBe(0)
   })
 
-  test('refused calls do not count', async () => {
+  test('do not count rejected calls', async () => {
     const [one, two] = [await start(), await start()]
     expect(await passing(one, 100)).toBe(60)
-    await vi.waitFor(async () => expect(await counted()).toBe(60))
+    await vi.waitFor(async () => expect(await countInRedis()).toBe(60), 20_000)
     await one.limiter.giveBack(caller)
     expect(await passing(two, 2)).toBe(1)
   })
 
-  test('a point that is given back does not count in any process, with Redis and without', async () => {
+  test('do not count a point that is given back in any process, with Redis and without', async () => {
     const [one, two] = [await start(), await start()]
     expect(await passing(one, 60)).toBe(60)
     await one.limiter.giveBack(caller)
     expect(await passing(two, 2)).toBe(1)
     expect(await passing(one, 1)).toBe(0)
-    await go(one)
+    await disconnect(one)
     await one.limiter.giveBack(caller)
     expect(await passing(one, 2)).toBe(1)
-    expect(await counted()).toBe(60)
+    expect(await countInRedis()).toBe(60)
   })
 
-  test('a point that is given back after its window has ended starts no window', async () => {
+  test('start no window for a point that is given back after its window has ended', async () => {
     windowSeconds = 1
     const one = await start()
     await one.limiter.take(caller)
-    await vi.waitFor(async () => expect(await counted()).toBe(0), 2_000)
+    await vi.waitFor(async () => expect(await countInRedis()).toBe(0), 20_000)
     await one.limiter.giveBack(caller)
     expect(await other.exists(`trunkline:limit:chat:${caller}`)).toBe(0)
   })

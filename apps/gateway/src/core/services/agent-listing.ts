@@ -1,4 +1,10 @@
-import type { AgentDirectory, AgentRecord, ModelRecord } from '#core/agents/directory.ts'
+import type {
+  AgentDirectory,
+  AgentInfo,
+  AgentRecord,
+  AgentStatus,
+  ModelRecord,
+} from '#core/agents/directory.ts'
 import { fail } from '#core/errors.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
@@ -13,6 +19,17 @@ export interface AgentListing {
    * @throws Problem `credential_missing` if the listing is not public, `rate_limited`
    */
   list(caller: Principal | undefined, address: string, onLimit?: OnLimit): Promise<AgentRecord[]>
+  /**
+   * Returns the agents with these ids that the caller may use, for what refers to them by id, such as a call. It takes no
+   * point of the rate limit, because no platform is probed for it.
+   */
+  findMany(caller: Principal, ids: readonly string[]): readonly AgentInfo[]
+  /**
+   * Returns the status of one of these agents. Probes are shared by all callers for some seconds, so it takes no point either.
+   *
+   * @throws Problem `agent_denied` for an agent that the caller may not use or that does not exist
+   */
+  statusOf(caller: Principal, id: string): Promise<AgentStatus>
   /** Returns the models that the caller can use on the OpenAI-compatible face. */
   models(caller: Principal): readonly ModelRecord[]
 }
@@ -32,6 +49,8 @@ export function createAgentListing({ directory, limits, isPublic }: AgentListing
       await requirePoint(limits.agents, limitKey, onLimit)
       return directory.list(caller)
     },
+    findMany: (caller, ids) => directory.find(caller, ids),
+    statusOf: async (caller, id) => directory.statusOf(caller, id) ?? fail('agent_denied'),
     models: (caller) => directory.models(caller),
   }
 }

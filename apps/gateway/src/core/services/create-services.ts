@@ -3,15 +3,25 @@ import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
+import { ByteBudget } from '#core/byte-budget.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/chat/service.ts'
 import type { Database } from '#core/database/database.ts'
 import type { KeyRules } from '#core/keys/key-input.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
+import { createTypeCheck } from '#core/uploads/file-type.ts'
+import { createIssuedFiles } from '#core/uploads/issued-files.ts'
+import type { UploadObserver } from '#core/uploads/receive-upload.ts'
+import type { FileStorage } from '#core/uploads/storage.ts'
+import { uploadFiles } from '#core/uploads/upload-rows.ts'
+import { createUploadSweep, type SweepObserver } from '#core/uploads/upload-sweep.ts'
+import { createUploads } from '#core/uploads/uploads.ts'
 import { createAdmission } from '#core/usage/admission.ts'
 import type { Ledger } from '#core/usage/ledger.ts'
 import { createUsageService, type UsageDeps } from '#core/usage/usage.ts'
+import type { UsageFeedDeps } from '#core/usage/usage-feed.ts'
 import { createPasswords } from '#core/users/passwords.ts'
 import { createUsers, type UsersDeps } from '#core/users/users.ts'
 import { createAgentListing } from './agent-listing.ts'
@@ -28,12 +38,17 @@ export interface ServicesDeps extends ChatParts {
   readonly limits: Limits
   readonly tokens: Tokens
   readonly ledger: Ledger
+  readonly storage: FileStorage
+  readonly uploadObserver: UploadObserver & SweepObserver
+  readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
+  readonly onKeyWatchAnswer: KeyWatchDeps['onAnswer']
 }
 
 export interface ServicesConfig {
   readonly limits: LimitRules & Partial<Pick<ChatBounds, 'streamsPerKey'>>
   readonly chat: Omit<ChatBounds, 'streamsPerKey'>
   readonly conversations: { readonly maxCharacters: number }
+  readonly uploads: UploadSettings
   readonly users: UsersDeps['config']
   readonly usage: UsageDeps['config']
   /** Whether callers without a credential may list the agents. */
@@ -41,25 +56,55 @@ export interface ServicesConfig {
   readonly apiKeys: Omit<KeyRules, 'agentIds' | 'limits'>
 }
 
+/** What the files that are sent within requests to platforms may take in memory in all. */
+const INLINE_BYTES_MAX = 256 * 1024 * 1024
+
+export interface UploadSettings {
+  readonly maxBytes: number
+  readonly types: readonly string[]
+  readonly retentionDays: number
+  readonly bytesPerOwnerMax: number
+  readonly inFlightMax: number
+  readonly stalledMs: number
+  readonly timeoutMs: number
+}
+
 /** Creates the services, and separates what callers can reach from what only the process may do. */
 export function createServices(deps: ServicesDeps): { services: Services; operations: Operations } {
-  const { config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream } = deps
+  const { config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream, storage } = deps
   const { sql, prisma } = database
   const passwords = createPasswords()
   const authentication = createAuthentication({ sql, limits, tokens })
+  const admission = createAdmission({ limits, keyLimits: createKeyLimitsReader({ sql, runtime }), ledger })
+  const installation = () => deps.derivedIds.installation()
+  const checkType = createTypeCheck(config.uploads.types)
   const chat = createChatService({
     ...deps,
+    sql,
     authenticate: authentication.authenticate,
-    admission: createAdmission({ limits, keyLimits: createKeyLimitsReader({ sql, runtime }), ledger }),
+    admission,
+    keyWatch: createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer }),
+    files: createIssuedFiles({ prisma, sql, storage, runtime }),
+    checkType,
+    inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
     keptCharactersMax: config.conversations.maxCharacters,
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
+  })
+  const { uploads, inProgress } = createUploads({
+    ...{ prisma, sql, storage, agents, runtime, admission, ledger, checkType },
+    installation,
+    inFlightMax: config.uploads.inFlightMax,
+    bounds: config.uploads,
+    times: config.uploads,
+    observer: deps.uploadObserver,
   })
   const { usersExist, createFirstAdmin, ...users } = createUsers({
     ...{ prisma, runtime, limits, passwords },
     config: config.users,
   })
-  const { verify, prune, pruneNames, ...usage } = createUsageService({
+  const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
     ...{ database, runtime, limits, agentIds },
+    onFeedAnswer: deps.onUsageFeedAnswer,
     config: config.usage,
   })
   const rules = { agentIds, limits: config.limits, ...config.apiKeys }
@@ -76,12 +121,18 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
         isPublic: config.publicAgentListing,
       }),
       chat: { start: chat.start },
+      uploads,
       usage,
     },
     operations: {
       firstStart: { usersExist, createFirstAdmin },
       chat,
-      usage: { verify, prune, pruneNames },
+      uploads: {
+        ...inProgress,
+        ...createUploadSweep({ sql, storage, runtime, installation, observer: deps.uploadObserver }),
+        files: (after) => uploadFiles(prisma, after),
+      },
+      usage: { verify, prune, pruneNames, endUpdates },
     },
   }
 }

@@ -3,6 +3,9 @@ import type { Login } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/chat/service.ts'
 import type { Keys } from '#core/keys/keys.ts'
+import type { UploadFiles } from '#core/uploads/upload-rows.ts'
+import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
+import type { Uploads, UploadsInProgress } from '#core/uploads/uploads.ts'
 import type { UsageMaintenance, UsageService } from '#core/usage/usage.ts'
 import type { FirstStart, Users } from '#core/users/users.ts'
 import type { AgentListing } from './agent-listing.ts'
@@ -21,6 +24,7 @@ export interface Services {
   readonly keys: Keys
   readonly agents: AgentListing
   readonly chat: Pick<ChatService, 'start'>
+  readonly uploads: Uploads
   readonly usage: UsageService
 }
 
@@ -28,5 +32,7 @@ export interface Services {
 export interface Operations {
   readonly firstStart: FirstStart
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
+  readonly uploads: UploadsInProgress &
+    UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
   readonly usage: UsageMaintenance
 }

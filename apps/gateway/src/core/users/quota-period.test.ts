@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { periodEnd, periodStart } from './quota-period.ts'
 
-const at = new Date('2028-02-29T23:59:59.999Z')
+const leapDay = new Date('2028-02-29T23:59:59.999Z')
 
 test.each([
   ['none', '1970-01-01T00:00:00.000Z', undefined],
   ['day', '2028-02-29T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
   ['month', '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
 ] as const)('%s is counted in UTC', (period, start, end) => {
-  expect(periodStart(period, at).toISOString()).toBe(start)
-  expect(periodEnd(period, at)?.toISOString()).toBe(end)
+  expect(periodStart(period, leapDay).toISOString()).toBe(start)
+  expect(periodEnd(period, leapDay)?.toISOString()).toBe(end)
 })
 
 test('December ends in January of the next year', () => {

@@ -61,7 +61,7 @@ test.each([
   [{ username: 'alice', password: PASSWORD, maxApiCalls: -1 }, 'maxApiCalls: '],
   [{ username: 'alice', password: PASSWORD, maxApiCalls: 0.5 }, 'maxApiCalls: '],
   [{ username: 'alice', password: PASSWORD, maxApiCalls: 2 ** 53 }, 'maxApiCalls: '],
-])('%o is refused', async (input, detail) => {
+])('%o is rejected', async (input, detail) => {
   await expect(users.create(admin, input)).rejects.toMatchObject({ detail: expect.stringContaining(detail) })
 })
 
@@ -119,7 +119,7 @@ test('pages go from the newest to the oldest user and contain each user once', a
 })
 
 test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'.repeat(200)])(
-  'the cursor %j is refused',
+  'the cursor %j is rejected',
   async (cursor) => {
     const page = readPage({ limit: 2, cursor }, (query) => users.list(admin, query))
     await expect(page).rejects.toMatchObject({
@@ -129,7 +129,7 @@ test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'
   },
 )
 
-test('a change sets updated_at and leaves other fields', async () => {
+test('a change sets updated_at and does not affect other fields', async () => {
   const user = await services.join('user')
   const before = await users.find(admin, user.userId)
   services.clock.passSeconds(5)
@@ -166,7 +166,7 @@ test('the last active admin can be neither demoted nor suspended', async () => {
   expect(await reasonOf(users.update(admin, suspended.userId, { role: 'user' }))).toBe('done')
 })
 
-test('changing the own password requires the current one', async () => {
+test('a user who changes the own password must send the current one', async () => {
   const user = await services.join('user', 'alice')
   const change = (currentPassword: string, newPassword: string) =>
     reasonOf(users.changeOwnPassword(user, { currentPassword, newPassword }))

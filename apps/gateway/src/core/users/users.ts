@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf, requireText } from '#core/input-rules.ts'
 import type { Limits } from '#core/limits/limits.ts'
@@ -72,6 +73,11 @@ export interface Users {
    * @throws Problem `role_denied`, `user_not_found`
    */
   findByName(caller: Principal, username: string): Promise<User>
+  /**
+   * The users with these ids that the caller may see, in one statement and in no particular order; an API key without
+   * `admin` sees none.
+   */
+  findMany(caller: Principal, ids: readonly string[], query?: UserQuery): Promise<User[]>
   /** Newest first. */
   list(caller: Principal, query: ListQuery & UserQuery): Promise<User[]>
   count(caller: Principal): Promise<number>
@@ -181,6 +187,10 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       requireAdmin(caller)
       return findById(id, query)
     },
+    async findMany(caller, ids, query = {}) {
+      const id = { in: validIds(ids).filter((id) => isVisibleTo(caller, { id })) }
+      return id.in.length === 0 ? [] : prisma.user.findMany({ ...columnsOf(query), where: { id } })
+    },
     async list(caller, query) {
       requireAdmin(caller)
       return readList(query, (keyset) => prisma.user.findMany({ ...columnsOf(query), ...keyset }))
@@ -203,7 +213,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       requireManager(caller)
       return isAdmin(caller) ? {} : { id: caller.userId }
     },
-    isVisibleTo: (caller, { id }) => isAdmin(caller) || (isManager(caller) && id === caller.userId),
+    isVisibleTo,
     async update(caller, id, change) {
       requireAdmin(caller)
       checkChange(change)
@@ -240,6 +250,10 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       })
     },
   }
+}
+
+function isVisibleTo(caller: Principal, { id }: Pick<User, 'id'>): boolean {
+  return isAdmin(caller) || (isManager(caller) && id === caller.userId)
 }
 
 function refuseCurrentPassword(): never {

@@ -24,7 +24,7 @@ function framesOf(stream: string): unknown[] {
 const head = { id: 'chat-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'dify' }
 const end: ChatEvent = { type: 'end', reason: 'stop' }
 
-test('a stream is content chunks, one last chunk and [DONE], each on a line of its own with a blank line after it', () => {
+test('a stream consists of content chunks, one last chunk and [DONE], each on a line of its own with a blank line after it', () => {
   const stream = encoded([{ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo\n' }, end])
   expect(stream).toMatch(/^(?:data: [^\n]+\n\n)+$/)
   expect(stream.endsWith('data: [DONE]\n\n')).toBe(true)
@@ -67,7 +67,7 @@ const progress: readonly ChatEvent[] = [
   { type: 'tool_calls', delta: [{ index: 0 }] },
 ]
 
-test('progress comes with an empty content, so that clients that only read content are not disturbed', () => {
+test('progress is sent with an empty content, which clients that only read content ignore', () => {
   const frames = framesOf(encoded(progress, { detail: true })) as { detail: unknown }[]
   expect(frames.map(({ detail }) => detail)).toEqual([
     { type: 'node_started', name: 'LLM' },
@@ -114,7 +114,7 @@ test('a failure is one frame in OpenAI’s error shape', () => {
   ])
 })
 
-test('the event of any fragment is one line, from which the fragment can be read back', () => {
+test('any fragment is sent as one line, from which it can be read back', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code)) })),

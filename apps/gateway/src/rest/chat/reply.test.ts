@@ -27,7 +27,7 @@ test('a reply has the shape of the contract', () => {
   })
 })
 
-test('unknown tokens, and progress that was not asked for, are absent', () => {
+test('unknown tokens and progress that was not requested are absent', () => {
   const reply = chatReply(chatOf([]), { ...collected, usage: undefined }, { detail: false })
   expect(reply).not.toHaveProperty('usage')
   expect(reply).not.toHaveProperty('detail')

@@ -33,7 +33,8 @@ export const ChatRequestSchema = Type.Object(
     }),
     files: Type.Array(Type.String(), {
       maxItems: FILES_MAX,
-      description: 'The http(s) URLs of files for the agent, which must be public. May be empty.',
+      description:
+        'The http(s) URLs of files for the agent: those of your uploads, or other public ones. May be empty.',
     }),
     user: Type.Optional(
       Type.String({

@@ -14,7 +14,7 @@ afterAll(() => app.close())
 const get = (url: string, headers = {}) => app.inject({ method: 'GET', url, headers })
 
 describe.each(['/openapi.json', '/docs/', '/docs/js/scalar.js'])('%s', (url) => {
-  test('is sent whole once, and 304 to a client that has it', async () => {
+  test('is sent whole once, and as 304 to a client that has it', async () => {
     const first = await get(url)
     const { etag } = first.headers
     expect(first.statusCode).toBe(200)
@@ -30,7 +30,7 @@ describe.each(['/openapi.json', '/docs/', '/docs/js/scalar.js'])('%s', (url) => 
   })
 })
 
-test('the document is made and serialised once', async () => {
+test('the document is built and serialised once', async () => {
   const swagger = vi.spyOn(app, 'swagger')
   const stringify = vi.spyOn(JSON, 'stringify')
   const bodies = await Promise.all(Array.from({ length: 5 }, () => get('/openapi.json')))

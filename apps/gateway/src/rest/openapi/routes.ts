@@ -32,6 +32,7 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
         { name: 'login', description: 'Issues and revokes access tokens.' },
         { name: 'api-keys', description: 'Manages API keys, the credentials of programs.' },
         { name: 'users', description: 'Manages the users of the gateway.' },
+        { name: 'uploads', description: 'Receives files, for chats and other readers of their URLs.' },
         { name: 'usage', description: 'Reports the usage and lists the calls of the ledger.' },
         { name: 'operation', description: 'Health, readiness and metrics for operators.' },
       ],

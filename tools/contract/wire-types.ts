@@ -1,0 +1,80 @@
+import openapiTS, { astToString } from 'openapi-typescript'
+
+/** What this file reads of `openapi.json`; openapi-typescript checks the rest. */
+interface Contract {
+  readonly info: { readonly description: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly description?: string }>> }
+}
+
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly description: string }>>
+}
+
+const HEADER = '// Generated from openapi.json by `pnpm contract`. Do not edit.'
+
+/**
+ * The types of `packages/sdk/src/generated/wire.ts`, generated from the text of `openapi.json`: those of openapi-typescript, a
+ * name for each component schema, and the union of all error reasons that the contract lists.
+ */
+export async function wireTypes(openapi: string): Promise<string> {
+  const contract = JSON.parse(openapi) as Contract
+  // A field with a default may be absent from a request.
+  const options = { defaultNonNullable: false }
+  const source = JSON.stringify(withoutErrors(contract), describe(contract))
+  const types = inTsdoc(astToString(await openapiTS(source, options)))
+  const names = Object.entries(contract.components.schemas).map(
+    ([name, { description = name }]) =>
+      `${comment(description)}\nexport type ${name} = components["schemas"]["${name}"];`,
+  )
+  const reasons = reasonsOf(contract).map((reason) => `  | "${reason}"`)
+  const union = `/** The stable words with which the gateway names its errors. */\nexport type ErrorReason =\n${reasons.join('\n')};`
+  return `${[HEADER, types.trimEnd(), ...names, union].join('\n')}\n`
+}
+
+/** Every error has the same body, so their types for each operation would be two thirds of the file and say nothing. */
+function withoutErrors(contract: Contract): object {
+  const paths = mapValues(contract.paths, (operations) =>
+    mapValues(operations, (operation) => {
+      const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
+      const responses = successes.map(([status, response]) => [status, { ...response, headers: undefined }])
+      return { ...operation, responses: Object.fromEntries(responses) as object }
+    }),
+  )
+  return { ...contract, paths }
+}
+
+/** Each response of an error lists its reasons in its description; those that belong to no operation are in the introduction. */
+function reasonsOf({ info, paths }: Contract): readonly string[] {
+  const responses = Object.values(paths)
+    .flatMap((operations) => Object.values(operations))
+    .flatMap(({ responses }) => Object.values(responses))
+  const listed = responses.flatMap(({ description }) =>
+    (description.match(/`reason`: ([a-z_, ]+)\./)?.[1] ?? '').split(', '),
+  )
+  const general = [...info.description.matchAll(/\d{3} `([a-z_]+)`/g)].map(([, reason = '']) => reason)
+  return [...new Set([...listed, ...general])].filter((reason) => reason !== '').sort()
+}
+
+/** A replacer for JSON: a property that is a component has the description of the component, unless it has its own. */
+function describe({ components }: Contract): (key: string, value: unknown) => unknown {
+  return (_key, value) => {
+    if (typeof value !== 'object' || value === null || !('$ref' in value)) return value
+    const name = /^#\/components\/schemas\/(\w+)$/.exec(String(value.$ref))?.[1]
+    const description = name === undefined ? undefined : components.schemas[name]?.description
+    return { ...(description !== undefined && { description }), ...value }
+  }
+}
+
+/** TSDoc has no tag for the description, which is the text of a comment before its tags. */
+function inTsdoc(types: string): string {
+  return types
+    .replaceAll(/^( *\*)( Format: \S+)\n *\* @description /gm, '$1$2\n$1\n$1 ')
+    .replaceAll('@description ', '')
+}
+
+function mapValues<T, U>(object: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]))
+}
+
+const comment = (text: string): string => `/** ${text.replaceAll('*/', '*\\/')} */`
