@@ -71,15 +71,6 @@ async function violationsOn(page: Page): Promise<string[]> {
     await page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
     )
-    // Colours may be on their way to those of the other scheme.
-    await page.evaluate(() =>
-      Promise.allSettled(
-        document
-          .getAnimations()
-          .filter((animation) => animation instanceof CSSTransition)
-          .map(({ finished }) => finished),
-      ),
-    )
     await page.evaluate(axe)
     found.push(
       ...(await page.evaluate(async (scheme) => {
