@@ -1,45 +1,89 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { messages as en } from '../../apps/console/messages/en.ts'
+import { messages as zh } from '../../apps/console/messages/zh.ts'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
+const LANGUAGES = [
+  ['en-US', en],
+  ['zh-CN', zh],
+] as const
+
 describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () => {
   let console: ConsoleInBrowser
-  let paths: readonly string[]
+  let call: string
+  let key: string
 
   beforeAll(async () => {
     console = await startConsole()
-    const { api, token, key } = console.system
+    const { api, token, key: fullKey } = console.system
     for (const query of ['Hello', 'sandbox:error=rate-limit Hello']) {
-      await (await api.chat(key, 'dify', { query })).text()
+      await (await api.chat(fullKey, 'dify', { query })).text()
     }
     const idOf = async (list: string) =>
       (await api.call('GET', `/api/v1/${list}?limit=1`, { token })).body.data.items[0].id
-    paths = [
-      ...[
-        '/',
-        '/usage?range=7d&group=agent',
-        '/calls',
-        `/calls/${await idOf('calls')}`,
-        '/keys',
-        '/keys/new',
-      ],
-      ...[`/keys/${await idOf('api-keys')}`, '/users', '/agents', '/agents/dify', '/account', '/nowhere'],
-    ]
+    call = `/calls/${await idOf('calls')}`
+    key = `/keys/${await idOf('api-keys')}`
   })
   afterAll(() => console?.remove())
 
-  test.each(['en-US', 'zh-CN'])('on any page in %s', async (locale) => {
+  async function open(page: Page, path: string): Promise<void> {
+    await page.goto(`${console.system.gateway.url}/console${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  }
+  const expectNothing = (found: Readonly<Record<string, string[]>>) =>
+    expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([])
+
+  test.each(LANGUAGES)('on any page in %s', async (locale) => {
     const { page, logIn, violations, problems } = await console.visit('/', { locale })
     await page.locator('input[autocomplete=username]').waitFor()
     const found: Record<string, string[]> = { login: await violations() }
     await logIn()
     await page.getByRole('navigation').first().waitFor()
+    const paths = [
+      ...['/', '/usage?range=7d&group=agent', '/calls', call, '/keys', '/keys/new', key],
+      ...['/users', '/agents', '/agents/dify', '/account', '/nowhere'],
+    ]
     for (const path of paths) {
-      await page.goto(`${console.system.gateway.url}/console${path}`)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await open(page, path)
       found[path] = await violations()
     }
-    expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([])
+    expectNothing(found)
+    expect(problems).toEqual([])
+  })
+
+  test.each(LANGUAGES)('in any dialog in %s', async (locale, { common, keys, playground, users }) => {
+    const { page, logIn, violations, problems } = await console.visit('/', { locale })
+    await logIn()
+    await page.getByRole('navigation').first().waitFor()
+    const ofAdmin = (label: string) => label.replace('{username}', 'admin')
+    const dialogs = {
+      [key]: [keys.key.change, keys.key.revoke, `${keys.key.reset}: ${keys.total}`],
+      '/users': [users.create, ...[users.editUser, users.setPasswordOf, users.suspendUser].map(ofAdmin)],
+      '/agents/dify': [playground.frames, playground.copyAs],
+    }
+    const found: Record<string, string[]> = {}
+    const see = async (button: string) => {
+      await page.getByRole('button', { name: button, exact: true }).first().click()
+      const dialog = page.locator('[role=dialog], [role=alertdialog]')
+      await dialog.waitFor()
+      found[button] = await violations()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    for (const [path, buttons] of Object.entries(dialogs)) {
+      await open(page, path)
+      if (path === '/agents/dify') {
+        await page.getByRole('textbox', { name: playground.message, exact: true }).fill('Hello')
+        await page.keyboard.press('Enter')
+        await page.getByText(playground.total).waitFor()
+      }
+      for (const button of buttons) await see(button)
+    }
+    await page.setViewportSize({ width: 390, height: 800 })
+    await see(common.menu)
+    expectNothing(found)
     expect(problems).toEqual([])
   })
 })

@@ -76,7 +76,7 @@ describe.runIf(HAS_BROWSER)('API keys in the console', () => {
 
     for (const kind of ['curl', 'Trunkline SDK', 'openai package']) {
       await press(page, kind)
-      const code = await page.getByRole('region', { name: kind }).locator('code').textContent()
+      const code = await page.getByRole('group', { name: kind }).locator('code').textContent()
       expect(code).toContain(key)
       // curl prints the frames of the stream as they are.
       expect(await paste(kind, code ?? '')).toContain(kind === 'curl' ? '[DONE]' : 'Hello! Who are you?')

@@ -91,15 +91,15 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     expect(await reply(page, 1).getByText(call.request_id).count()).toBe(1)
 
     await reply(page, 1).getByRole('button', { name: 'Raw frames' }).click()
-    const frames = await page.getByRole('region', { name: 'Raw frames' }).textContent()
+    const frames = await page.getByRole('group', { name: 'Raw frames' }).textContent()
     expect(frames).toMatch(/^data: \{"id":"playground-[\s\S]*data: \[DONE\]\s*$/)
     await page.keyboard.press('Escape')
     await reply(page, 1).getByRole('button', { name: 'Copy as code' }).click()
-    const curl = await page.getByRole('region', { name: 'curl' }).textContent()
+    const curl = await page.getByRole('group', { name: 'curl' }).textContent()
     expect(curl).toContain('"query":"Hello again"')
     expect(curl).not.toMatch(/tl_[0-9A-Za-z]{10}/)
     await page.getByRole('button', { name: 'openai' }).click()
-    expect(await page.getByRole('region', { name: 'openai' }).textContent()).toContain(
+    expect(await page.getByRole('group', { name: 'openai' }).textContent()).toContain(
       "model: 'fastgpt/app-1'",
     )
     await page.keyboard.press('Escape')
@@ -146,9 +146,9 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     )
     await ended(page, 0)
     const answer = reply(page, 0)
-    await answer.getByRole('region', { name: 'Code' }).getByText('const a = 1').waitFor()
+    await answer.getByRole('group', { name: 'Code' }).getByText('const a = 1').waitFor()
     expect(await answer.locator('strong', { hasText: 'bold' }).count()).toBe(1)
-    expect(await answer.getByRole('region', { name: 'Table' }).getByRole('row').count()).toBe(2)
+    expect(await answer.getByRole('group', { name: 'Table' }).getByRole('row').count()).toBe(2)
     expect(await answer.locator('li').allTextContents()).toEqual(['one', '☑ two'])
     expect(await answer.locator('img, script').count()).toBe(0)
     const links = await answer.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))

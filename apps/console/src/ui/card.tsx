@@ -2,6 +2,11 @@ import { type ReactNode, useId } from 'react'
 import styles from './card.module.css'
 import { classNames } from './class-names.ts'
 
+/** Cards beside each other, where there is room. */
+export function Cards({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.cards}>{children}</div>
+}
+
 interface CardProps {
   readonly title?: ReactNode
   /** Beside the title, such as a link or a choice. */

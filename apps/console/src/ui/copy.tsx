@@ -49,12 +49,13 @@ async function copyText(text: string): Promise<void> {
 export function Snippet({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <div className={styles.snippet}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a region only if it can have the focus. */}
-      <section aria-label={label} tabIndex={0}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a box only if it can have the focus. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a region would be a landmark, and a page may have many snippets of one name. */}
+      <div role="group" aria-label={label} tabIndex={0}>
         <pre>
           <code>{code}</code>
         </pre>
-      </section>
+      </div>
       <CopyButton text={code} />
     </div>
   )

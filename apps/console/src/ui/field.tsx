@@ -110,6 +110,16 @@ export function CheckField({ label, hint, ...input }: FieldProps & ComponentProp
   )
 }
 
+/** One of several answers, with its label behind it. */
+export function RadioField({ label, ...input }: Pick<FieldProps, 'label'> & ComponentProps<'input'>) {
+  return (
+    <label className={styles.check}>
+      <input type="radio" {...input} />
+      {label}
+    </label>
+  )
+}
+
 /** Fields that answer one question together, such as the permissions of a key. */
 export function FieldGroup({
   label,

@@ -90,11 +90,17 @@ export function useErrorText(): (error: unknown) => string {
   }
 }
 
+interface EmptyProps {
+  readonly title: string
+  readonly icon?: ReactNode
+  readonly children?: ReactNode
+}
+
 /** What a list shows while it has nothing: why, and what would change that. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Empty({ title, icon, children }: EmptyProps) {
   return (
     <div className={styles.empty}>
-      <Inbox aria-hidden />
+      {icon ?? <Inbox aria-hidden />}
       <strong>{title}</strong>
       {children}
     </div>

@@ -4,7 +4,7 @@ import styles from './table.module.css'
 
 /**
  * A table that scrolls sideways within its card on narrow screens. `label` names it for screen readers; cells with numbers have
- * the class name of {@link numeric}.
+ * the class name of {@link numeric}, those with times that of {@link time}.
  */
 export function Table({ label, className, ...rest }: ComponentProps<'table'> & { readonly label: string }) {
   return (
@@ -16,4 +16,4 @@ export function Table({ label, className, ...rest }: ComponentProps<'table'> & {
   )
 }
 
-export const numeric = styles.numeric
+export const { numeric, time } = styles

@@ -14,6 +14,7 @@ import { Card } from '../../ui/card.tsx'
 import { Actions } from '../../ui/dialog.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import styles from './account-page.module.css'
@@ -98,7 +99,7 @@ function PasswordForm() {
     else setError('again', { message: t('passwordsDiffer') })
   }
   return (
-    <form className={styles.form} noValidate onSubmit={handleSubmit(submit)}>
+    <Form className={styles.form} onSubmit={handleSubmit(submit)}>
       {change.isError && <ErrorNotice error={change.error} />}
       <input type="hidden" autoComplete="username" value={username} readOnly />
       <TextField
@@ -128,6 +129,6 @@ function PasswordForm() {
           {t('changePassword')}
         </Button>
       </Actions>
-    </form>
+    </Form>
   )
 }

@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl'
 import { CallDocument } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
+import { Cards } from '../../ui/card.tsx'
 import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CallOrigin } from './call-origin.tsx'
@@ -34,14 +35,14 @@ export function CallPage() {
     )
   return (
     <Page title={t('title')} lead={<CodeWithCopy text={id} />}>
-      <div className={styles.cards}>
+      <Cards>
         <div className={styles.column}>
           <CallResult call={call} />
           <CallTimes call={call} />
           {role === 'admin' && call.outcome !== null && <CallPlatform call={call} />}
         </div>
         <CallOrigin call={call} />
-      </div>
+      </Cards>
     </Page>
   )
 }

@@ -3,7 +3,7 @@ import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import type { CallFieldsFragment } from '../../generated/graphql.ts'
 import { useSession } from '../../session/use-session.ts'
-import { numeric, Table } from '../../ui/table.tsx'
+import { numeric, Table, time } from '../../ui/table.tsx'
 import styles from './calls.module.css'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
@@ -51,7 +51,7 @@ function CallRow({ call, showsUser }: CallRowProps) {
   const ms = (value: number | null) => (value === null ? '–' : formats.duration(value))
   return (
     <tr>
-      <th scope="row" className={styles.time}>
+      <th scope="row" className={time}>
         <Link to="/calls/$id" params={{ id: call.id }}>
           {formats.dateTime(call.admittedAt)}
         </Link>

@@ -11,11 +11,11 @@ import { invalidate } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { CreatedKey } from './created-key.tsx'
 import { NameFields, ReachFields } from './key-fields.tsx'
 import { creationOf, dayOf, type KeyValues, type NewKeyValues, newKeyValues } from './key-values.ts'
-import styles from './keys.module.css'
 import { ExpiryFields, OwnerField, PermissionFields } from './new-key-fields.tsx'
 import { useKeyResolver } from './use-key-resolver.ts'
 
@@ -57,11 +57,7 @@ function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
   const shared = form as unknown as UseFormReturn<KeyValues>
   return (
     <Dialog title={t('create')} isOpen onClose={onClose}>
-      <form
-        className={styles.form}
-        noValidate
-        onSubmit={form.handleSubmit((values) => create.mutate(values))}
-      >
+      <Form onSubmit={form.handleSubmit((values) => create.mutate(values))}>
         <NameFields form={shared} />
         <PermissionFields form={form} />
         <ExpiryFields form={form} />
@@ -74,7 +70,7 @@ function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
             {t('submit')}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

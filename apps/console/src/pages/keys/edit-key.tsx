@@ -12,11 +12,11 @@ import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { NameFields, ReachFields } from './key-fields.tsx'
 import { type KeyValues, updateOf, valuesOf } from './key-values.ts'
-import styles from './keys.module.css'
 import { useKeyResolver } from './use-key-resolver.ts'
 
 interface EditKeyProps {
@@ -41,11 +41,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
   })
   return (
     <Dialog title={t('edit', { name: apiKey.name })} isOpen onClose={onClose}>
-      <form
-        className={styles.form}
-        noValidate
-        onSubmit={form.handleSubmit((values) => change.mutate(values))}
-      >
+      <Form onSubmit={form.handleSubmit((values) => change.mutate(values))}>
         <NameFields form={form} />
         <ReachFields form={form} />
         {change.isError && <ErrorNotice error={change.error} />}
@@ -55,7 +51,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
             {common('save')}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,6 +1,7 @@
 import { Controller, type UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
-import { FieldGroup, TextArea, TextField } from '../../ui/field.tsx'
+import { FieldGroup, RadioField, TextArea, TextField } from '../../ui/field.tsx'
+import { FieldPair } from '../../ui/form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
 import type { KeyValues } from './key-values.ts'
 import styles from './keys.module.css'
@@ -40,14 +41,8 @@ export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> 
     <>
       <FieldGroup label={t('agents')} error={agentsError?.message}>
         <div className={styles.options}>
-          <label className={styles.radio}>
-            <input type="radio" value="all" {...register('agents')} />
-            {t('allAgents')}
-          </label>
-          <label className={styles.radio}>
-            <input type="radio" value="some" {...register('agents')} />
-            {t('someAgents')}
-          </label>
+          <RadioField label={t('allAgents')} value="all" {...register('agents')} />
+          <RadioField label={t('someAgents')} value="some" {...register('agents')} />
           {watch('agents') === 'some' && (
             <Controller
               control={control}
@@ -59,10 +54,10 @@ export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> 
       </FieldGroup>
       <FieldGroup label={t('limits')} error={limitsError?.message}>
         <p className={styles.hint}>{t('limitsHint')}</p>
-        <div className={styles.pair}>
+        <FieldPair>
           <TextField label={t('chatPerMinute')} type="number" min={1} {...register('chat_per_minute')} />
           <TextField label={t('uploadPerMinute')} type="number" min={1} {...register('upload_per_minute')} />
-        </div>
+        </FieldPair>
       </FieldGroup>
     </>
   )

@@ -6,13 +6,13 @@ import { KeyDocument, type KeyFieldsFragment } from '../../generated/graphql.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
+import { Cards } from '../../ui/card.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { EditKey } from './edit-key.tsx'
 import { KeyFacts } from './key-facts.tsx'
 import { mayChange } from './key-state.ts'
 import { KeyUse } from './key-use.tsx'
-import styles from './keys.module.css'
 import { RevokeKey } from './revoke-key.tsx'
 
 const route = getRouteApi('/shell/keys/$id')
@@ -56,10 +56,10 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyFieldsFragment }) {
       }
     >
       {!isMine && <Notice tone="info">{t('notYours')}</Notice>}
-      <div className={styles.cards}>
+      <Cards>
         <KeyFacts apiKey={apiKey} />
         <KeyUse apiKey={apiKey} mayReset={isMine} />
-      </div>
+      </Cards>
       {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
       <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />
     </Page>

@@ -10,7 +10,7 @@ import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
 import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
-import { numeric, Table } from '../../ui/table.tsx'
+import { numeric, Table, time } from '../../ui/table.tsx'
 import { KeyBadge } from './key-badge.tsx'
 import styles from './keys.module.css'
 
@@ -92,10 +92,8 @@ function KeyRow({ apiKey, showOwner }: { readonly apiKey: KeyFieldsFragment; rea
       <td className={numeric}>{formats.count(usage.callsToday)}</td>
       <td className={numeric}>{formats.count(usage.callsThisMonth)}</td>
       <td className={numeric}>{formats.count(usage.totalCalls)}</td>
-      <td className={styles.time}>
-        {usage.lastUsedAt === null ? t('never') : formats.dateTime(usage.lastUsedAt)}
-      </td>
-      <td className={styles.time}>{formats.date(apiKey.expiresAt)}</td>
+      <td className={time}>{usage.lastUsedAt === null ? t('never') : formats.dateTime(usage.lastUsedAt)}</td>
+      <td className={time}>{formats.date(apiKey.expiresAt)}</td>
       {showOwner && <td>{apiKey.owner?.username}</td>}
     </tr>
   )

@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl'
 import { useUserChoices } from '../../choose/use-choices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { CheckField, FieldGroup, SelectField, TextField } from '../../ui/field.tsx'
+import { FieldPair } from '../../ui/form.tsx'
 import { dayOf, LIFETIMES_DAYS, type NewKeyValues } from './key-values.ts'
 import styles from './keys.module.css'
 
@@ -40,7 +41,7 @@ export function ExpiryFields({ form }: FieldsProps) {
   const { register, watch, formState } = form
   const isDate = watch('lifetime') === 'date'
   return (
-    <div className={styles.pair}>
+    <FieldPair>
       <SelectField
         label={t('expiry')}
         error={isDate ? undefined : formState.errors.expires_at?.message}
@@ -62,7 +63,7 @@ export function ExpiryFields({ form }: FieldsProps) {
           {...register('expires_at')}
         />
       )}
-    </div>
+    </FieldPair>
   )
 }
 

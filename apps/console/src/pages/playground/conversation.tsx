@@ -1,6 +1,7 @@
 import { ArrowDown, MessagesSquare } from 'lucide-react'
 import { useTranslations } from 'use-intl'
 import { IconButton } from '../../ui/button.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import type { Agent } from '../agents/agent-card.tsx'
 import type { ChatSession, Turn } from './chat-session.ts'
 import styles from './playground.module.css'
@@ -24,9 +25,9 @@ export function Conversation({ agent, app, session, turns }: ConversationProps) 
       <div className={styles.log} ref={box} onScroll={onScroll} role="log" aria-label={t('log')} tabIndex={0}>
         {turns.length === 0 ? (
           <div className={styles.empty}>
-            <MessagesSquare aria-hidden />
-            <strong>{t('empty', { name: agent.name })}</strong>
-            <p>{t('emptyHint')}</p>
+            <Empty title={t('empty', { name: agent.name })} icon={<MessagesSquare aria-hidden />}>
+              <p>{t('emptyHint')}</p>
+            </Empty>
           </div>
         ) : (
           turns.map((turn) => (

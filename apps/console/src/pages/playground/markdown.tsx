@@ -113,9 +113,10 @@ function CodeBlock({ code }: { readonly code: string }) {
 function Table({ children }: { readonly children: ReactNode }) {
   const t = useTranslations('playground')
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a region only if it can have the focus.
-    <section className={styles.table} aria-label={t('table')} tabIndex={0}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a box only if it can have the focus.
+    // biome-ignore lint/a11y/useSemanticElements: a region would be a landmark, and a reply may have many tables.
+    <div role="group" className={styles.table} aria-label={t('table')} tabIndex={0}>
       <table>{children}</table>
-    </section>
+    </div>
   )
 }

@@ -8,12 +8,12 @@ import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ErrorNotice, useErrorText } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RoleAndQuota, type RoleAndQuotaValues } from './role-and-quota.tsx'
 import { USERS_KEY } from './user-record.ts'
-import styles from './users-page.module.css'
 
 interface Values extends RoleAndQuotaValues {
   readonly username: string
@@ -55,7 +55,7 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
   const { errors } = formState
   return (
     <Dialog title={t('create')} isOpen onClose={onClose}>
-      <form className={styles.form} noValidate onSubmit={handleSubmit((values) => create.mutate(values))}>
+      <Form onSubmit={handleSubmit((values) => create.mutate(values))}>
         {create.isError && !isTaken(create.error) && <ErrorNotice error={create.error} />}
         <TextField
           label={t('username')}
@@ -79,7 +79,7 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
             {t('create')}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -7,11 +7,11 @@ import { UpdateUser } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ErrorNotice, useErrorText } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { RoleAndQuota, type RoleAndQuotaValues } from './role-and-quota.tsx'
 import { lowerCase, USERS_KEY, type UserRecord } from './user-record.ts'
-import styles from './users-page.module.css'
 
 /** An emptied number becomes no number, which the schema refuses. */
 const toBody = ({ max_api_calls, ...values }: RoleAndQuotaValues) => ({
@@ -50,7 +50,7 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
   const { errors } = formState
   return (
     <Dialog title={t('editUser', { username })} isOpen onClose={onClose}>
-      <form className={styles.form} noValidate onSubmit={handleSubmit((values) => change.mutate(values))}>
+      <Form onSubmit={handleSubmit((values) => change.mutate(values))}>
         {change.isError && !isLastAdmin(change.error) && <ErrorNotice error={change.error} />}
         <RoleAndQuota register={register} errors={errors} />
         <Actions>
@@ -59,7 +59,7 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
             {common('save')}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -7,11 +7,11 @@ import { client, sessions } from '../../session/gateway.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Actions, Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { PasswordField } from './password-field.tsx'
 import { USERS_KEY, type UserRecord } from './user-record.ts'
-import styles from './users-page.module.css'
 
 interface Values {
   readonly password: string
@@ -43,7 +43,7 @@ export function PasswordDialog({ user, onClose }: { readonly user: UserRecord; o
   })
   return (
     <Dialog title={t('setPasswordOf', { username })} isOpen onClose={onClose}>
-      <form className={styles.form} noValidate onSubmit={handleSubmit((values) => change.mutate(values))}>
+      <Form onSubmit={handleSubmit((values) => change.mutate(values))}>
         {change.isError && <ErrorNotice error={change.error} />}
         <Notice tone="warn">{t(isSelf ? 'endsOwnSessions' : 'endsSessions')}</Notice>
         <PasswordField
@@ -58,7 +58,7 @@ export function PasswordDialog({ user, onClose }: { readonly user: UserRecord; o
             {t('setPassword')}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,8 +1,8 @@
 import type { FieldErrors, UseFormRegister } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { FieldPair } from '../../ui/form.tsx'
 import { PERIODS, ROLES } from './user-record.ts'
-import styles from './users-page.module.css'
 
 export interface RoleAndQuotaValues {
   readonly role: (typeof ROLES)[number]
@@ -32,7 +32,7 @@ export function RoleAndQuota<Values extends RoleAndQuotaValues>(form: RoleAndQuo
           </option>
         ))}
       </SelectField>
-      <div className={styles.pair}>
+      <FieldPair>
         <TextField
           label={t('maxCalls')}
           hint={quotaHint}
@@ -49,7 +49,7 @@ export function RoleAndQuota<Values extends RoleAndQuotaValues>(form: RoleAndQuo
             </option>
           ))}
         </SelectField>
-      </div>
+      </FieldPair>
     </>
   )
 }

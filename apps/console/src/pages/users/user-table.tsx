@@ -3,7 +3,7 @@ import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
-import { Table } from '../../ui/table.tsx'
+import { Table, time } from '../../ui/table.tsx'
 import { lowerCase, type UserAction, type UserRecord } from './user-record.ts'
 import styles from './users-page.module.css'
 
@@ -59,7 +59,7 @@ function UserRow({ user, onAction }: { readonly user: UserRecord; onAction(actio
       <td>
         <QuotaUse user={user} />
       </td>
-      <td className={styles.time}>
+      <td className={time}>
         {user.lastLogin === null ? t('neverLoggedIn') : formats.dateTime(user.lastLogin)}
       </td>
       <td>
