@@ -22,6 +22,8 @@ interface TimeChartProps extends Pick<PlotProps, 'onDrawn'> {
   readonly end: string
 }
 
+type PointedAt = NonNullable<Parameters<PlotProps['onPoint']>[0]> & { readonly data: ChartData }
+
 const HEIGHT = 240
 
 /** A chart over time: stacked bars or lines, a legend, and the values under the pointer. */
@@ -36,7 +38,8 @@ export function TimeChart({
 }: TimeChartProps) {
   const buckets = useBucketFormat(data.granularity, data.zone)
   const Plot = usePlot()
-  const [point, setPoint] = useState<Parameters<PlotProps['onPoint']>[0]>()
+  // With its data, because a report with fewer buckets may arrive while the pointer rests on the chart.
+  const [point, setPoint] = useState<PointedAt>()
   const { starts } = data
   return (
     <div className={styles.chart}>
@@ -46,11 +49,11 @@ export function TimeChart({
           <Plot
             {...{ data, buckets, formatAxis, onDrawn }}
             height={HEIGHT}
-            onPoint={setPoint}
+            onPoint={(at) => setPoint(at && { ...at, data })}
             onSelect={onZoom && ((first, last) => onZoom(starts[first] ?? '', starts[last + 1] ?? end))}
           />
         )}
-        {point !== undefined && <Tooltip {...{ data, buckets, format, point }} />}
+        {point?.data === data && <Tooltip {...{ data, buckets, format, point }} />}
       </div>
     </div>
   )
