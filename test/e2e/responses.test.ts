@@ -67,6 +67,10 @@ describe('with one gateway', () => {
       expect(await refusal({ previous_response_id: previous, user: 'bob' })).toEqual(notFound)
       expect(await refusal({ previous_response_id: previous, model: 'hiagent' })).toEqual(notFound)
       expect(await refusal({ input: reference })).toEqual([400, 'previous_response_not_found', 'input[0].id'])
+      const { body: other } = await respond(system.api, system.key, { model })
+      expect(await refusal({ input: reference, previous_response_id: other.id })).toEqual([
+        ...[400, 'previous_response_not_found', 'input[0].id'],
+      ])
       expect(await refusal({ previous_response_id: previous }, { 'x-conversation-id': 'other' })).toEqual([
         ...[400, 'invalid_request', 'previous_response_id'],
       ])
@@ -101,6 +105,35 @@ describe('with one gateway', () => {
     expect(await next(`resp_${callId}`)).toEqual(notFound)
   })
 
+  test.each(['fastgpt', 'dify', 'openai'])(
+    '%s: of several that continue one response at once, one is answered',
+    async (agent) => {
+      const model = agent === 'fastgpt' ? 'fastgpt/app-1' : agent
+      for (let round = 0; round < 4; round += 1) {
+        const { id } = (await respond(system.api, system.key, { model })).body
+        const next = () => respond(system.api, system.key, { model, previous_response_id: id })
+        const statuses = (await Promise.all([next(), next(), next()])).map(({ status }) => status)
+        expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+        expect(statuses.every((status) => [200, 400, 409].includes(status))).toBe(true)
+      }
+    },
+  )
+
+  test('a response that still runs is not continued', async () => {
+    const stop = new AbortController()
+    const response = await fetch(`${system.gateway.url}/api/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${system.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'dify', input: 'sandbox:silence Hello', stream: true }),
+      signal: stop.signal,
+    })
+    const begin = await readerOf(response).until(/output_text\.delta/)
+    const previous_response_id = /"id":"(resp_[^"]+)"/.exec(begin)?.[1] ?? ''
+    const next = await respond(system.api, system.key, { model: 'dify', previous_response_id })
+    expect(errorOf(next)).toEqual([409, 'conversation_busy', null])
+    stop.abort()
+  })
+
   test('a failed turn can be repeated at once', async () => {
     const model = 'openai'
     const { id } = (await respond(system.api, system.key, { model })).body
@@ -118,6 +151,13 @@ describe('with one gateway', () => {
       { model: 'dify', tools: [{ type: 'function', name: 'f', parameters: {} }] },
       { model: 'dify', text: { format: { type: 'json_object' } } },
       { model: 'dify', background: true },
+      {
+        model: 'dify',
+        input: [
+          { role: 'user', content: 'Hello' },
+          { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        ],
+      },
       { model: 'dify', previous_response_id: 'resp_none' },
       { model: 'openai', input: [{ type: 'function_call_output', call_id: 'c', output: '1' }] },
     ]) {

@@ -170,6 +170,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
   'X-Call-Id',
   'X-Conversation-Id',
+  'X-Dropped-Tools',
   'X-Should-Retry',
   'RateLimit',
   'RateLimit-Policy',

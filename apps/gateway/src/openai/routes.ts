@@ -135,7 +135,7 @@ function chatCall(
     variables: {},
     messages: callMessages(body),
     parameters: passedParameters(body),
-    unsupported: unsupportedParameters(body),
+    unsupported: unsupportedParameters(body).map((name) => [name]),
   }
 }
 

@@ -50,13 +50,13 @@ export interface ChatCall {
    * before then stand for what the messages repeat of them.
    */
   readonly keepsTurn?: boolean
-  /** The earlier call whose conversation goes on. */
-  readonly continued?: Continued | undefined
-  /** Parameters of the request that are supported only by agents that take the message array as it is. */
-  readonly unsupported?: readonly string[]
+  /** Earlier calls of one conversation, which goes on after the last of them. */
+  readonly continued?: readonly Continued[]
+  /** Fields of the request that are supported only by agents that take the message array as it is. */
+  readonly unsupported?: readonly FieldPath[]
 }
 
-/** An earlier call whose conversation a call continues, and the field that names it. */
+/** An earlier call of a conversation that a call continues, and the field that names it. */
 export interface Continued {
   readonly callId: string
   readonly field: FieldPath
@@ -71,6 +71,8 @@ export interface ResolvedCall extends ChatCall {
   readonly app: AgentApp | undefined
   /** The app as the ledger and the metrics record it: text of the caller's choosing only if the platform uses it. */
   readonly ledgerApp: string
+  /** Whether the agent gets all messages of the request; otherwise it gets the query and the files alone. */
+  readonly sendsMessages: boolean
   /** The client's id of the conversation; empty if the call starts a new one. */
   readonly clientConversationId: string
   /** Whether files must be looked up or sent by the gateway: URLs that it issued, or files that the request carries. */
@@ -147,12 +149,12 @@ function conversationOf({ chatId, conversationId }: ChatCall, byConversationId: 
   return isBlank(id) ? '' : id
 }
 
-type FileFields = Pick<ResolvedCall, 'fileFields'>
+type Derived = Pick<ResolvedCall, 'fileFields' | 'sendsMessages'>
 
 /** Derives the query and the files for the platform if the call carries messages instead of one query. */
-function withPrompt(raw: ChatCall, agent: Agent, rules: FileRules): ChatCall & FileFields {
-  const { messages, unsupported = [] } = raw
-  const call = { ...raw, fileFields: raw.files.map((_, index) => ['files', index]) }
+function withPrompt(raw: ChatCall, agent: Agent, rules: FileRules): ChatCall & Derived {
+  const { messages, unsupported = [], continued = [] } = raw
+  const call = { ...raw, sendsMessages: false, fileFields: raw.files.map((_, index) => ['files', index]) }
   if (messages === undefined) {
     if (isBlank(call.query)) refuseField(['query'], 'expected a string that is not blank.')
     return call
@@ -160,18 +162,21 @@ function withPrompt(raw: ChatCall, agent: Agent, rules: FileRules): ChatCall & F
   requireMessages(messages)
   if (agent.adapter.context(agent) === 'gateway') {
     requirePublicTools(call.parameters?.tools)
-    return { ...call, messages: publicMessages(messages, rules) }
+    return { ...call, sendsMessages: true, messages: publicMessages(messages, rules) }
   }
-  const [name] = unsupported
-  if (name !== undefined) {
-    refuseField([name], `agent ${agent.id} does not support it; expected it to be left out.`)
+  const [field] = unsupported
+  if (field !== undefined) {
+    refuseField(field, `agent ${agent.id} does not support it; expected it to be left out.`)
   }
-  const { query, files } =
-    isBlank(call.conversationId) && call.continued === undefined
-      ? wholePrompt(messages, rules)
-      : lastUserPrompt(messages, rules)
+  const hasMemory = agent.adapter.context(agent) !== 'none'
+  const sendsMessages = !hasMemory || (isBlank(call.conversationId) && continued.length === 0)
+  const { query, files } = sendsMessages ? wholePrompt(messages, rules) : lastUserPrompt(messages, rules)
   if (isBlank(query)) refuseField(['messages'], 'expected a user message that is not blank.')
-  return { ...call, query, files: files.map(({ file }) => file), fileFields: files.map(({ field }) => field) }
+  return {
+    ...{ ...call, sendsMessages, query },
+    files: files.map(({ file }) => file),
+    fileFields: files.map(({ field }) => field),
+  }
 }
 
 /**
@@ -263,7 +268,7 @@ function requirePlainId(field: string, id: string): void {
 /** The C0 and C1 control characters and DEL, which would break headers, log lines and database texts. */
 const CONTROL = /\p{Cc}/u
 
-function requireFiles({ files, fileFields }: ChatCall & FileFields, { isIssued }: FileRules): void {
+function requireFiles({ files, fileFields }: ChatCall & Derived, { isIssued }: FileRules): void {
   if (files.length > FILES_MAX) {
     refuseField(['files'], `expected at most ${FILES_MAX} URLs.`)
   }

@@ -10,24 +10,34 @@ export interface ContinuationDeps {
 }
 
 /**
- * Finds the conversation of an earlier call. It is known from the admission of that call on, at every replica. Only its
- * owner, end user, agent and app continue it, and only after its latest call, since no platform can answer from an older
- * state. Where the gateway keeps the turns, they are that state: a call that kept none cannot be continued, and makes no
- * earlier one older. So a client may still refer to the answer before while it works through calls of functions.
+ * Finds the conversation of earlier calls, which goes on after the last of them; the others must belong to it. It is known
+ * from the admission of that call on, at every replica. Only its owner, end user, agent and app continue it, and only after
+ * its latest call, since no platform can answer from an older state. Where the gateway keeps the turns, they are that state:
+ * a call that kept none cannot be continued, and makes no earlier one older. So a client may still refer to the answer before
+ * while it works through calls of functions.
  *
+ * Before its admission a call does not know of others that continue the same one at once, so it asks a second time after it:
+ * all of them then see each other, the first one waits, and the others give way.
+ *
+ * @param admittedAs - the id of the call after its admission
  * @returns the client's id of the conversation
- * @throws Problem `previous_response_not_found`; `invalid_request` if the call names another conversation as well
+ * @throws Problem `previous_response_not_found`, `conversation_busy`; `invalid_request` if the call names another conversation as well
  */
 export async function continuedConversation(
   { sql, derivedIds }: ContinuationDeps,
   call: ResolvedCall,
   ownerId: string,
-  { callId, field }: Continued,
+  continued: readonly Continued[],
+  admittedAs?: string,
 ): Promise<string> {
-  const isKeptHere = call.adapter.context(call.target) === 'gateway'
+  const { callId, field } = last(continued)
+  const context = call.adapter.context(call.target)
+  const isKeptHere = context === 'gateway'
   const scope = [ownerId, call.target.id, call.ledgerApp, call.endUser]
-  const row = await lookUntilSettled(sql, [callId, ...scope], isKeptHere)
   const refuse = (detail: string) => fail('previous_response_not_found', { field, detail })
+  if (context === 'none')
+    return refuse(`agent ${call.target.id} remembers nothing; expected the whole conversation as input.`)
+  const row = await lookUntilSettled(sql, [callId, ...scope, admittedAs ?? null], isKeptHere)
   if (row === undefined) return refuse('expected the id of a response to this user, from the same model.')
   if (row.has_failed) return refuse('this response failed; expected the one before it.')
   if (row.is_older && !isKeptHere) return refuse(GONE_ON)
@@ -38,6 +48,7 @@ export async function continuedConversation(
       detail: 'expected a response of the conversation that the request names.',
     })
   }
+  await requireSameConversation(sql, [...scope, row.conversation], continued)
   if (isKeptHere) {
     const key = derivedIds.conversationKey([
       ...[ownerId, call.endUser, call.target.id, call.ledgerApp],
@@ -51,44 +62,85 @@ export async function continuedConversation(
   return row.conversation
 }
 
-/** A later call that has ended is settled a moment after its client knows, and a client may repeat a failed one at once. */
+/**
+ * A call that has ended is settled a moment after its client knows. The call itself may go on at once, or have failed; a
+ * later one may be repeated at once because it has failed.
+ */
 async function lookUntilSettled(
   sql: Sql,
   values: readonly unknown[],
   isKeptHere: boolean,
 ): Promise<EarlierCall | undefined> {
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
+  for (const waitMs of LOOK_AGAIN_MS) {
     const [row] = await sql.query<EarlierCall>(FIND, values)
-    if (row?.is_running !== true || (row.is_older && !isKeptHere)) return row
-    await sleep(LOOK_AGAIN_MS)
+    if (row === undefined || (row.is_older && !isKeptHere)) return row
+    if (!row.is_open && !row.is_running) return row
+    if (row.is_second) break
+    await sleep(waitMs)
   }
   throw new Problem('conversation_busy')
 }
 
+async function requireSameConversation(
+  sql: Sql,
+  scope: readonly unknown[],
+  continued: readonly Continued[],
+): Promise<void> {
+  const named = new Map(continued.map(({ callId, field }) => [callId, field]))
+  if (named.size < 2) return
+  const found = await sql.query<{ readonly id: string }>(FIND_OTHERS, [
+    ...scope,
+    JSON.stringify([...named.keys()]),
+  ])
+  for (const { id } of found) named.delete(id)
+  for (const [, field] of named) {
+    fail('previous_response_not_found', { field, detail: 'expected a response of the same conversation.' })
+  }
+}
+
+function last(continued: readonly Continued[]): Continued {
+  const found = continued.at(-1)
+  if (found === undefined) throw new Error('no earlier call to continue')
+  return found
+}
+
 const GONE_ON = 'the conversation has gone on since this response; expected its latest one.'
-const LOOKS_MAX = 20
-const LOOK_AGAIN_MS = 100
+/** Settlements are written every 20 ms or so. */
+const LOOK_AGAIN_MS = [20, 30, 50, 100, 200, 400, 600, 600]
 
 interface EarlierCall {
   readonly conversation: string
+  /** Whether the call still runs, or is being settled. */
+  readonly is_open: boolean
   readonly has_failed: boolean
   readonly is_older: boolean
-  /** Whether a later call of the conversation runs. */
+  /** Whether a later call of the conversation is open. */
   readonly is_running: boolean
+  /** Whether such a call was there before this one. */
+  readonly is_second: boolean
 }
 
-/** `$1` call, `$2` owner, `$3` agent, `$4` app, `$5` end user. A call without an outcome still runs, or is being settled. */
+/** `$1` call, `$2` owner, `$3` agent, `$4` app, `$5` end user, `$6` the call that asks, once it has been admitted. */
 const FIND = `
-SELECT c.conversation, coalesce(c.outcome <> 'done', false) AS has_failed,
-  coalesce(later.are_done, false) AS is_older, coalesce(later.are_running, false) AS is_running
+SELECT c.conversation, c.outcome IS NULL AS is_open, coalesce(c.outcome <> 'done', false) AS has_failed,
+  coalesce(later.are_done, false) AS is_older, coalesce(later.are_running, false) AS is_running,
+  coalesce(later.are_before, false) AS is_second
 FROM calls c
 CROSS JOIN LATERAL (
-  SELECT bool_or(outcome = 'done') AS are_done, bool_or(outcome IS NULL) AS are_running
+  SELECT bool_or(outcome = 'done') AS are_done, bool_or(outcome IS NULL) AS are_running,
+    bool_or(outcome IS NULL AND later.id < $6::uuid) AS are_before
   FROM calls later
   WHERE later.owner_id = c.owner_id AND later.conversation = c.conversation AND later.id > c.id
     AND later.agent = c.agent AND later.app = c.app AND later.end_user = c.end_user
+    AND later.id IS DISTINCT FROM $6::uuid
 ) later
 WHERE c.id = $1::uuid AND c.owner_id = $2::uuid AND c.kind = 'chat' AND c.agent = $3 AND c.app = $4 AND c.end_user = $5`
+
+/** `$1` owner, `$2` agent, `$3` app, `$4` end user, `$5` conversation, `$6` calls. */
+const FIND_OTHERS = `
+SELECT id FROM calls
+WHERE id IN (SELECT value::uuid FROM json_array_elements_text($6::json))
+  AND owner_id = $1::uuid AND kind = 'chat' AND agent = $2 AND app = $3 AND end_user = $4 AND conversation = $5`
 
 /** The turn of a call, and those after it. */
 const FIND_TURNS = 'SELECT id FROM turns WHERE conversation = $1 AND id >= $2::uuid'

@@ -29,6 +29,8 @@ export interface Chat {
   readonly reasoning: boolean
   /** Whether the agent gets the parameters of the request, such as its tools. */
   readonly takesParameters: boolean
+  /** Whether the agent gets all messages of the request, its instructions included. */
+  readonly takesMessages: boolean
   /** Seconds since the epoch. */
   readonly created: number
   readonly events: ChatEvents
@@ -143,8 +145,8 @@ export function createChatService(deps: ChatDeps): ChatService {
     }
   }
 
-  /** The call in the conversation of the earlier one that it continues. */
-  async function inContinued(call: ResolvedCall, continued: Continued): Promise<ResolvedCall> {
+  /** The call in the conversation of the earlier ones that it continues. */
+  async function inContinued(call: ResolvedCall, continued: readonly Continued[]): Promise<ResolvedCall> {
     const caller = await deps.authenticate(call.credential, call.address)
     requireKey(caller)
     return {
@@ -169,7 +171,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         const keyHash = hashKey(call.credential)
         if (call.stream) closeStream = openStreams.open(keyHash)
         const callId = runtime.newId()
-        if (call.continued !== undefined) call = await inContinued(call, call.continued)
+        if (call.continued?.length) call = await inContinued(call, call.continued)
         const conversationId = call.clientConversationId || runtime.newId()
         const admitted = await admission.admit(
           admissionOf(call, { callId, keyHash, conversationId }),
@@ -178,14 +180,20 @@ export function createChatService(deps: ChatDeps): ChatService {
         return {
           callId,
           conversationId,
-          model: call.adapter.modelOf?.({ agent: call.target, app: call.app }) ?? call.target.id,
+          model: modelOf(call),
           reasoning: call.target.reasoning,
           takesParameters: call.adapter.context(call.target) === 'gateway',
+          takesMessages: call.sendsMessages,
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
             keyId: admitted.keyId,
-            open: (ending) => openTurn(deps, { call, callId, admitted, conversationId, ...ending }),
+            open(ending) {
+              const enter = () => openTurn(deps, { call, callId, admitted, conversationId, ...ending })
+              const { continued = [] } = call
+              if (continued.length === 0) return enter()
+              return continuedConversation(deps, call, admitted.ownerId, continued, callId).then(enter)
+            },
             signal,
             closeStream,
           }),
@@ -223,6 +231,11 @@ function withForm(error: unknown, credential: string): unknown {
   if (!(error instanceof Problem) || error.reason !== 'key_unknown') return error
   const reason = keyFormatProblem(credential)
   return reason === undefined ? error : new Problem(reason, { cause: error })
+}
+
+/** Until the platform names its model: that of the entry, or else what the request calls the agent. */
+function modelOf({ adapter, target, app, model, isAgentInModel }: ResolvedCall): string {
+  return adapter.modelOf?.({ agent: target, app }) ?? (isAgentInModel && model ? model : target.id)
 }
 
 interface Beginning extends Pick<RunOptions, 'open'> {

@@ -5,7 +5,7 @@ import { chatOf } from '#core/chat/chat.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { collectResponse, ResponseEncoder, type ResponseOptions } from './encoder.ts'
 import { readRequest } from './request.ts'
-import { echoOf } from './response.ts'
+import { echoOf, responseHead } from './response.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: events have the shapes that the expectations state.
 type Any = any
@@ -74,6 +74,20 @@ test('the response repeats all of the fields that Open Responses requires', () =
   )
 })
 
+test('what the agent did not get is not repeated', () => {
+  const body = { ...BODY, instructions: 'Be kind.', text: { verbosity: 'low', format: null } }
+  const headOf = (more: object) =>
+    responseHead(chatOf([], more), echoOf(body as never, readRequest(body as never), ''))
+  expect(headOf({ takesParameters: true })).toMatchObject({
+    instructions: 'Be kind.',
+    text: { format: { type: 'text' }, verbosity: 'low' },
+  })
+  expect(headOf({ takesMessages: false })).toMatchObject({
+    instructions: null,
+    text: { format: { type: 'text' } },
+  })
+})
+
 test('an empty reply is one empty message', () => {
   expect(streamOf([END]).events.at(-1).response.output).toMatchObject([{ content: [{ text: '' }] }])
 })
@@ -88,6 +102,17 @@ test('beside calls of functions an empty message has an id of its own, which lea
     `msg_${CALL_ID}.empty`,
     `fc_${CALL_ID}_0`,
   ])
+})
+
+test('the last call of a function in an answer that was cut is incomplete', () => {
+  const { events } = streamOf([
+    { type: 'tool_calls', delta: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] },
+    { type: 'tool_calls', delta: [{ index: 1, id: 'b', function: { name: 'f', arguments: '{"a' } }] },
+    { type: 'end', reason: 'length' },
+  ])
+  const statuses = events.at(-1).response.output.map(({ status }: Any) => status)
+  expect(statuses).toEqual(['incomplete', 'completed', 'incomplete'])
+  expect(events.at(-2)).toMatchObject({ type: 'response.output_item.done', item: { status: 'incomplete' } })
 })
 
 test('text after reasoning after text begins a new item, and calls of functions come whole at the end', () => {
@@ -155,8 +180,10 @@ describe('a failure', () => {
     expect(error.message).toBe(error.error.message)
     expect(response).toMatchObject({
       type: 'response.failed',
-      response: { status: 'failed', completed_at: null, error: { code: 'server_error' } },
+      // What has no end is no item of the response.
+      response: { status: 'failed', completed_at: null, error: { code: 'server_error' }, output: [] },
     })
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
     expect(isDone).toBe(false)
   })
 
@@ -169,7 +196,10 @@ describe('a failure', () => {
     ['agent_rejected_input', 'invalid_prompt'],
     ['agent_rate_limited', 'rate_limit_exceeded'],
   ])('%s has the code %s, by which clients decide about repeating', (reason, code) => {
-    expect(failed(reason, []).events.at(-1).response.error.code).toBe(code)
+    const [error, { response }] = failed(reason, []).events.slice(-2)
+    expect(response.error.code).toBe(code)
+    expect(error).toMatchObject({ code: reason, error: { code: reason } })
+    expect(error.error.type === 'insufficient_quota').toBe(code === 'insufficient_quota')
   })
 })
 

@@ -29,6 +29,8 @@ interface OpenItem {
   text: string
 }
 
+type ItemStatus = 'completed' | 'incomplete'
+
 /** Writes the events of a response, and collects the response on the way. */
 export class ResponseEncoder implements ChunkEncoder {
   readonly #chat: Chat
@@ -92,12 +94,16 @@ export class ResponseEncoder implements ChunkEncoder {
   fail(problem: Problem): string {
     const { error } = openAiError(problem)
     const { message, code } = error
+    const failure = failureCode(problem.reason)
+    // Some clients repeat what fails for any other type, although a used-up quota would be used up again.
+    const type = failure === 'insufficient_quota' ? failure : error.type
     const start = this.#start()
-    this.#close('incomplete')
-    const failed = this.#responseOf('failed', { error: { code: failureCode(problem.reason), message } })
+    // The item that is being written has no end, so it is no part of the response.
+    this.#open = undefined
+    const failed = this.#responseOf('failed', { error: { code: failure, message } })
     return (
       start +
-      this.#event('error', { code, message, param: null, error }) +
+      this.#event('error', { code, message, param: null, error: { ...error, type } }) +
       this.#event('response.failed', { response: failed })
     )
   }
@@ -163,7 +169,7 @@ export class ResponseEncoder implements ChunkEncoder {
   }
 
   /** Ends the open item, with the status of a message that was cut. */
-  #close(status: 'completed' | 'incomplete' = 'completed'): string {
+  #close(status: ItemStatus = 'completed'): string {
     const open = this.#open
     if (open === undefined) return ''
     this.#open = undefined
@@ -193,11 +199,17 @@ export class ResponseEncoder implements ChunkEncoder {
   }
 
   /** The calls come whole at the end: platforms may mix their fragments, and clients act on whole calls only. */
-  #functionCalls(): string {
-    return this.#toolCalls.list.map((call, number) => this.#functionCall(call, number)).join('')
+  #functionCalls(status: ItemStatus): string {
+    const calls = this.#toolCalls.list
+    // Where the answer was cut, its last call may have been.
+    return calls
+      .map((call, number) =>
+        this.#functionCall(call, number, number === calls.length - 1 ? status : 'completed'),
+      )
+      .join('')
   }
 
-  #functionCall(call: JsonObject, number: number): string {
+  #functionCall(call: JsonObject, number: number, status: ItemStatus): string {
     const { name = '', arguments: args = '' } = objectOf(call.function)
     const id = `fc_${this.#chat.callId}_${number}`
     const index = this.#output.length
@@ -208,7 +220,7 @@ export class ResponseEncoder implements ChunkEncoder {
       call_id: call.id ?? id,
       name,
       arguments: args,
-      status: 'completed',
+      status,
     }
     this.#output.push(item)
     const added = { ...item, arguments: '', status: 'in_progress' }
@@ -225,7 +237,10 @@ export class ResponseEncoder implements ChunkEncoder {
     const status = why === undefined ? 'completed' : 'incomplete'
     const isEmpty = this.#open?.kind !== 'message' && this.#items.message === 0
     const text =
-      this.#start() + (isEmpty ? this.#emptyMessage() : '') + this.#close(status) + this.#functionCalls()
+      this.#start() +
+      (isEmpty ? this.#emptyMessage() : '') +
+      this.#close(status) +
+      this.#functionCalls(status)
     this.#response = this.#responseOf(status, {
       completed_at: Math.max(Math.floor(Date.now() / 1000), this.#chat.created),
       incomplete_details: why === undefined ? null : { reason: why },

@@ -1,5 +1,6 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
+import type { Continued } from '#core/chat/chat-call.ts'
 import type { FieldPath } from '#core/field-path.ts'
 import { inBody, RequestProblem } from '#http/field-place.ts'
 
@@ -8,8 +9,10 @@ export interface Input {
   readonly messages: readonly CallMessage[]
   /** The field of each message, since items and messages are not one to one. */
   readonly fields: readonly FieldPath[]
-  /** The call whose answer the last reference to an item of ours names. */
-  readonly referenced: { readonly callId: string; readonly field: FieldPath } | undefined
+  /** The calls whose answers references to items of ours name, in their order, each once. */
+  readonly referenced: readonly Continued[]
+  /** The first message that only agents understand that call functions. */
+  readonly firstOfFunctions: number | undefined
 }
 
 /** Items of clients' histories that no agent needs. */
@@ -20,6 +23,8 @@ const SKIPPED: ReadonlySet<unknown> = new Set([
   'computer_call',
   'code_interpreter_call',
 ])
+/** Each of them is looked up. */
+const REFERENCES_MAX = 1_000
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const MESSAGE_ID = new RegExp(`^msg_(${UUID})(?:\\.\\d+)?$`)
@@ -48,10 +53,19 @@ export function readInput(input: unknown, instructions: string | null | undefine
 class InputReader implements Input {
   readonly messages: CallMessage[] = []
   readonly fields: FieldPath[] = []
-  referenced: Input['referenced']
+  readonly #referenced = new Map<string, Continued>()
   readonly #calls = new Set<unknown>()
   /** The tool calls of the message that the last item belongs to. */
   #openCalls: JsonObject[] | undefined
+
+  get referenced(): readonly Continued[] {
+    return [...this.#referenced.values()]
+  }
+
+  get firstOfFunctions(): number | undefined {
+    const index = this.messages.findIndex(({ extra }) => extra !== undefined)
+    return index === -1 ? undefined : index
+  }
 
   add(message: CallMessage, field: FieldPath): void {
     this.#openCalls = undefined
@@ -60,7 +74,7 @@ class InputReader implements Input {
   }
 
   read(item: JsonObject, field: FieldPath): void {
-    const { type = 'message' } = item
+    const type = isGiven(item.type) ? item.type : untypedOf(item)
     if (type === 'message') this.#message(item, field)
     else if (type === 'function_call') this.#call(item, field)
     else if (type === 'function_call_output') this.#output(item, field)
@@ -110,11 +124,19 @@ class InputReader implements Input {
     const callId = MESSAGE_ID.exec(text)?.[1]
     if (callId === undefined) refuse([...field, 'id'], 'expected the id of a message of an earlier response.')
     this.#openCalls = undefined
-    this.referenced = { callId, field: [...field, 'id'] }
+    if (this.#referenced.size >= REFERENCES_MAX)
+      refuse(field, `expected references to at most ${REFERENCES_MAX} responses.`)
+    this.#referenced.delete(callId)
+    this.#referenced.set(callId, { callId, field: [...field, 'id'] })
     // What precedes it is part of the conversation that the reference leads to.
     this.messages.splice(0, this.messages.length, ...this.messages.filter(isInstruction))
     this.fields.splice(0, this.fields.length, ...this.messages.map((): FieldPath => ['input']))
   }
+}
+
+/** Both messages and references may omit their type. */
+function untypedOf({ role, id }: JsonObject): string {
+  return !isGiven(role) && isGiven(id) ? 'item_reference' : 'message'
 }
 
 function isInstruction({ role }: CallMessage): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conversationOf, readRequest } from './request.ts'
+import { conversationOf, readRequest, withoutEmpty } from './request.ts'
 import type { ResponseRequest } from './schemas.ts'
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057'
@@ -86,11 +86,19 @@ test('a reference to our last answer stands for everything before it', () => {
     { role: 'system', content: 's' },
     { role: 'user', content: 'second' },
   ])
-  expect(continued).toEqual({ callId: ID, field: ['input', 2, 'id'] })
-  expect(read({ previous_response_id: `resp_${ID}` }).continued).toEqual({
-    callId: ID,
-    field: ['previousResponseId'],
-  })
+  expect(continued).toEqual([{ callId: ID, field: ['input', 2, 'id'] }])
+  expect(read({ previous_response_id: `resp_${ID}` }).continued).toEqual([
+    { callId: ID, field: ['previousResponseId'] },
+  ])
+})
+
+test('every response that is referred to is named once, and the last one is continued', () => {
+  const other = ID.replace('0', '1')
+  const reference = (id: string) => ({ type: 'item_reference', id })
+  const input = [reference(`msg_${ID}`), reference(`msg_${other}`), reference(`msg_${ID}.1`)]
+  const namesOf = (more: object) => read(more).continued.map(({ callId }) => callId)
+  expect(namesOf({ input })).toEqual([other, ID])
+  expect(namesOf({ input: input.slice(0, 1), previous_response_id: `resp_${other}` })).toEqual([ID, other])
 })
 
 test('the conversation is named by the header, as a string, as an object or in the metadata, and only one is', () => {
@@ -134,14 +142,35 @@ test('parameters have the names of chat completions, and null and empty ones are
       tool_choice: { type: 'function', function: { name: 'f' } },
     },
     tools: { dropped: ['web_search', 'namespace'] },
-    unsupported: ['tools', 'text'],
+    unsupported: [['tools'], ['text']],
   })
   expect(
     read({ instructions: null, previous_response_id: '', text: {}, reasoning: {}, tools: [], include: null }),
-  ).toMatchObject({ parameters: {}, unsupported: [], continued: undefined })
+  ).toMatchObject({ parameters: {}, unsupported: [], continued: [] })
+})
+
+test('what is null or empty is left out, also where it would not be valid', () => {
+  const empty = { tool_choice: '', text: '', reasoning: '', metadata: '', temperature: '', store: null }
+  expect(withoutEmpty({ model: '', input: '', ...empty, user: 'u' })).toEqual({
+    ...{ model: '', input: '', user: 'u' },
+  })
+  expect(withoutEmpty('no object')).toBe('no object')
+  expect(messagesOf([{ type: null, role: 'user', content: 'u' }])).toEqual(
+    messagesOf([{ type: '', role: 'user', content: 'u' }]),
+  )
+  const named = { model: 'm', input: 'i', conversation: { id: null }, previous_response_id: `resp_${ID}` }
+  expect(conversationOf(named as never, '')).toBe('')
+  expect(read(named).continued).toHaveLength(1)
+})
+
+test('calls of functions are named, for agents that know none', () => {
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+  expect(read({ input: [{ role: 'user', content: 'u' }, call] }).unsupported).toEqual([['messages', 1]])
 })
 
 test.each<[string, object]>([
+  ['tools[1].type', { tools: [{ type: 'web_search' }, { name: 'f' }] }],
+  ['tools[0].name', { tools: [{ type: 'function', name: '' }] }],
   ['input', { input: 5 }],
   ['input[0].type', { input: [{ type: 'computer_call_output' }] }],
   ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],

@@ -1,4 +1,4 @@
-import { objectOf } from '#core/agents/translate/json.ts'
+import { isObject, type JsonObject, objectOf } from '#core/agents/translate/json.ts'
 import type { Continued } from '#core/chat/chat-call.ts'
 import type { FieldPath } from '#core/field-path.ts'
 import { inBody, RequestProblem } from '#http/field-place.ts'
@@ -10,13 +10,25 @@ import { readTools, type Tools } from './tools.ts'
 export interface ReadRequest {
   readonly input: Input
   readonly tools: Tools
+  /** The form of the answer, as the Responses API names it. */
+  readonly format: JsonObject
   /** What `openai` agents get of the parameters, by the names of chat completions. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** The parameters that only `openai` agents honour. */
-  readonly unsupported: readonly string[]
-  readonly continued: Continued | undefined
+  /** What only `openai` agents honour, by core's names of the fields. */
+  readonly unsupported: readonly FieldPath[]
+  /** The earlier calls that the request names; it continues the last of them. */
+  readonly continued: readonly Continued[]
   /** Whether the run's progress is sent. */
   readonly details: boolean
+}
+
+/** Clients send null and empty texts for what they leave out, also where those would not be valid. */
+export function withoutEmpty(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const isRequired = (name: string) => name === 'model' || name === 'input'
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => isRequired(name) || isGiven(value)),
+  )
 }
 
 /**
@@ -30,16 +42,16 @@ export function readRequest(body: ResponseRequest): ReadRequest {
   const tools = readTools(body)
   const format = formatOf(body)
   return {
-    input,
-    tools,
+    ...{ input, tools, format },
     parameters: {
       ...samplingOf(body),
       ...tools.parameters,
-      ...(format !== undefined && { response_format: format }),
+      ...responseFormat(format),
     },
     unsupported: [
-      ...(tools.honoured.length > 0 && body.tool_choice !== 'none' ? ['tools'] : []),
-      ...(format === undefined ? [] : ['text']),
+      ...(tools.honoured.length > 0 && body.tool_choice !== 'none' ? [['tools']] : []),
+      ...(format.type === 'text' ? [] : [['text']]),
+      ...(input.firstOfFunctions === undefined ? [] : [['messages', input.firstOfFunctions]]),
     ],
     continued: continuedOf(body, input),
     details: body.include?.includes('trunkline.detail') === true,
@@ -52,7 +64,7 @@ function refuseUnserved(body: ResponseRequest): void {
   if (isGiven((body as Record<string, unknown>).prompt)) {
     refuse(['prompt'], 'expected it to be left out; the gateway stores no prompts.')
   }
-  if (isGiven(body.previous_response_id) && isGiven(body.conversation)) {
+  if (isGiven(body.previous_response_id) && idOf(body.conversation) !== '') {
     refuse(['previous_response_id'], 'expected it to be left out where conversation is given.')
   }
 }
@@ -64,7 +76,7 @@ function refuseUnserved(body: ResponseRequest): void {
  */
 export function conversationOf({ conversation, metadata }: ResponseRequest, header: string): string {
   const named = [
-    [['conversation'], isGiven(conversation) ? idOf(conversation) : ''],
+    [['conversation'], idOf(conversation)],
     [['metadata', 'conversation_id'], metadata?.conversation_id ?? ''],
   ] as const
   let id = header
@@ -77,7 +89,9 @@ export function conversationOf({ conversation, metadata }: ResponseRequest, head
 }
 
 function idOf(conversation: unknown): string {
+  if (!isGiven(conversation)) return ''
   const id = typeof conversation === 'string' ? conversation : objectOf(conversation).id
+  if (!isGiven(id) && isObject(conversation)) return ''
   return typeof id === 'string'
     ? id
     : refuse(['conversation'], 'expected a string, or an object with the string id.')
@@ -86,11 +100,11 @@ function idOf(conversation: unknown): string {
 function continuedOf(
   { previous_response_id: id }: ResponseRequest,
   { referenced }: Input,
-): Continued | undefined {
+): readonly Continued[] {
   if (!isGiven(id)) return referenced
   const callId = callOfResponse(id ?? '')
   // An id of another server, and one that no call can have, are both unknown.
-  return { callId: callId ?? NO_CALL, field: ['previousResponseId'] }
+  return [...referenced, { callId: callId ?? NO_CALL, field: ['previousResponseId'] }]
 }
 
 const NO_CALL = '00000000-0000-0000-0000-000000000000'
@@ -108,23 +122,25 @@ function samplingOf(body: ResponseRequest): Record<string, unknown> {
   }
 }
 
-/** The form of the answer as chat completions name it; undefined for plain text. */
-function formatOf({ text }: ResponseRequest): unknown {
-  const { type, ...schema } = objectOf(text?.format)
-  if (type === undefined || type === null || type === 'text') return undefined
+/** The form of the answer, of what is known of it. */
+function formatOf({ text }: ResponseRequest): JsonObject {
+  const { type, name, description, schema, strict } = objectOf(text?.format)
+  if (!isGiven(type) || type === 'text') return { type: 'text' }
   if (type === 'json_object') return { type }
   if (type !== 'json_schema')
     return refuse(['text', 'format', 'type'], 'expected text, json_object or json_schema.')
-  const { name, description, schema: shape, strict } = schema
   return {
-    type,
-    json_schema: {
-      name,
-      ...(isGiven(description) && { description }),
-      schema: shape,
-      ...(isGiven(strict) && { strict }),
-    },
+    ...{ type, name },
+    ...(isGiven(description) && { description }),
+    schema,
+    ...(isGiven(strict) && { strict }),
   }
+}
+
+/** The same as chat completions name it; nothing for plain text. */
+function responseFormat({ type, ...schema }: JsonObject): JsonObject {
+  if (type === 'text') return {}
+  return { response_format: type === 'json_schema' ? { type, json_schema: schema } : { type } }
 }
 
 function refuse(field: FieldPath, detail: string): never {

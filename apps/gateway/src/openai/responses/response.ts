@@ -12,10 +12,10 @@ export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'faile
 export type Echo = ReturnType<typeof echoOf>
 
 /** The fields of a response that do not depend on the reply: what was honoured, or else OpenAI's defaults. */
-export function echoOf(body: ResponseRequest, { tools, parameters }: ReadRequest, endUser: string) {
-  const { instructions, previous_response_id: previous, metadata, store, text, reasoning } = body
-  const { temperature, top_p, max_tokens: max, parallel_tool_calls: parallel } = parameters
-  const { effort, summary } = objectOf(reasoning)
+export function echoOf(body: ResponseRequest, { tools, parameters, format }: ReadRequest, endUser: string) {
+  const { instructions, previous_response_id: previous, metadata, store, reasoning } = body
+  const { temperature, top_p, max_tokens: max, parallel_tool_calls: parallel, verbosity } = parameters
+  const { effort } = objectOf(reasoning)
   return {
     /** Of an agent that gets the parameters. */
     passed: {
@@ -25,11 +25,11 @@ export function echoOf(body: ResponseRequest, { tools, parameters }: ReadRequest
       parallel_tool_calls: parallel ?? true,
       tools: tools.honoured,
       tool_choice: honouredChoice(body.tool_choice, tools),
-      text: isGiven(text) && isGiven(text?.format) ? text : TEXT,
-      reasoning: isGiven(effort) ? { effort, summary: summary ?? null } : null,
+      text: { format, ...(isGiven(verbosity) && { verbosity }) },
+      reasoning: isGiven(effort) ? { effort, summary: null } : null,
     },
+    instructions: isGiven(instructions) ? instructions : null,
     request: {
-      instructions: isGiven(instructions) ? instructions : null,
       previous_response_id: isGiven(previous) ? previous : null,
       metadata: metadata ?? {},
       store: store ?? true,
@@ -71,6 +71,7 @@ export function responseHead(chat: Chat, echo: Echo) {
     object: 'response' as const,
     created_at: chat.created,
     ...echo.request,
+    instructions: chat.takesMessages ? echo.instructions : null,
     ...(chat.takesParameters ? echo.passed : NOT_PASSED),
     ...NEVER,
     conversation: { id: chat.conversationId },

@@ -22,7 +22,7 @@ import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader }
 import { splitModel } from '../request.ts'
 import { OpenAiErrorSchema } from '../schemas.ts'
 import { collectResponse, ResponseEncoder } from './encoder.ts'
-import { conversationOf, type ReadRequest, readRequest } from './request.ts'
+import { conversationOf, type ReadRequest, readRequest, withoutEmpty } from './request.ts'
 import { echoOf } from './response.ts'
 import {
   ResponseEventSchema,
@@ -54,6 +54,9 @@ export function responsesRoutes(app: FastifyInstance, services: Services, option
         requireChatKey(services),
         guardLargeBodies(services, { bytesMax, smallBytesMax: options.bodyBytesMax }),
       ],
+      preValidation: async (request) => {
+        request.body = withoutEmpty(request.body) as ResponseRequest
+      },
       errorHandler: judgeKeyFirst(services),
     },
     async (request, reply) => {

@@ -23,6 +23,12 @@ export function readTools({
   parallel_tool_calls: parallel,
 }: ResponseRequest): Tools {
   const all = (tools ?? []).map(objectOf)
+  for (const [index, { type, name }] of all.entries()) {
+    if (typeof type !== 'string' || type === '')
+      throw new RequestProblem(inBody('tools', index, 'type'), 'expected a kind of tool, such as function.')
+    if (type === 'function' && (typeof name !== 'string' || name === ''))
+      throw new RequestProblem(inBody('tools', index, 'name'), 'expected the name of the function.')
+  }
   const functions = all.filter(({ type }) => type === 'function')
   const dropped = all.flatMap(({ type }) => (type === 'function' ? [] : String(type)))
   const names = new Set(functions.map(({ name }) => name))
