@@ -58,6 +58,9 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
   test('the search of every page finds a call by its id and by the id of its request', async () => {
     const id = await ask('dify', { chat_id: 'searched' }, 'ticket-42')
     await ask('dify', { chat_id: 'searched' })
+    // In the form in which the gateway makes them, which is that of calls as well.
+    const requestId = '01890a5d-ac96-774b-bcce-b302099a8057'
+    await ask('dify', {}, requestId)
     const { page, logIn, violations } = await console.visit('/account')
     await logIn()
     await title(page, 'Account')
@@ -71,6 +74,11 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByLabel('Request id').fill('ticket-43')
     await page.getByLabel('Request id').press('Enter')
     await page.getByText('No calls found').waitFor()
+
+    await search.fill(requestId)
+    await search.press('Enter')
+    await counted(page, '1 call')
+    expect(page.url()).toContain(`requestId=${requestId}`)
 
     await search.fill(id)
     await search.press('Enter')

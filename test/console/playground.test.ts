@@ -260,6 +260,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await ended(page, 1)
     const alert = reply(page, 1).getByRole('alert')
     await alert.getByText('agent_rate_limited').waitFor()
+    await reply(page, 1).getByRole('link', { name: 'See the call' }).waitFor()
     await message(page).fill('typed meanwhile')
     expect(await violations()).toEqual([])
     await alert.getByRole('button', { name: 'Try again' }).click()
@@ -267,6 +268,12 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     expect(await page.getByRole('article').count()).toBe(2)
     expect(await reply(page, 1).getByText('sandbox:error=rate-limit Hello').count()).toBe(1)
     expect(await message(page).inputValue()).toBe('typed meanwhile')
+
+    await choose('empty.txt', '')
+    await page.getByText('Remove the file that was not uploaded, then send.').waitFor()
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Remove empty.txt' }).click()
+    await page.getByText('Enter sends').waitFor()
     expect(problems).toEqual([])
   })
 

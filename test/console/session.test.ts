@@ -90,7 +90,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     expect(await page.getByLabel('Current password').inputValue()).toBe('not the password')
     await page.getByLabel('Current password').fill('first password')
     await page.getByRole('button', { name: 'Change password' }).click()
-    await page.getByLabel('Username').waitFor()
+    await page.getByText('Your password was changed.').waitFor()
     await logIn('alice', 'second password')
     await heading(page, 'Account')
   })
@@ -111,6 +111,65 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await page.reload()
     await heading(page, 'Account')
     expect(await background()).toBe(dark)
+  })
+
+  test('a part of the console that cannot be loaded says so, and comes when the gateway answers again', async () => {
+    const { page, logIn, violations } = await console.visit('/agents', { locale: 'zh-CN' })
+    await page.route(/assets\/usage-page/, (route) => route.abort())
+    await logIn()
+    await heading(page, '智能体')
+    await page.getByRole('link', { name: '用量' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('控制台的这一部分无法加载。').waitFor()
+    expect(await page.getByRole('navigation').first().isVisible()).toBe(true)
+    expect(await violations()).toEqual([])
+    await page.unroute(/assets\/usage-page/)
+    await alert.getByRole('button', { name: '重试' }).click()
+    await heading(page, '用量')
+  })
+
+  test('pages that were not opened yet open without a network, and say what they lack', async () => {
+    const { page, logIn } = await console.visit('/account', { viewport: { width: 390, height: 800 } })
+    const parts = [/assets\/keys-page/, /assets\/drawer/].map((name) => page.waitForResponse(name))
+    await logIn()
+    await Promise.all(parts)
+    await heading(page, 'Account')
+    await page.waitForLoadState('networkidle')
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'API keys' }).click()
+    await heading(page, 'API keys')
+    await page.getByText('This device is offline.').first().waitFor()
+  })
+
+  test('what an address says wrongly is left out', async () => {
+    const { page, logIn, problems } = await console.visit('/login?next=%2F%2Fexample.com')
+    await logIn()
+    await heading(page, 'Overview')
+    for (const [path, name] of [
+      ['/usage?from=abc&to=def', 'Usage'],
+      ['/calls?range=bogus&from=never', 'Calls'],
+    ] as const) {
+      await page.goto(`${console.system.gateway.url}/console${path}`)
+      await heading(page, name)
+      await page.getByText(/No calls/).waitFor()
+    }
+    expect(problems).toEqual([])
+  })
+
+  test('without an answer of the gateway a login keeps the password, and a logout says what is left', async () => {
+    const { page, logIn } = await console.visit('/account')
+    await page.route('**/api/v1/login', (route) => route.abort())
+    await logIn('admin', 'typed with care')
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('typed with care')
+    await page.unroute('**/api/v1/login')
+    await logIn()
+    await heading(page, 'Account')
+    await page.route('**/api/v1/logout', (route) => route.abort())
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Username').waitFor()
+    await page.getByText('You are logged out here.').waitFor()
   })
 
   test('a device without a network and a gateway that does not answer are told apart', async () => {

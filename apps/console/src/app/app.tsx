@@ -22,8 +22,9 @@ export function App(initial: AppProps) {
     () => ({
       language,
       async choose(chosen: Language) {
+        const messages = await loadMessages(chosen)
         chooseLanguage(chosen)
-        setText({ language: chosen, messages: await loadMessages(chosen) })
+        setText({ language: chosen, messages })
       },
     }),
     [language],

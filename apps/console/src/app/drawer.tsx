@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl'
 import { IconButton } from '../ui/button.tsx'
 import styles from './shell.module.css'
 
-interface DrawerProps {
+export interface DrawerProps {
   readonly isOpen: boolean
   onClose(): void
   /** What stands beside the button that closes it. */

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
+import { PartNotLoadedError, reloadIfReachable } from '../ui/load-part.ts'
 import { Empty, ErrorNotice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 
@@ -15,7 +16,12 @@ export function Fallback({ error, retry }: FallbackProps) {
   if (error !== undefined)
     return (
       <Page title={t('failed')}>
-        <ErrorNotice error={error} {...(retry !== undefined && { retry })} />
+        <ErrorNotice
+          error={error}
+          {...(error instanceof PartNotLoadedError
+            ? { retry: () => void reloadIfReachable() }
+            : retry !== undefined && { retry })}
+        />
       </Page>
     )
   // Such an address belongs to no part of the console, so there is no shell around it.

@@ -1,4 +1,5 @@
 import type { Messages } from '../../messages/en.ts'
+import { loadPart } from '../ui/load-part.ts'
 
 export const LANGUAGES = { en: 'English', zh: '中文' } as const
 export type Language = keyof typeof LANGUAGES
@@ -18,7 +19,8 @@ export function chooseLanguage(language: Language): void {
 
 /** Only the messages of one language are loaded. */
 export async function loadMessages(language: Language): Promise<Messages> {
-  const { messages } =
-    language === 'zh' ? await import('../../messages/zh.ts') : await import('../../messages/en.ts')
+  const { messages } = await loadPart(() =>
+    language === 'zh' ? import('../../messages/zh.ts') : import('../../messages/en.ts'),
+  )
   return messages
 }

@@ -3,6 +3,8 @@ import { Check, Languages, SunMoon } from 'lucide-react'
 import { type ReactNode, useContext, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { IconButton } from '../ui/button.tsx'
+import { useErrorText } from '../ui/notice.tsx'
+import { useToast } from '../ui/toasts.tsx'
 import { LANGUAGES, type Language } from './language.ts'
 import { LanguageContext } from './language-context.ts'
 import styles from './preferences.module.css'
@@ -14,6 +16,8 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark']
 export function Preferences() {
   const t = useTranslations('common')
   const { language, choose } = useContext(LanguageContext)
+  const toast = useToast()
+  const describe = useErrorText()
   const [theme, setTheme] = useState(chosenTheme)
   return (
     <div className={styles.preferences}>
@@ -22,7 +26,7 @@ export function Preferences() {
         icon={<Languages aria-hidden />}
         value={language}
         options={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
-        onChange={(value) => void choose(value as Language)}
+        onChange={(value) => void choose(value as Language).catch((error: unknown) => toast(describe(error)))}
       />
       <ChoiceMenu
         label={t('theme')}

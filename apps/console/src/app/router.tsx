@@ -13,8 +13,18 @@ import { LoginPage } from '../pages/login/login-page.tsx'
 import { type OverviewSearch, overviewSearch } from '../pages/overview/overview-range.ts'
 import { type UsageSearch, usageSearch } from '../pages/usage/usage-search.ts'
 import { sessions } from '../session/gateway.ts'
+import { loadPart } from '../ui/load-part.ts'
 import { Fallback } from './fallback.tsx'
 import { Shell } from './shell.tsx'
+
+/** The router keeps what an address says beside what a page has read from it, so whatever was not read is taken away. */
+function only<Read extends (search: never) => object>(read: Read): Read {
+  const alone = (search: Record<string, unknown>) => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...read(search as never),
+  })
+  return alone as unknown as Read
+}
 
 const root = createRootRoute({ component: Outlet })
 
@@ -22,9 +32,10 @@ const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   component: LoginPage,
-  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+  validateSearch: only(({ next }: Record<string, unknown>): { next?: string } =>
     // A path of the console alone: an address elsewhere could show a page that looks like it.
     typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {},
+  ),
   beforeLoad({ search }) {
     if (sessions.current !== undefined) throw redirect({ to: search.next ?? '/', replace: true })
   },
@@ -46,58 +57,71 @@ const pages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/keys',
-    validateSearch: keysSearch,
-    component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+    validateSearch: only(keysSearch),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/keys/keys-page.tsx')), 'KeysPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/keys/$id',
-    component: lazyRouteComponent(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/keys/key-page.tsx')), 'KeyPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/calls',
-    validateSearch: callsSearch,
-    component: lazyRouteComponent(() => import('../pages/calls/calls-page.tsx'), 'CallsPage'),
+    validateSearch: only(callsSearch),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/calls/calls-page.tsx')), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/calls/$id',
-    component: lazyRouteComponent(() => import('../pages/calls/call-page.tsx'), 'CallPage'),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/calls/call-page.tsx')), 'CallPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/',
-    validateSearch: (search: Partial<OverviewSearch> & SearchSchemaInput) => overviewSearch(search),
-    component: lazyRouteComponent(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+    validateSearch: only((search: Partial<OverviewSearch> & SearchSchemaInput) => overviewSearch(search)),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/overview/overview-page.tsx')),
+      'OverviewPage',
+    ),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/usage',
-    validateSearch: (search: Partial<UsageSearch> & SearchSchemaInput) => usageSearch(search),
-    component: lazyRouteComponent(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+    validateSearch: only((search: Partial<UsageSearch> & SearchSchemaInput) => usageSearch(search)),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/usage/usage-page.tsx')), 'UsagePage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/account',
-    component: lazyRouteComponent(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/account/account-page.tsx')),
+      'AccountPage',
+    ),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/agents',
-    component: lazyRouteComponent(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/agents/agents-page.tsx')),
+      'AgentsPage',
+    ),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/agents/$id',
-    validateSearch: ({ app }: Record<string, unknown>): { app?: string } =>
+    validateSearch: only(({ app }: Record<string, unknown>): { app?: string } =>
       typeof app === 'string' ? { app } : {},
-    component: lazyRouteComponent(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+    ),
+    component: lazyRouteComponent(
+      () => loadPart(() => import('../pages/playground/playground-page.tsx')),
+      'PlaygroundPage',
+    ),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/users',
-    component: lazyRouteComponent(() => import('../pages/users/users-page.tsx'), 'UsersPage'),
+    component: lazyRouteComponent(() => loadPart(() => import('../pages/users/users-page.tsx')), 'UsersPage'),
   }),
 ] as const
 

@@ -1,4 +1,4 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import {
   Activity,
   ChartColumn,
@@ -9,25 +9,46 @@ import {
   MessagesSquare,
   Users,
 } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { afterPage } from '../session/queries.ts'
 import { useSession } from '../session/use-session.ts'
 import { IconButton } from '../ui/button.tsx'
+import { loadPart } from '../ui/load-part.ts'
+import { useErrorText } from '../ui/notice.tsx'
+import { useToast } from '../ui/toasts.tsx'
 import { CallSearch } from './call-search.tsx'
+import type { DrawerProps } from './drawer.tsx'
 import { Logo } from './logo.tsx'
 import { Preferences } from './preferences.tsx'
 import styles from './shell.module.css'
 
-const Drawer = lazy(async () => ({ default: (await import('./drawer.tsx')).Drawer }))
+/** The page itself is drawn by then, also where it is slow. */
+const PRELOAD_AFTER_MS = 5_000
+
+const loadDrawer = () => loadPart(() => import('./drawer.tsx'))
 
 /** The frame around every page after the login: the way to the pages, the search and the account. */
 export function Shell() {
   const t = useTranslations('common')
   const [isOpen, setOpen] = useState(false)
-  const [isWanted, setWanted] = useState(false)
+  const [Drawer, setDrawer] = useState<ComponentType<DrawerProps>>()
+  const router = useRouter()
+  const toast = useToast()
+  const describe = useErrorText()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever another page is opened.
   useEffect(() => setOpen(false), [path])
+  // The other pages, so that they open at once, also while the gateway is away or after it has been updated.
+  useEffect(() => {
+    const timer = setTimeout(async () => {
+      await afterPage()
+      // What fails here is loaded again when it is opened, and says so then.
+      for (const route of Object.values(router.routesById)) router.loadRouteChunk(route)?.catch(() => {})
+      loadDrawer().catch(() => {})
+    }, PRELOAD_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [router])
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
@@ -45,19 +66,23 @@ export function Shell() {
           aria-haspopup="dialog"
           aria-expanded={isOpen}
           onClick={() => {
-            setWanted(true)
             setOpen(true)
+            loadDrawer().then(
+              ({ Drawer: loaded }) => setDrawer(() => loaded),
+              (error: unknown) => {
+                setOpen(false)
+                toast(describe(error))
+              },
+            )
           }}
         >
           <MenuIcon aria-hidden />
         </IconButton>
-        {isWanted && (
-          <Suspense>
-            <Drawer isOpen={isOpen} onClose={() => setOpen(false)} brand={<Brand />}>
-              <Navigation />
-              <Account />
-            </Drawer>
-          </Suspense>
+        {Drawer !== undefined && (
+          <Drawer isOpen={isOpen} onClose={() => setOpen(false)} brand={<Brand />}>
+            <Navigation />
+            <Account />
+          </Drawer>
         )}
         <CallSearch />
         <Preferences />

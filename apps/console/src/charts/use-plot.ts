@@ -1,10 +1,11 @@
 import { type ComponentType, useEffect, useState } from 'react'
+import { loadPart } from '../ui/load-part.ts'
 import type { PlotProps } from './plot.tsx'
 
 let loaded: ComponentType<PlotProps> | undefined
 
 async function loadPlot(): Promise<ComponentType<PlotProps>> {
-  loaded ??= (await import('./plot.tsx')).default
+  loaded ??= (await loadPart(() => import('./plot.tsx'))).default
   return loaded
 }
 

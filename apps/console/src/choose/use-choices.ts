@@ -3,7 +3,7 @@ import type { GraphqlDocument } from '@trunkline/sdk/graphql'
 import { AgentChoicesDocument, KeyChoicesDocument, UserChoicesDocument } from '../generated/graphql.ts'
 import { isPlaygroundKey } from '../playground-keys.ts'
 import { gql } from '../session/gateway.ts'
-import { graphqlQuery, queryClient } from '../session/queries.ts'
+import { afterPage, BESIDE_PAGE, graphqlQuery } from '../session/queries.ts'
 import { useSession } from '../session/use-session.ts'
 
 /** More entries than that no list to choose from can hold; a link from the record itself chooses any other. */
@@ -11,9 +11,6 @@ const ENTRIES_MAX = 1_000
 
 /** Names change seldom, and these lists may take several requests. */
 const STALE_MS = 60_000
-
-/** What a page shows may wait for a rate limit, and choices need not. */
-const AFTER_PAGE_WITHIN_MS = 3_000
 
 /** The agents that the user may use, with their apps. */
 export function useAgentChoices() {
@@ -36,27 +33,6 @@ export function useKeyChoices() {
   return (keys.data ?? []).filter((key) => !isPlaygroundKey(key))
 }
 
-const CHOICES = { isChoices: true }
-
-/** Resolves when the page has read what it shows, so that the lists beside it do not delay it. */
-function afterPage(): Promise<void> {
-  const isShown = () => queryClient.isFetching({ predicate: ({ meta }) => meta !== CHOICES }) === 0
-  return new Promise((resolve) => {
-    const end = () => {
-      unsubscribe()
-      clearTimeout(timeout)
-      resolve()
-    }
-    const endIfShown = () => {
-      if (isShown()) end()
-    }
-    const unsubscribe = queryClient.getQueryCache().subscribe(endIfShown)
-    const timeout = setTimeout(end, AFTER_PAGE_WITHIN_MS)
-    // Later, because the other queries of the page start in the same pass.
-    setTimeout(endIfShown)
-  })
-}
-
 interface List<Node> {
   readonly nodes: readonly Node[]
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null | undefined }
@@ -69,7 +45,7 @@ function allOf<Data, Node>(
   return queryOptions({
     queryKey: [document.toString(), 'all'],
     staleTime: STALE_MS,
-    meta: CHOICES,
+    meta: BESIDE_PAGE,
     async queryFn({ signal }) {
       await afterPage()
       const nodes: Node[] = []

@@ -28,14 +28,14 @@ export function useFormats(zone?: string): Formats {
 
 function formatsIn(locale: string, timeZone: string | undefined): Formats {
   const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options).format
-  const unit = (name: string, digits: number) =>
-    number({ style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits })
+  const unit = (name: string, digits: number, unitDisplay: 'short' | 'long' = 'short') =>
+    number({ style: 'unit', unit: name, unitDisplay, maximumFractionDigits: digits })
   const date = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone })
     return (value: string | Date) => format.format(new Date(value))
   }
   const [ms, seconds, minutes] = [unit('millisecond', 0), unit('second', 1), unit('minute', 1)]
-  const bytes = BYTE_UNITS.map((name, step) => unit(name, step === 0 ? 0 : 1))
+  const bytes = BYTE_UNITS.map((name, step) => (step === 0 ? unit(name, 0, 'long') : unit(name, 1)))
   return {
     count: number({}),
     compact: number({ notation: 'compact', maximumFractionDigits: 1 }),

@@ -27,7 +27,8 @@ export function isRateLimited(error: unknown): error is TrunklineError {
   return error instanceof TrunklineError && error.status === 429 && error.retryAfterMs !== undefined
 }
 
-function endRefusedSession(error: unknown): void {
+/** A refused token ends the session, which leads to the login. */
+export function endRefusedSession(error: unknown): void {
   const isRefused = error instanceof TrunklineError && error.status === 401
   if (isRefused && error.reason !== 'login_failed') sessions.set(undefined)
 }
@@ -74,4 +75,29 @@ export function invalidate(...documents: readonly GraphqlDocument<unknown, never
   return Promise.all(
     documents.map((document) => queryClient.invalidateQueries({ queryKey: [document.toString()] })),
   )
+}
+
+/** What a page shows may wait for a rate limit, and what is beside it need not. */
+const AFTER_PAGE_WITHIN_MS = 3_000
+
+/** Marks queries that wait for the others of their page. */
+export const BESIDE_PAGE = { isBesidePage: true }
+
+/** Resolves when the page has read what it shows, so that what is loaded beside it does not delay it. */
+export function afterPage(): Promise<void> {
+  const isShown = () => queryClient.isFetching({ predicate: ({ meta }) => meta !== BESIDE_PAGE }) === 0
+  return new Promise((resolve) => {
+    const end = () => {
+      unsubscribe()
+      clearTimeout(timeout)
+      resolve()
+    }
+    const endIfShown = () => {
+      if (isShown()) end()
+    }
+    const unsubscribe = queryClient.getQueryCache().subscribe(endIfShown)
+    const timeout = setTimeout(end, AFTER_PAGE_WITHIN_MS)
+    // Later, because the other queries of the page start in the same pass.
+    setTimeout(endIfShown)
+  })
 }

@@ -12,6 +12,7 @@ import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
+import { PartNotLoadedError } from './load-part.ts'
 import styles from './notice.module.css'
 
 interface NoticeProps {
@@ -44,7 +45,7 @@ interface ErrorNoticeProps {
 export function ErrorNotice({ error, retry }: ErrorNoticeProps) {
   const t = useTranslations('common')
   const describe = useErrorText()
-  const isOffline = error instanceof ConnectionError || error instanceof TimeoutError
+  const isOffline = [ConnectionError, TimeoutError, PartNotLoadedError].some((kind) => error instanceof kind)
   const known = error instanceof TrunklineError ? error : undefined
   const title = describe(error)
   const hasDetail =
@@ -80,6 +81,7 @@ export function useErrorText(): (error: unknown) => string {
   const t = useTranslations('reasons')
   const common = useTranslations('common')
   return (error) => {
+    if (error instanceof PartNotLoadedError) return common(navigator.onLine ? 'partNotLoaded' : 'offline')
     if (!(error instanceof TrunklineError)) return String(error)
     if (error instanceof ConnectionError) return common(navigator.onLine ? 'gatewayAway' : 'offline')
     if (error instanceof TimeoutError) return common('gatewayAway')

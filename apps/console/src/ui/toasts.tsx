@@ -7,11 +7,12 @@ import styles from './toasts.module.css'
 
 /** Short messages at the edge of the page on what has just been done. Failures are shown where they happened instead. */
 export function Toasts({ children }: { readonly children: ReactNode }) {
+  const t = useTranslations('common')
   return (
     <Toast.Provider timeout={5_000}>
       {children}
       <Toast.Portal>
-        <Toast.Viewport className={styles.viewport}>
+        <Toast.Viewport className={styles.viewport} aria-label={t('notifications')}>
           <ToastList />
         </Toast.Viewport>
       </Toast.Portal>

@@ -17,12 +17,14 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { useToast } from '../../ui/toasts.tsx'
 import styles from './account-page.module.css'
 
 /** The user's own record, password and the way out. */
 export function AccountPage() {
   const t = useTranslations('account')
-  const leave = useMutation({ mutationFn: logOut })
+  const toast = useToast()
+  const leave = useMutation({ mutationFn: logOut, onError: () => toast(t('loggedOutHere')) })
   return (
     <Page
       title={t('title')}
@@ -90,9 +92,13 @@ function PasswordForm() {
     resolver,
   })
   const { username } = useSession()
+  const toast = useToast()
   const change = useMutation({
     mutationFn: ({ again: _, ...body }: Passwords) => client.users.changePassword(body),
-    onSuccess: () => sessions.set(undefined),
+    onSuccess() {
+      toast(t('passwordChanged'))
+      sessions.set(undefined)
+    },
   })
   function submit(values: Passwords) {
     if (values.again === values.new_password) change.mutate(values)

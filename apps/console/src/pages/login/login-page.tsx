@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { TrunklineError } from '@trunkline/sdk'
 import { type FormEvent, useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl'
 import { Logo } from '../../app/logo.tsx'
@@ -22,8 +23,10 @@ export function LoginPage() {
   const password = useRef<HTMLInputElement>(null)
   const login = useMutation({
     mutationFn: (form: FormData) => logIn(String(form.get('username')), String(form.get('password'))),
-    onError() {
-      if (password.current === null) return
+    onError(error) {
+      // What was typed is kept where it was not what is wrong.
+      if (password.current === null || !(error instanceof TrunklineError) || error.reason !== 'login_failed')
+        return
       password.current.value = ''
       password.current.focus()
     },

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
+import { ZoneReplaced } from '../../charts/zone-replaced.tsx'
 import { FirstStepsDocument } from '../../generated/graphql.ts'
 import { reportZone } from '../../report/report-zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
@@ -43,7 +44,7 @@ export function OverviewPage() {
         />
       }
     >
-      {replaced !== undefined && <Notice tone="info">{t('zoneReplaced', { zone: replaced })}</Notice>}
+      {replaced !== undefined && <ZoneReplaced zone={replaced} />}
       <Numbers zone={zone} />
     </Page>
   )
@@ -67,7 +68,9 @@ function Numbers({ zone }: { readonly zone: string }) {
     setDrawn(true)
   }
   const waiting = <Waiting queries={[report, before]} />
-  if (usage === undefined || usage === null) {
+  // The numbers of the range before are shown for a moment, but not while the gateway makes this one wait.
+  const isOther = report.isPlaceholderData && report.failureReason !== null
+  if (usage === undefined || usage === null || isOther) {
     if (report.error !== null) return <ErrorNotice error={report.error} retry={report.refetch} />
     return (
       <>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { UsageUpdatedDocument } from '../../generated/graphql.ts'
 import { gql } from '../../session/gateway.ts'
-import { isRateLimited } from '../../session/queries.ts'
+import { endRefusedSession, isRateLimited } from '../../session/queries.ts'
 import type { LiveUsage } from './live-totals.ts'
 
 interface Live {
@@ -36,7 +36,8 @@ export function useLiveUsage(isWanted: boolean): Live {
           setLive({ usage: usageUpdated, state: 'live' })
         }
       } catch (error) {
-        // The reports, which are read instead, show what is wrong, such as a session that has ended.
+        endRefusedSession(error)
+        // The reports, which are read instead, show what else is wrong.
         if (isRateLimited(error)) delayMs = error.retryAfterMs
       }
       if (signal.aborted) return

@@ -1,4 +1,11 @@
-import { AbortError, type ChatChunk, type DetailEvent, type TokenUsage, Trunkline } from '@trunkline/sdk'
+import {
+  AbortError,
+  type ChatChunk,
+  type DetailEvent,
+  type TokenUsage,
+  Trunkline,
+  TrunklineError,
+} from '@trunkline/sdk'
 import type { PlaygroundKey } from './playground-key.ts'
 import { recordedFetch } from './recorded-fetch.ts'
 
@@ -78,7 +85,7 @@ export class ChatSession {
       await this.#ask(id, startedMs, controller.signal)
       this.#change(id, { state: 'done' })
     } catch (error) {
-      this.#change(id, error instanceof AbortError ? { state: 'stopped' } : { state: 'failed', error })
+      this.#change(id, error instanceof AbortError ? { state: 'stopped' } : failedTurn(error))
     }
     this.#change(id, { totalMs: performance.now() - startedMs })
     this.#running = undefined
@@ -166,6 +173,12 @@ export class ChatSession {
   #announce(): void {
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** A call that was refused before its reply has an id as well. */
+function failedTurn(error: unknown): Partial<Turn> {
+  const callId = error instanceof TrunklineError ? error.headers?.get('x-call-id') : undefined
+  return { state: 'failed', error, ...(typeof callId === 'string' && { callId }) }
 }
 
 const EMPTY: Turn = {

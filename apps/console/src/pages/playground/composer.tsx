@@ -56,7 +56,13 @@ export function Composer(props: ComposerProps) {
       />
       <div className={styles.bar}>
         {attachments !== undefined && <AttachButton onFiles={attachments.add} />}
-        <span className={styles.hint}>{t('keys')}</span>
+        {attachments?.hasRefused === true ? (
+          <span className={styles.refused} role="status">
+            {t('removeRefused')}
+          </span>
+        ) : (
+          <span className={styles.hint}>{t('keys')}</span>
+        )}
         {isRunning ? (
           <Button onClick={onStop}>
             <Square aria-hidden />

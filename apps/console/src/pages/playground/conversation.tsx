@@ -9,6 +9,8 @@ import { TurnView } from './turn-view.tsx'
 import { useFollowedEnd } from './use-followed-end.ts'
 
 interface ConversationProps {
+  /** Whether a key is made for the page; otherwise the user pastes one. */
+  readonly mayMakeKeys: boolean
   readonly agent: Agent
   readonly app: string
   readonly session: ChatSession
@@ -16,7 +18,7 @@ interface ConversationProps {
 }
 
 /** The turns so far, with the newest in sight unless the reader has scrolled away from it. */
-export function Conversation({ agent, app, session, turns }: ConversationProps) {
+export function Conversation({ agent, app, session, turns, mayMakeKeys }: ConversationProps) {
   const t = useTranslations('playground')
   const { box, isAtEnd, onScroll, toEnd } = useFollowedEnd(turns, turns.at(-1)?.id)
   return (
@@ -26,7 +28,7 @@ export function Conversation({ agent, app, session, turns }: ConversationProps) 
         {turns.length === 0 ? (
           <div className={styles.empty}>
             <Empty title={t('empty', { name: agent.name })} icon={<MessagesSquare aria-hidden />}>
-              <p>{t('emptyHint')}</p>
+              <p>{t(mayMakeKeys ? 'emptyHint' : 'emptyHintPasted')}</p>
             </Empty>
           </div>
         ) : (

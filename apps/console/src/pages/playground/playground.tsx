@@ -70,7 +70,7 @@ export function Playground({ agent }: { readonly agent: Agent }) {
       )}
       <section className={styles.chat} aria-label={t('chatWith', { name: agent.name })}>
         <AppChoice agent={agent} app={app} onChange={setApp} />
-        <Conversation agent={agent} app={app} session={session} turns={turns} />
+        <Conversation {...{ agent, app, session, turns, mayMakeKeys }} />
         <Composer
           agentName={agent.name}
           draft={draft}

@@ -1,3 +1,4 @@
+import { CatchBoundary } from '@tanstack/react-router'
 import { lazy, Suspense, useDeferredValue } from 'react'
 import styles from './turn.module.css'
 
@@ -11,9 +12,13 @@ interface ReplyTextProps {
 /** Replies are Markdown. Where rendering takes longer than the next fragment, fragments in between are left out. */
 export function ReplyText({ text, isRunning }: ReplyTextProps) {
   const shown = useDeferredValue(text)
+  const plain = <p className={styles.text}>{text}</p>
   return (
-    <Suspense fallback={<p className={styles.text}>{text}</p>}>
-      <Markdown text={shown} isGrowing={isRunning} />
-    </Suspense>
+    // Without the code for Markdown the reply is shown as it was sent.
+    <CatchBoundary getResetKey={() => 0} errorComponent={() => plain}>
+      <Suspense fallback={plain}>
+        <Markdown text={shown} isGrowing={isRunning} />
+      </Suspense>
+    </CatchBoundary>
   )
 }

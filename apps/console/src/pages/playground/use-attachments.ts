@@ -19,6 +19,8 @@ export interface Attachments {
   readonly list: readonly Attachment[]
   /** False while files are being uploaded, or where one could not be. */
   readonly isReady: boolean
+  /** Whether a file could not be uploaded, which keeps the message from being sent. */
+  readonly hasRefused: boolean
   add(files: Iterable<File>): void
   remove(attachment: Attachment): void
   /** Takes the files for a message, after which the list is empty. */
@@ -62,6 +64,7 @@ export function useAttachments(agent: string, key: PlaygroundKey): Attachments {
   return {
     list,
     isReady: list.every(({ upload }) => upload !== undefined),
+    hasRefused: list.some(({ error }) => error !== undefined),
     add(files) {
       for (const file of files) {
         const number = ++lastNumber.current

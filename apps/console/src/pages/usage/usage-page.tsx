@@ -1,7 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
+import { ZoneReplaced } from '../../charts/zone-replaced.tsx'
 import { UsageReportDocument } from '../../generated/graphql.ts'
+import { reportZone } from '../../report/report-zone.ts'
 import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Waiting } from '../../session/waiting.tsx'
@@ -22,6 +25,8 @@ preloadCharts()
 export function UsagePage() {
   const t = useTranslations('usage')
   const { role } = useSession()
+  const { search } = useUsageSearch()
+  const [{ replaced }] = useState(reportZone)
   return (
     <Page title={t('title')} lead={t(role === 'admin' ? 'ofAll' : 'ofYou')} actions={<CsvButton />}>
       <Card>
@@ -30,6 +35,7 @@ export function UsagePage() {
           <Filters />
         </div>
       </Card>
+      {replaced !== undefined && search.zone === 'UTC' && <ZoneReplaced zone={replaced} />}
       <ReportOfAddress />
     </Page>
   )

@@ -1,0 +1,17 @@
+/** A part of the console that could not be loaded: the gateway is away, or it serves another version of the console by now. */
+export class PartNotLoadedError extends Error {}
+
+/** @throws PartNotLoadedError */
+export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  try {
+    return await load()
+  } catch (error) {
+    throw new PartNotLoadedError('a part of the console was not loaded', { cause: error })
+  }
+}
+
+/** Loads the console anew once the gateway answers; a page of the browser's own would take its place otherwise. */
+export async function reloadIfReachable(): Promise<void> {
+  const response = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+  if (response?.ok) location.reload()
+}
