@@ -132,6 +132,14 @@ describe('refusals', () => {
       },
       { code: 'invalid_request', field: 'input.role' },
     ],
+    [
+      'a value that belongs to nobody but its sender',
+      {
+        query: 'mutation ($input: LoginInput!) { login(input: $input) { accessToken } }',
+        variables: { input: { username: 'admin', password: 'a secret; Word', extra: 1 } },
+      },
+      { code: 'invalid_request', field: 'input' },
+    ],
   ])('%s has a code, and a status where the media type allows one', async (what, payload, extensions) => {
     for (const [accept, status] of [
       [GRAPHQL, 400],
@@ -139,6 +147,7 @@ describe('refusals', () => {
     ] as const) {
       const response = await post(payload, { ...asPremium(), accept })
       expect(response.json()).toMatchObject({ errors: [{ extensions: { ...extensions, status: 400 } }] })
+      expect(response.body).not.toContain('secret')
       expect(response.json()).not.toHaveProperty('data')
       // What is no request of GraphQL at all is 400 in both.
       expect([status, 400]).toContain(response.statusCode)

@@ -68,10 +68,11 @@ function refusal(thrown: GraphQLError, at: GraphQLError): GraphQLError {
   if (reason === 'internal_error') return placed(graphqlErrorOf(problemOf(thrown)), at)
   const extensions: GraphQLErrorExtensions = { code: reason, status: ERRORS[reason].status }
   const field = variableOf(at.message)
+  const message = withoutValue(at.message)
   if (field !== undefined) extensions.field = field
   // A wrong variable is a request that was understood, for which GraphQL over HTTP wants 200 in the older media type.
   else if (thrown.extensions.http !== undefined) extensions.http = thrown.extensions.http
-  return placed(new GraphQLError(at.message, { extensions }), at)
+  return placed(new GraphQLError(message, { extensions }), at)
 }
 
 function reasonOf({ extensions, message }: GraphQLError, { path }: GraphQLError): ErrorReason {
@@ -82,6 +83,16 @@ function reasonOf({ extensions, message }: GraphQLError, { path }: GraphQLError)
   // Within the execution, only arguments can be wrong; everything else is a result that does not match the schema.
   if (path !== undefined && !/^(?:Argument|Variable) /.test(message)) return 'internal_error'
   return 'invalid_request'
+}
+
+/**
+ * A message about a variable without the value itself, which may contain a password and ends in the logs of clients. What is
+ * wrong with it follows the last semicolon.
+ */
+function withoutValue(message: string): string {
+  const [, variable, place = '', problem] =
+    /^(Variable "\$\w+") got invalid value .*?( at "[^"]+")?; ((?:(?!; [A-Z]).)*)$/s.exec(message) ?? []
+  return variable === undefined ? message : `${variable} got an invalid value${place}: ${problem}`
 }
 
 /** The path of a value in the variables, which the executor only says in words. */

@@ -71,8 +71,9 @@ function placeOf(
   return holder === undefined ? field : [holder.name, String(name), ...rest]
 }
 
-/** Pothos would silently cut a page size that is too large. */
+/** Pothos would silently cut a page size that is too large, and take one of two sizes for the direction alone. */
 function checkPage({ first, last }: Record<string, unknown>): void {
+  if (first != null && last != null) refuseField(['last'], 'expected it to be left out where first is given.')
   for (const [name, size] of Object.entries({ first, last })) {
     if (size == null || (Number(size) >= 1 && Number(size) <= PAGE_ITEMS_MAX)) continue
     refuseField([name], `expected an integer of 1 to ${PAGE_ITEMS_MAX}.`)

@@ -93,7 +93,17 @@ describe('input is refused by the rules of REST, in its words', () => {
     ['createApiKey', '/api/v1/api-keys', { ...key, allowed_agents: ['answering', 'nobody'] }],
     ['createApiKey', '/api/v1/api-keys', { ...key, limits: { chat_per_minute: 61 } }],
     ['createApiKey', '/api/v1/api-keys', { ...key, owner_id: v7() }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, name: '' }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, name: 'x'.repeat(101) }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, description: 'x'.repeat(501) }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, permissions: [] }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, permissions: ['chat', 'chat'] }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, allowed_agents: Array(51).fill('answering') }],
+    ['createApiKey', '/api/v1/api-keys', { ...key, owner_id: 'nobody' }],
     ['createUser', '/api/v1/users', { ...user, username: 'a b' }],
+    ['createUser', '/api/v1/users', { ...user, password: 'short' }],
+    ['createUser', '/api/v1/users', { ...user, password: 'x'.repeat(257) }],
+    ['createUser', '/api/v1/users', { ...user, max_api_calls: -1 }],
   ])('%s as %s: %o', async (mutation, url, body) => {
     const { credential } = face.callers.admin
     const headers = { authorization: `Bearer ${credential}` }
@@ -182,6 +192,7 @@ describe('pages', () => {
   test.each([
     [{ first: 0 }, 'first: expected an integer of 1 to 100.'],
     [{ first: 101 }, 'first: expected an integer of 1 to 100.'],
+    [{ first: 3, last: 1 }, 'last: expected it to be left out where first is given.'],
     [{ last: -1 }, 'last: expected an integer of 1 to 100.'],
     [{ after: 'x' }, 'after: expected the cursor of a previous page.'],
     [
@@ -274,7 +285,8 @@ function inCamelCase(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name.replace(/_([a-z])/g, (_match, letter) => letter.toUpperCase()),
-      name === 'permissions' ? ['CHAT'] : inCamelCase(inner),
+      // The enums of GraphQL are upper case.
+      name === 'permissions' ? (inner as string[]).map((word) => word.toUpperCase()) : inCamelCase(inner),
     ]),
   )
 }

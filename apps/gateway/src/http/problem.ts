@@ -78,11 +78,6 @@ function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
  */
 const WAITED_FOR_SECONDS_MAX = 59
 
-/** A window of a minute that has just begun lasts 60 s when rounded up, which those clients would ignore. */
-function retryAfter(seconds: number): string {
-  return String(seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds)
-}
-
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {
     'cache-control': 'no-store',
@@ -91,13 +86,15 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
   const seconds = retryAfterOf(problem)
-  if (seconds !== undefined) headers['retry-after'] = retryAfter(seconds)
+  if (seconds !== undefined) headers['retry-after'] = String(seconds)
   return headers
 }
 
 /** After how long a client should try again; every face says so of what is unavailable only for now. */
 export function retryAfterOf({ retryAfterSeconds, status }: Problem): number | undefined {
-  return retryAfterSeconds ?? (status === 503 ? 1 : undefined)
+  const seconds = retryAfterSeconds ?? (status === 503 ? 1 : undefined)
+  // A window of a minute that has just begun lasts 60 s when rounded up, which some clients would ignore.
+  return seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds
 }
 
 /** Like {@link problemOf}, but also knows the errors with which Fastify itself refuses a request. */

@@ -161,7 +161,9 @@ test('the conversation is identified by chat_id, otherwise by conversation_id; f
 test('up to twenty public files may be attached, and the error names the first that is not public', () => {
   const file = 'https://files.example.com/a.pdf'
   expect(refusal({ files: Array(20).fill(file) })).toBeUndefined()
-  expect(refusal({ files: Array(21).fill(file) })?.detail).toBe('files: expected at most 20 URLs.')
+  expect(refusal({ files: Array(21).fill(file) })?.detail).toBe(
+    'files: expected an array of a string of at most 20 items.',
+  )
   expect(refusal({ files: [file, 'http://localhost/a'] })).toEqual({
     reason: 'invalid_request',
     detail: 'files[1]: expected a publicly reachable URL.',
@@ -251,7 +253,7 @@ test('errors carry the path of the field, independent of its name on a face', ()
   const part = { type: 'image_url', image_url: { url: 'https://files.example.com/a.png' } }
   const content = [{ type: 'text', text: 'hello' }, ...Array(21).fill(part)]
   expect(refusal({ ...call, messages: [{ role: 'user', content }] })?.detail).toBe(
-    'files: expected at most 20 URLs.',
+    'files: expected an array of a string of at most 20 items.',
   )
 })
 

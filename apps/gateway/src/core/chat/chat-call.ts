@@ -3,7 +3,7 @@ import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import type { FieldPath } from '#core/field-path.ts'
-import { isLongerThan } from '#core/input-rules.ts'
+import { requireItems, requireShort } from '#core/input-rules.ts'
 import type { CallFace } from '#core/usage/ledger.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
 import {
@@ -258,7 +258,8 @@ function requirePlainIds(call: ChatCall): void {
 }
 
 function requirePlainId(field: string, id: string): void {
-  if (!isLongerThan(id, ID_CHARACTERS_MAX) && !CONTROL.test(id) && id.isWellFormed()) return
+  requireShort([field], id, ID_CHARACTERS_MAX)
+  if (!CONTROL.test(id) && id.isWellFormed()) return
   refuseField(
     [field],
     `expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
@@ -269,9 +270,7 @@ function requirePlainId(field: string, id: string): void {
 const CONTROL = /\p{Cc}/u
 
 function requireFiles({ files, fileFields }: ChatCall & Derived, { isIssued }: FileRules): void {
-  if (files.length > FILES_MAX) {
-    refuseField(['files'], `expected at most ${FILES_MAX} URLs.`)
-  }
+  requireItems(['files'], files, FILES_MAX)
   for (const [index, file] of files.entries()) {
     if (typeof file !== 'string' || isIssued(file)) continue
     const problem = fileUrlProblem(file)

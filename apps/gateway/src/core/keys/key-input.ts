@@ -1,5 +1,5 @@
 import { refuseField } from '#core/errors.ts'
-import { isLongerThan } from '#core/input-rules.ts'
+import { isLongerThan, requireItems, requireShort, requireText } from '#core/input-rules.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
@@ -78,26 +78,28 @@ export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
 /** Rejects unknown permissions here, because the column would store any text and not every face has a schema. */
 function checkedPermissions(permissions: readonly string[]): Permission[] {
   const expected = `one of ${PERMISSIONS.join(', ')}`
-  if (permissions.length === 0) refuseField(['permissions'], `expected at least ${expected}.`)
+  if (permissions.length === 0 || new Set(permissions).size < permissions.length)
+    refuseField(['permissions'], `expected an array of ${expected} of at least 1 items, no item twice.`)
   const known = permissions.map(
     (word, index) =>
       PERMISSIONS.find((permission) => permission === word) ??
       refuseField(['permissions', index], `expected ${expected}.`),
   )
-  return [...new Set(known)]
+  return known
 }
 
 function checkedName(name: string): string {
+  requireText(['name'], name, NAME_LENGTH_MAX)
   if (name.trim() === '') refuseField(['name'], 'must not be blank.')
-  return checkedText('name', name, NAME_LENGTH_MAX, name)
+  return checkedText('name', name, name)
 }
 
 function checkedDescription(description: string): string {
-  return checkedText('description', description, DESCRIPTION_LENGTH_MAX, description.replace(/[\n\r\t]/g, ''))
+  requireShort(['description'], description, DESCRIPTION_LENGTH_MAX)
+  return checkedText('description', description, description.replace(/[\n\r\t]/g, ''))
 }
 
-function checkedText(field: string, text: string, lengthMax: number, line: string): string {
-  if (isLongerThan(text, lengthMax)) refuseField([field], `expected at most ${lengthMax} characters.`)
+function checkedText(field: string, text: string, line: string): string {
   if (CONTROL_OR_SURROGATE.test(line)) refuseField([field], 'must not contain control characters.')
   return text
 }
@@ -117,7 +119,8 @@ function checkedExpiry(text: string, daysMax: number, now: Date): Date {
 function checkedAgents(agents: readonly string[] | null, agentIds: ReadonlySet<string>): string[] {
   if (agents === null) return []
   // In the database an empty list means all agents, so an empty list in a request would grant more than it says.
-  if (agents.length === 0 || agents.length > ALLOWED_AGENTS_MAX) {
+  requireItems(['allowedAgents'], agents, ALLOWED_AGENTS_MAX)
+  if (agents.length === 0) {
     refuseField(['allowedAgents'], `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries.`)
   }
   agents.forEach((entry, index) => {

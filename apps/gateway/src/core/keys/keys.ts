@@ -99,8 +99,9 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
 
   async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
     if (ownerId === caller.userId) return ownerId
+    if (!validate(ownerId)) refuseField(['ownerId'], 'expected a string (uuid).')
     if (!isAdmin(caller)) fail('role_denied', 'Only an admin may create keys for another user.')
-    const owner = validate(ownerId) ? await prisma.user.findUnique({ where: { id: ownerId } }) : null
+    const owner = await prisma.user.findUnique({ where: { id: ownerId } })
     return owner?.status === 'active'
       ? owner.id
       : refuseField(['ownerId'], 'expected the id of an active user.')

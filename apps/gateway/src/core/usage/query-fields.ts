@@ -1,4 +1,5 @@
 import { refuseField } from '#core/errors.ts'
+import { requireShort } from '#core/input-rules.ts'
 import { parseTimestamp } from '#core/timestamp.ts'
 
 /*
@@ -21,7 +22,7 @@ export function oneOf<Word extends string>(field: string, words: readonly Word[]
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 
 export function textOf(field: string, text: string, lengthMax: number): string {
-  if (text.length > lengthMax) refuseField([field], `expected at most ${lengthMax} characters.`)
+  requireShort([field], text, lengthMax)
   if (CONTROL_OR_SURROGATE.test(text)) {
     refuseField([field], `must not contain control characters.`)
   }

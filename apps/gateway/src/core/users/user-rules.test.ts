@@ -35,5 +35,5 @@ test('a password has 8 to 256 characters, whatever their size in code units', ()
   const accepted = ['12345678', 'x'.repeat(256), '😀'.repeat(8), '😀'.repeat(256), '        ']
   const refused = ['', '1234567', '😀'.repeat(7), 'x'.repeat(257), '😀'.repeat(257), 'x'.repeat(100_000)]
   expect(accepted.map(passwordProblem)).toEqual(accepted.map(() => undefined))
-  expect(refused.map(passwordProblem)).toEqual(refused.map(() => 'expected 8 to 256 characters'))
+  expect(refused.map(passwordProblem)).toEqual(refused.map(() => 'expected a string of 8 to 256 characters'))
 })

@@ -26,7 +26,7 @@ export function usernameKey(username: string): string {
 /** Returns what is wrong with a new password, or undefined. It checks the length before hashing, whose cost grows with it. */
 export function passwordProblem(text: string): string | undefined {
   return !isLongerThan(text, PASSWORD_CHARACTERS_MIN - 1) || isLongerThan(text, PASSWORD_CHARACTERS_MAX)
-    ? `expected ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`
+    ? `expected a string of ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`
     : undefined
 }
 
@@ -37,5 +37,5 @@ export const CALLS_MAX = Number.MAX_SAFE_INTEGER
 export function callsProblem(calls: number): string | undefined {
   return Number.isInteger(calls) && calls >= 0 && calls <= CALLS_MAX
     ? undefined
-    : `expected a whole number, 0 to ${CALLS_MAX}`
+    : `expected an integer of 0 to ${CALLS_MAX}`
 }

@@ -12,7 +12,9 @@ export function tabsAt(now: Date): Tab[] {
     { query: CREATE_KEY, variables: inLines({ input: keyAt(now) }) },
     {
       query: CHAT,
-      variables: inLines({ input: { agent: 'fastgpt', appId: 'demo', query: 'Hello! Who are you?' } }),
+      variables: inLines({
+        input: { agent: 'fastgpt', appId: 'demo', query: 'Hello! Who are you?', detail: false },
+      }),
     },
     { query: USAGE },
     { query: LIVE },
