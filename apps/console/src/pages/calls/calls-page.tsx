@@ -40,7 +40,7 @@ export function CallsPage() {
         onChange={(changed) => void navigate({ search: { ...search, ...changed }, replace: true })}
       />
       <Bounds search={search} filter={filter} now={now} />
-      <CallsList filter={filter} isFiltered={Object.keys(search).length > 0} />
+      <CallsList filter={filter} isFiltered={Object.values(search).some((value) => value !== undefined)} />
     </Page>
   )
 }
