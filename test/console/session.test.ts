@@ -71,6 +71,40 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await heading(page, 'Account')
   })
 
+  test('what was typed is there again after the session has ended, but for passwords', async () => {
+    const { page, logIn } = await console.visit('/users')
+    await logIn()
+    await page.getByRole('button', { name: 'Create user' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Username').fill('typed-with-care')
+    await dialog.getByRole('button', { name: 'Generate a password' }).click()
+    const token = await storedToken(page)
+    await fetch(`${console.system.gateway.url}/api/v1/logout`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    await page.getByText('Log in to return to where you were.').waitFor()
+    await logIn()
+    await heading(page, 'Users')
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await expect.poll(() => dialog.getByLabel('Username').inputValue()).toBe('typed-with-care')
+    expect(await dialog.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+
+    await page.goto(`${console.system.gateway.url}/console/keys?new=true`)
+    await page.getByLabel('Name').fill('key with a long name')
+    // What the page reads beside the form would lead to the login as well.
+    await page.waitForLoadState('networkidle')
+    await fetch(`${console.system.gateway.url}/api/v1/logout`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await storedToken(page)}` },
+    })
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('Log in to return to where you were.').waitFor()
+    await logIn()
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('key with a long name')
+  })
+
   test('changing the own password checks the form, ends the session and takes the new password', async () => {
     const { api, token } = console.system
     await api.createUser(token, 'alice', { password: 'first password', role: 'user' })

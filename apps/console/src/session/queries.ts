@@ -1,4 +1,10 @@
-import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query'
 import { ConnectionError, TrunklineError } from '@trunkline/sdk'
 import type { GraphqlDocument } from '@trunkline/sdk/graphql'
 import { gql, sessions } from './gateway.ts'
@@ -6,6 +12,8 @@ import { gql, sessions } from './gateway.ts'
 /** The cache of everything that pages read. A refused token ends the session, which leads to the login. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: endRefusedSession }),
+  // Not a default of the mutations, which those with a handler of their own would replace.
+  mutationCache: new MutationCache({ onError: endRefusedSession }),
   defaultOptions: {
     queries: {
       // Without a network it fails and says so, where it would otherwise wait in silence.
@@ -18,7 +26,7 @@ export const queryClient = new QueryClient({
           ? error.retryAfterMs
           : 500 * 2 ** failures,
     },
-    mutations: { networkMode: 'always', onError: endRefusedSession },
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -4,6 +4,7 @@ import type { CreatedApiKey } from '@trunkline/sdk'
 import { useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
+import { useFormDraft } from '../../form/drafts.ts'
 import { KeyChoicesDocument, KeysDocument } from '../../generated/graphql.ts'
 import { CreateApiKey } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
@@ -46,6 +47,7 @@ function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
     defaultValues: newKeyValues(userId, dayOf(new Date(Date.now() + 90 * 86_400_000))),
     resolver,
   })
+  useFormDraft('new key', form)
   const create = useMutation({
     mutationFn: (values: NewKeyValues) => client.apiKeys.create(creationOf(values, new Date())),
     onSuccess(key) {

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
+import { useFormDraft } from '../../form/drafts.ts'
 import {
   KeyChoicesDocument,
   KeyDocument,
@@ -31,6 +32,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
   const toast = useToast()
   const resolver = useKeyResolver<KeyValues>(UpdateApiKey, updateOf)
   const form = useForm<KeyValues>({ defaultValues: valuesOf(apiKey), resolver })
+  useFormDraft(`key ${apiKey.id}`, form)
   const change = useMutation({
     mutationFn: (values: KeyValues) => client.apiKeys.update(apiKey.id, updateOf(values)),
     async onSuccess() {

@@ -1,6 +1,7 @@
 import { MessageSquarePlus } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useTranslations } from 'use-intl'
+import { useDraftText } from '../../form/drafts.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -24,7 +25,7 @@ export function Playground({ agent }: { readonly agent: Agent }) {
   const mayMakeKeys = role !== 'user'
   const key = usePlaygroundKey(agent.id)
   const [hasKey, setHasKey] = useState(false)
-  const [draft, setDraft] = useState('')
+  const [draft, setDraft] = useDraftText(`chat ${agent.id}`)
   const attachments = useAttachments(agent.id, key)
   const [app, setApp] = useApp(agent)
   const [chatNumber, setChatNumber] = useState(1)

@@ -3,6 +3,7 @@ import { type CreateUser as CreateUserBody, TrunklineError } from '@trunkline/sd
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
+import { useFormDraft } from '../../form/drafts.ts'
 import { CreateUser } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
@@ -37,10 +38,12 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
   const toast = useToast()
   const describe = useErrorText()
   const queries = useQueryClient()
-  const { register, handleSubmit, formState, setError, setValue, getValues } = useForm<Values>({
+  const form = useForm<Values>({
     defaultValues: { username: '', password: '', role: 'premium', max_api_calls: '', quota_period: 'none' },
     resolver: useContractResolver<Values>(CreateUser, toBody),
   })
+  const { register, handleSubmit, formState, setError, setValue, getValues } = form
+  useFormDraft('new user', form)
   const create = useMutation({
     mutationFn: (values: Values) => client.users.create(toBody(values) as CreateUserBody),
     onSuccess({ username }) {

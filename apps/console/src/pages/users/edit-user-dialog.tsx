@@ -3,6 +3,7 @@ import { TrunklineError, type UpdateUser as UpdateUserBody } from '@trunkline/sd
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
+import { useFormDraft } from '../../form/drafts.ts'
 import { UpdateUser } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
@@ -27,7 +28,7 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
   const describe = useErrorText()
   const queries = useQueryClient()
   const { username } = user
-  const { register, handleSubmit, formState, setError } = useForm<RoleAndQuotaValues>({
+  const form = useForm<RoleAndQuotaValues>({
     defaultValues: {
       role: lowerCase(user.role),
       max_api_calls: String(user.maxApiCalls),
@@ -35,6 +36,8 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
     },
     resolver: useContractResolver<RoleAndQuotaValues>(UpdateUser, toBody),
   })
+  const { register, handleSubmit, formState, setError } = form
+  useFormDraft(`user ${user.id}`, form)
   const change = useMutation({
     mutationFn: (values: RoleAndQuotaValues) =>
       client.users.update(user.id, toBody(values) as UpdateUserBody),

@@ -1,0 +1,52 @@
+import { useEffect, useRef, useState } from 'react'
+import type { FieldValues, UseFormReturn } from 'react-hook-form'
+import { sessions } from '../session/gateway.ts'
+import { useSession } from '../session/use-session.ts'
+
+/** What was typed when a session ended, in memory alone, by its user and the name of the form. */
+const drafts = new Map<string, unknown>()
+
+/**
+ * Keeps what is typed into a form while its session ends, for the same user after the login. Passwords are left out.
+ *
+ * @param name - tells the form from all others, also from one of its kind for another record
+ */
+export function useFormDraft<Values extends FieldValues>(
+  name: string,
+  { getValues, reset }: Pick<UseFormReturn<Values>, 'getValues' | 'reset'>,
+): void {
+  useDraft<Partial<Values>>(
+    name,
+    () => withoutPasswords(getValues()),
+    (draft) => reset({ ...getValues(), ...draft }, { keepDefaultValues: true }),
+  )
+}
+
+/** The same for a single text. */
+export function useDraftText(name: string): [text: string, setText: (text: string) => void] {
+  const [text, setText] = useState('')
+  const latest = useRef(text)
+  latest.current = text
+  useDraft(name, () => latest.current, setText)
+  return [text, setText]
+}
+
+function useDraft<Draft>(name: string, read: () => Draft, restore: (draft: Draft) => void): void {
+  const { userId } = useSession()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: both functions only pass on what they find.
+  useEffect(() => {
+    // The page of a session that has ended is still shown for a moment.
+    if (userId === '') return
+    const key = `${userId} ${name}`
+    if (drafts.has(key)) restore(drafts.get(key) as Draft)
+    drafts.delete(key)
+    return () => {
+      if (sessions.current === undefined) drafts.set(key, read())
+    }
+  }, [userId, name])
+}
+
+function withoutPasswords<Values extends FieldValues>(values: Values): Partial<Values> {
+  const kept = Object.entries(values).filter(([name]) => !name.includes('password'))
+  return Object.fromEntries(kept) as Partial<Values>
+}
