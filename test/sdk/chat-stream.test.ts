@@ -1,4 +1,11 @@
-import { AbortError, type ChatReply, NotFoundError, StreamFailedError, Trunkline } from '@trunkline/sdk'
+import {
+  AbortError,
+  type ChatReply,
+  type ChatStream,
+  NotFoundError,
+  StreamFailedError,
+  Trunkline,
+} from '@trunkline/sdk'
 import { readChatStream } from '@trunkline/sdk/chat'
 import OpenAI from 'openai'
 import { Stream } from 'openai/core/streaming'
@@ -149,6 +156,23 @@ test('toResponse() of a chat that fails ends with its error', async () => {
     constructor: StreamFailedError,
     reason: 'app_not_found',
   })
+})
+
+test.each<[string, (stream: ChatStream, leaving: AbortController) => unknown]>([
+  ['abort()', (stream) => stream.abort()],
+  ['the signal', (_stream, leaving) => leaving.abort()],
+  ['cancelling toReadableStream()', (stream) => stream.toReadableStream().cancel()],
+])('%s ends a stream that has begun and that nobody reads yet', async (_name, leave) => {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const stream = client.chat.stream(message('sandbox:slow=20 sandbox:long Hello', 'dify'), { signal })
+  const { requestId } = await stream.withResponse()
+  await leave(stream, leaving)
+  await until('the call is settled', async () => {
+    const [call] = (await client.usage.calls({ request_id: requestId ?? '' })).items
+    return call?.outcome === 'client_gone'
+  })
+  await expect(stream.text()).rejects.toBeInstanceOf(AbortError)
 })
 
 test('cancelling toReadableStream() cancels the request', async () => {

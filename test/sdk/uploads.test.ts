@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import {
   AbortError,
   NotFoundError,
@@ -107,6 +108,33 @@ describe('refusals', () => {
     await expect(upload).rejects.toThrow('none.txt')
     await expect(upload).rejects.not.toHaveProperty('status')
   })
+})
+
+test('a stream is closed where the gateway refuses it, also with most of it unread', async () => {
+  const source = createReadStream(path)
+  await expect(clientOf('tl_nobody').uploads.create(source, { created_by: 'sdk' })).rejects.toThrow()
+  await expect.poll(() => source.destroyed).toBe(true)
+  const endless = Readable.from(
+    (function* () {
+      for (;;) yield new Uint8Array(10_000)
+    })(),
+  )
+  const large = client.uploads.create(endless, { created_by: 'sdk', filename: 'a.txt' })
+  await expect(large).rejects.toThrow()
+  await expect.poll(() => endless.destroyed).toBe(true)
+})
+
+test('a stream that fails before it is read rejects the upload', async () => {
+  const source = createReadStream(join(home, 'none.txt'))
+  await expect(client.uploads.create(source, { created_by: 'sdk' })).rejects.toThrow()
+})
+
+test('a stream of texts is stored as UTF-8', async () => {
+  const upload = await client.uploads.create(Readable.from(['grüezi, ', 'Welt']), {
+    created_by: 'sdk',
+    filename: 'words.txt',
+  })
+  expect(await kept(upload.url)).toBe('grüezi, Welt')
 })
 
 test('an upload that is aborted reads no further and closes its source', async () => {

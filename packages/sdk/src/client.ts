@@ -1,4 +1,5 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts'
+import { AuthenticationError } from './errors.ts'
 import { GatewayTransport } from './gateway-transport.ts'
 import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
@@ -77,7 +78,7 @@ export class Trunkline {
   }
 
   /**
-   * Ends the access token and forgets it.
+   * Ends the access token and forgets it, also one that is over already.
    *
    * @example
    * ```ts
@@ -85,7 +86,12 @@ export class Trunkline {
    * ```
    */
   async logout(options?: CallOptions): Promise<void> {
-    await this.transport.data({ method: 'POST', path: '/logout', credential: 'token' }, options)
+    try {
+      await this.transport.data({ method: 'POST', path: '/logout', credential: 'token' }, options)
+    } catch (error) {
+      // Such a token is over already.
+      if (!(error instanceof AuthenticationError)) throw error
+    }
     this.transport.credentials.forget()
   }
 

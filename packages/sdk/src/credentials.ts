@@ -16,6 +16,8 @@ export class Credentials {
   readonly #getAccessToken: ClientOptions['getAccessToken']
   #token: string | undefined
   #expiresAtMs = Number.POSITIVE_INFINITY
+  /** At most half of the time that a token is valid, or else one with a short time would never be used. */
+  #marginMs = MARGIN_MS
   #renewal: Promise<string> | undefined
 
   constructor({ apiKey, accessToken, getAccessToken }: ClientOptions) {
@@ -34,6 +36,7 @@ export class Credentials {
   keep({ access_token, expires_in }: AccessToken): void {
     this.#token = access_token
     this.#expiresAtMs = expires_in === undefined ? Number.POSITIVE_INFINITY : Date.now() + expires_in * 1000
+    this.#marginMs = Math.min(MARGIN_MS, (expires_in ?? 0) * 500)
   }
 
   forget(): void {
@@ -50,7 +53,7 @@ export class Credentials {
   }
 
   async #accessToken(): Promise<string | undefined> {
-    const marginMs = this.#getAccessToken === undefined ? 0 : MARGIN_MS
+    const marginMs = this.#getAccessToken === undefined ? 0 : this.#marginMs
     const isExpired = Date.now() + marginMs >= this.#expiresAtMs
     if (this.#token !== undefined && !isExpired) return this.#token
     if (this.#getAccessToken !== undefined) {

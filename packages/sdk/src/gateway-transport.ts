@@ -7,8 +7,10 @@ import {
   type WithResponse,
 } from './api-promise.ts'
 import { type CredentialKind, Credentials } from './credentials.ts'
-import { AuthenticationError } from './errors.ts'
+import { AbortError, AuthenticationError, TimeoutError } from './errors.ts'
 import { guardedResponse } from './guarded-response.ts'
+import { setLongTimeout } from './long-timeout.ts'
+import { onAbort, untilAborted } from './on-abort.ts'
 import type { CallOptions, ChatStreamOptions, ClientOptions } from './options.ts'
 import { invalidResponse, type RequestSpec, readObject, Transport } from './transport.ts'
 
@@ -24,10 +26,10 @@ export class GatewayTransport extends Transport {
   /** As every transport does; and where the gateway refuses a token that can be renewed, once more with the next one. */
   override async send<T>(
     spec: RequestSpec,
-    options: CallOptions | undefined,
+    options: CallOptions = {},
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
-    const bearer = await this.bearerFor(spec.credential)
+    const bearer = await this.bearerFor(spec.credential, options)
     try {
       return await super.send(spec, options, read)
     } catch (error) {
@@ -56,14 +58,36 @@ export class GatewayTransport extends Transport {
     return guardedResponse(await this.open(spec, options), { signal: options.signal, idleTimeoutMs })
   }
 
-  protected override bearerFor(kind: CredentialKind): Promise<string | undefined> {
-    return this.credentials.bearerFor(kind)
+  /** Waits for `getAccessToken` as long as for a response, and no longer than the caller wants the call. */
+  override async bearerFor(
+    kind: CredentialKind,
+    { signal, timeoutMs }: CallOptions,
+  ): Promise<string | undefined> {
+    const limitMs = timeoutMs ?? this.options.timeoutMs
+    const waiting = new AbortController()
+    const timer = setLongTimeout(limitMs || Number.POSITIVE_INFINITY, () => {
+      waiting.abort(new TimeoutError(`No access token within ${limitMs} ms.`))
+    })
+    const endWaiting = onAbort(signal, () => {
+      waiting.abort(new AbortError('The call was aborted.', { cause: signal?.reason }))
+    })
+    try {
+      waiting.signal.throwIfAborted()
+      return await untilAborted(this.credentials.bearerFor(kind), waiting.signal)
+    } finally {
+      clearTimeout(timer)
+      endWaiting()
+    }
   }
 
   list<T>(path: string, query: object | undefined, options?: CallOptions): ListPromise<T> {
     return listPromise((cursor) =>
       this.data<Page<T>>(
-        { method: 'GET', path: withQuery(path, { ...query, cursor }), credential: 'token' },
+        {
+          method: 'GET',
+          path: withQuery(path, { ...query, ...(cursor !== undefined && { cursor }) }),
+          credential: 'token',
+        },
         options,
       ),
     )

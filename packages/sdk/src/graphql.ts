@@ -94,7 +94,7 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
   async function query(document: string, variables?: object, options?: CallOptions): Promise<unknown> {
     const operation = readOperation(document)
     for (let isRenewed = false; ; isRenewed = true) {
-      const bearer = await transport.credentials.bearerFor(operation.credential)
+      const bearer = await transport.bearerFor(operation.credential, options ?? {})
       const sent = transport.json<GraphqlResult>(specOf(document, variables, operation), options)
       const { data: result, response } = await sent.withResponse()
       const [error] = result.errors ?? []
@@ -109,7 +109,7 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
   async function* subscribe(document: string, variables?: object, options: ChatStreamOptions = {}) {
     const operation = readOperation(document)
     for (let isRenewed = false; ; isRenewed = true) {
-      const bearer = await transport.credentials.bearerFor(operation.credential)
+      const bearer = await transport.bearerFor(operation.credential, options)
       let hasBegun = false
       try {
         for await (const data of subscribeOnce(document, variables, operation, options)) {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   AbortError,
@@ -67,6 +68,37 @@ const silence: Handler = ({ signal }) =>
   })
 
 describe('a request', () => {
+  test('with a credential that cannot be sent says so without it, and is not sent', async () => {
+    const warned: unknown[] = []
+    const { client, requests } = clientWith([() => success({})], {
+      apiKey: 'tl_secret1\ntl_secret2',
+      logger: { warn: (text) => warned.push(text) },
+    })
+    const error = await client.agents.list().catch((thrown: unknown) => thrown)
+    const shown = await client.chat.stream({ query: 'Hello' }).toResponse().text()
+    expect(error).toMatchObject({ message: 'A header is invalid.' })
+    expect([inspect(error), shown, ...warned].join()).not.toContain('tl_secret')
+    expect(requests).toEqual([])
+  })
+
+  test('has the defaults of fields that are undefined', async () => {
+    const { client, requests } = clientWith([() => Response.json({})])
+    await client.chat.create({ agent: 'dify', query: 'Hello', chat_id: undefined, files: undefined })
+    const talk = client.chat.conversation({ agent: 'dify', id: 'c' })
+    await talk.create({ query: 'Hello', chat_id: undefined })
+    const bodies = await Promise.all(requests.map((request) => request.json()))
+    expect(bodies).toMatchObject([
+      { chat_id: '', files: [], app_id: '' },
+      { chat_id: 'c', conversation_id: 'c' },
+    ])
+  })
+
+  test('of a list begins at the cursor that it is given', async () => {
+    const { client, requests } = clientWith([() => success({ items: [], next_cursor: null })])
+    await client.apiKeys.list({ limit: 2, cursor: 'next' })
+    expect(requests[0]?.url).toMatch(/limit=2&cursor=next$/)
+  })
+
   test('has its URL, the query without what is undefined, and the headers of client and call', async () => {
     const { client, requests } = clientWith([() => success({ items: [], next_cursor: null })], {
       baseURL: 'http://gateway.test/prefix/api/v1/',
@@ -191,7 +223,7 @@ describe('ends of a call', () => {
     async (ms, call, options) => {
       const { client } = clientWith([silence], options)
       expect(await ended(client.me(call))).toMatchObject({
-        reason: { message: `No complete response within ${ms} ms.` },
+        reason: { message: `No response within ${ms} ms.` },
       })
     },
   )
@@ -275,6 +307,34 @@ describe('tokens', () => {
     await client.users.create({ username: 'bob', password: 'secret' })
     const bearers = requests.map(({ headers }) => headers.get('authorization'))
     expect(bearers).toEqual(['Bearer token 1', 'Bearer token 2', 'Bearer token 2', 'Bearer token 3'])
+  })
+
+  test('are waited for no longer than the call, and asked for once a call however short they live', async () => {
+    const stuck = clientWith([() => success({})], { getAccessToken: () => new Promise(() => {}) })
+    expect(await ended(stuck.client.me({ timeoutMs: 500 }))).toMatchObject({
+      reason: expect.any(TimeoutError),
+    })
+    const leaving = new AbortController()
+    const call = stuck.client.me({ signal: leaving.signal })
+    leaving.abort()
+    await expect(call).rejects.toBeInstanceOf(AbortError)
+
+    let renewals = 0
+    const short = clientWith([() => success({})], {
+      getAccessToken: () => ({ access_token: `token ${++renewals}`, expires_in: 3 }),
+    })
+    await short.client.me()
+    await short.client.me()
+    expect(renewals).toBe(1)
+  })
+
+  test('are forgotten by a logout also where they are over already', async () => {
+    const { client, requests } = clientWith([() => refusal(401, 'token_revoked'), () => success({})], {
+      accessToken: 'over',
+    })
+    await client.logout()
+    await client.me()
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer over', null])
   })
 
   test('that are refused twice are given up', async () => {

@@ -68,7 +68,7 @@ export class Transport {
   ): Promise<WithResponse<T>> {
     const maxRetries = options.maxRetries ?? this.options.maxRetries ?? 2
     for (let retries = 0; ; ) {
-      const bearer = await this.bearerFor(spec.credential)
+      const bearer = await this.bearerFor(spec.credential, options)
       try {
         return await this.#attempt(spec, options, bearer, read)
       } catch (error) {
@@ -84,7 +84,7 @@ export class Transport {
   }
 
   /** Returns the credential for a call; undefined where there is none that could serve. */
-  protected async bearerFor(_kind: CredentialKind): Promise<string | undefined> {
+  async bearerFor(_kind: CredentialKind, _options: CallOptions): Promise<string | undefined> {
     return this.options.apiKey
   }
 
@@ -98,7 +98,7 @@ export class Transport {
     const limitMs = timeoutMs ?? client.timeoutMs ?? spec.timeoutMs ?? TIMEOUT_MS
     const controller = new AbortController()
     const timer = setLongTimeout(limitMs, () => {
-      controller.abort(new TimeoutError(`No complete response within ${limitMs} ms.`))
+      controller.abort(new TimeoutError(`No response within ${limitMs} ms.`))
     })
     const endWaiting = onAbort(signal, () => {
       controller.abort(new AbortError('The call was aborted.', { cause: signal?.reason }))
@@ -106,13 +106,13 @@ export class Transport {
     try {
       controller.signal.throwIfAborted()
       const { method, path, json } = spec
-      const body = json === undefined ? spec.body?.(controller.signal) : JSON.stringify(json)
+      const body = json ? JSON.stringify(json) : spec.body?.(controller.signal)
       const response = await send(this.#root + (path.startsWith('//') ? path.slice(1) : `/api/v1${path}`), {
         method,
         headers: withHeaders(
           {
-            ...(json !== undefined && { 'content-type': 'application/json' }),
-            ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+            ...(json ? { 'content-type': 'application/json' } : undefined),
+            ...(bearer && { authorization: `Bearer ${bearer}` }),
           },
           { ...client.headers, ...spec.headers, ...headers },
         ),

@@ -2,11 +2,12 @@ import type { ChatRequest } from '../generated/wire.ts'
 import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport.ts'
 
 /** A message to an agent: the fields of the contract, of which those that may be empty are optional here. */
-export type ChatParams = Pick<ChatRequest, 'query'> &
-  Partial<Omit<ChatRequest, 'query' | 'stream'>> & {
-    /** The agent that answers, instead of the client's. */
-    agent?: string
-  }
+export type ChatParams = Pick<ChatRequest, 'query'> & {
+  [Field in Exclude<keyof ChatRequest, 'query' | 'stream'>]?: ChatRequest[Field] | undefined
+} & {
+  /** The agent that answers, instead of the client's. */
+  agent?: string | undefined
+}
 
 /** The request of a chat. Every field of the contract is sent, as the gateway requires. */
 export function chatRequest(
@@ -14,20 +15,21 @@ export function chatRequest(
   { agent = clientAgent, ...params }: ChatParams,
   stream: boolean,
 ): RequestSpec {
-  const body: ChatRequest = {
+  const body = {
     app_id: '',
     chat_id: '',
     conversation_id: '',
     detail: false,
     files: [],
-    ...params,
+    // What is undefined is absent from JSON, so that the default stays.
+    ...(JSON.parse(JSON.stringify(params)) as typeof params),
     stream,
   }
   return {
     method: 'POST',
     path: '/chat',
     json: body,
-    ...(agent !== undefined && { headers: { agent } }),
+    ...(agent && { headers: { agent } }),
     credential: 'key',
     creates: true,
     timeoutMs: LONG_TIMEOUT_MS,

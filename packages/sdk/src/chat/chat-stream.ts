@@ -153,6 +153,8 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    */
   async withResponse(): Promise<WithResponse<this>> {
     const response = await this.#openOnce()
+    // What is being read is cancelled by its reader.
+    onAbort(this.#controller.signal, () => this.#isRead || response.body?.cancel())
     return { data: this, response, requestId: requestIdOf(response) }
   }
 

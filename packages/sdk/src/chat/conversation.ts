@@ -7,7 +7,7 @@ import type { ChatStream } from './chat-stream.ts'
 /** What holds for every message of a conversation, and the id of one that exists already. */
 export type ConversationParams = Omit<ChatParams, 'query' | 'chat_id' | 'conversation_id'> & {
   /** The conversation to continue. Without it the first reply names a new one; `hiagent` needs one of your own making. */
-  id?: string
+  id?: string | undefined
 }
 
 interface Chats {
@@ -79,7 +79,7 @@ export class Conversation {
   #paramsOf(message: string | ChatParams): ChatParams {
     // Each agent reads the one of the two that is its own.
     const id = this.#id === undefined ? {} : { chat_id: this.#id, conversation_id: this.#id }
-    return { ...this.#params, ...id, ...(typeof message === 'string' ? { query: message } : message) }
+    return { ...this.#params, ...(typeof message === 'string' ? { query: message } : message), ...id }
   }
 
   #keep(id: string): void {

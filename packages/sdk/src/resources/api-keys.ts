@@ -12,7 +12,7 @@ import type {
 import type { CallOptions } from '../options.ts'
 
 /** Which API keys a list holds, and how many are asked for at once. */
-export type ApiKeyFilter = Omit<NonNullable<operations['listApiKeys']['parameters']['query']>, 'cursor'>
+export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>
 
 /** The API keys of the user, or for an administrator everybody's; reached as `client.apiKeys`. */
 export class ApiKeys {

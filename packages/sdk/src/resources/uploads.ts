@@ -5,7 +5,7 @@ import type { CallOptions } from '../options.ts'
 import { type UploadParams, type UploadSource, uploadRequest } from '../uploads/upload-request.ts'
 
 /** How many uploads are asked for at once. */
-export type UploadFilter = Omit<NonNullable<operations['listUploads']['parameters']['query']>, 'cursor'>
+export type UploadFilter = NonNullable<operations['listUploads']['parameters']['query']>
 
 /** What is left of an upload that was deleted. */
 export type DeletedUpload =

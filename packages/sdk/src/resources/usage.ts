@@ -12,10 +12,7 @@ export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by'> & {
 }
 
 /** Which calls of the ledger to read, and how many are asked for at once. */
-export type CallFilter = Omit<
-  NonNullable<operations['listCalls']['parameters']['query']>,
-  'cursor' | 'format'
->
+export type CallFilter = Omit<NonNullable<operations['listCalls']['parameters']['query']>, 'format'>
 
 /** What was called; reached as `client.usage`. */
 export class Usage {
@@ -78,7 +75,7 @@ export class Usage {
    * if (body !== null) await writeFile('calls.csv', body)
    * ```
    */
-  callsCsv(filter?: Omit<CallFilter, 'limit'>, options?: ChatStreamOptions): Promise<Response> {
+  callsCsv(filter?: Omit<CallFilter, 'limit' | 'cursor'>, options?: ChatStreamOptions): Promise<Response> {
     return this.#download('/calls', filter, options)
   }
 

@@ -11,7 +11,7 @@ import type {
 import type { CallOptions } from '../options.ts'
 
 /** How many users are asked for at once. */
-export type UserFilter = Omit<NonNullable<operations['listUsers']['parameters']['query']>, 'cursor'>
+export type UserFilter = NonNullable<operations['listUsers']['parameters']['query']>
 
 /** The users of the gateway, for administrators, and the user itself; reached as `client.users`. */
 export class Users {

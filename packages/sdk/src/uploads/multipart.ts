@@ -15,11 +15,9 @@ const encoder = new TextEncoder()
  * Writes the form as a stream. `FormData` cannot: it takes only files whose size is known, and says nothing of how far it is.
  */
 export function multipartStream(
-  parts: UploadParts,
-  boundary: string,
+  pieces: UploadPieces,
   signal: AbortSignal,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const pieces = piecesOf(parts, boundary)
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       // What is pulled is sent, so a slow connection slows the source down.
@@ -42,10 +40,13 @@ export function multipartStream(
   )
 }
 
-async function* piecesOf(
+export type UploadPieces = AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>
+
+/** The bytes of the form, piece by piece. */
+export async function* piecesOf(
   { createdBy, filename, contentType, open, onBytes }: UploadParts,
   boundary: string,
-): AsyncGenerator<Uint8Array<ArrayBuffer>, undefined> {
+): UploadPieces {
   yield encoder.encode(
     `--${boundary}\r\ncontent-disposition: form-data; name="created_by"\r\n\r\n${createdBy}\r\n` +
       `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${escaped(filename)}"\r\n` +
@@ -67,12 +68,17 @@ async function* piecesOf(
 const escaped = (text: string): string =>
   text.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 
+/** Streams of Node may be of texts. */
+function bytesOf(piece: Uint8Array | string): Uint8Array {
+  return typeof piece === 'string' ? encoder.encode(piece) : piece
+}
+
 /** Reads a web stream without its async iterator, which Safari does not have. */
 export async function* chunksOf(
   source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, undefined> {
   if (!('getReader' in source)) {
-    for await (const piece of source) yield piece
+    for await (const piece of source) yield bytesOf(piece)
     return
   }
   const reader = source.getReader()
@@ -82,7 +88,7 @@ export async function* chunksOf(
       const { done, value } = await reader.read()
       isDone = done
       if (done) return
-      yield value
+      yield bytesOf(value)
     }
   } finally {
     // An upload that ended early must not leave its source open.

@@ -1,6 +1,6 @@
 import { TrunklineError } from '../errors.ts'
 import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport.ts'
-import { chunksOf, multipartStream } from './multipart.ts'
+import { chunksOf, multipartStream, piecesOf, type UploadPieces } from './multipart.ts'
 import { hasXhr, xhrFetch } from './xhr-fetch.ts'
 
 /**
@@ -41,7 +41,7 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /** The request of an upload. */
 export interface UploadRequest extends RequestSpec {
-  /** Closes a source that was given as a stream and never read. */
+  /** Closes a source that was given as a stream and was not read to its end. */
   readonly discard?: () => void
 }
 
@@ -77,6 +77,7 @@ export async function uploadRequest(source: UploadSource, params: UploadParams):
   const total = isStream ? undefined : content.size
   const boundary = `trunkline-${crypto.randomUUID()}`
   let isUntouched = true
+  let pieces: UploadPieces | undefined
   const parts = {
     ...named,
     open() {
@@ -88,10 +89,14 @@ export async function uploadRequest(source: UploadSource, params: UploadParams):
   return {
     ...form,
     headers: { ...agent, 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: (signal) => multipartStream(parts, boundary, signal),
+    body(signal) {
+      pieces = piecesOf(parts, boundary)
+      return multipartStream(pieces, signal)
+    },
     ...(isStream && {
       canRepeat: () => isUntouched,
-      discard: () => isUntouched && closeUnread(content),
+      // The fetch of Node leaves a body open whose response has come early.
+      discard: () => (isUntouched ? closeUnread(content) : void pieces?.return(undefined).catch(() => {})),
     }),
   }
 }
@@ -121,8 +126,10 @@ async function open(source: UploadSource, type: string): Promise<Opened> {
     return { filename, type: source.type === '' ? type : source.type, content: source }
   }
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
-    return { filename: 'file', type, content: new Blob([new Uint8Array(source)]) }
+    return { filename: 'file', type, content: new Blob([source as ArrayBuffer]) }
   }
+  // It may fail before anything is read from it, which would end a process of Node; the reading then fails.
+  if ('on' in source && typeof source.on === 'function') source.on('error', () => {})
   return { filename: 'file', type, content: source }
 }
 
