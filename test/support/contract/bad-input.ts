@@ -75,6 +75,12 @@ type BadBody = readonly [
 /** Well-formed JSON values that are not objects. */
 export const NO_OBJECTS = ['', 'null', 'true', '7', '"text"', '[]', '[{}]']
 
+/** The fields of operations in which an empty text counts as absent, as their descriptions say. */
+export const EMPTY_IS_ABSENT: ReadonlyMap<string, (field: string) => boolean> = new Map([
+  // Clients of OpenAI's Responses API send it for what they leave out.
+  ['createResponse', (field) => field !== 'model' && field !== 'input'],
+])
+
 /** One value of each kind. The gateway must reject each value that the schema of a field does not accept. */
 export const VALUES: readonly unknown[] = [
   null,
