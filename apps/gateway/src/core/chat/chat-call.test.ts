@@ -302,3 +302,19 @@ test('messages may contain at most 20 different uploaded files, which counts no 
     expect.objectContaining({ detail: 'messages: expected at most 20 uploaded files.' }),
   )
 })
+
+test('an agent without memory gets all messages, also in a conversation; one with memory the last question', () => {
+  const messages = [
+    { role: 'user', content: 'My name is Ada.' },
+    { role: 'assistant', content: 'Hello Ada.' },
+    { role: 'user', content: 'Who am I?' },
+  ]
+  const queryOf = (agent: Agent) =>
+    resolveCall(
+      new Map([[agent.id, agent]]),
+      callOf(modelCall('dify', { messages, conversationId: 'c' })),
+      isIssued,
+    ).query
+  expect(queryOf(agentOf('dify'))).toBe('Who am I?')
+  expect(queryOf(agentOf('dify', { options: { mode: 'workflow' } }))).toContain('My name is Ada.')
+})
