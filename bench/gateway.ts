@@ -9,7 +9,7 @@ import { SERVER_CORE } from './cores.ts'
 import type { Target } from './load.ts'
 import { GATEWAYS_MODEL } from './workload.ts'
 
-const MAIN = join(import.meta.dirname, '../apps/gateway/src/main.ts')
+const MAIN = join(import.meta.dirname, '../apps/gateway/bin/trunkline.js')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 const WITHIN_MS = 30_000
 const A_DAY_MS = 86_400_000

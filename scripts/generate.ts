@@ -1,53 +1,99 @@
-import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { delimiter } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { generate as generateDocuments } from '@graphql-codegen/cli'
+import { writeValidators } from '../apps/console/scripts/write-validators.ts'
+import codegen from '../codegen.ts'
 
 /*
- * Generates the Prisma client and the types that Pothos derives from it, unless neither the schema nor the versions of both
- * have changed since the last time.
+ * Writes the generated sources, which are committed so that the gateway and its console start without the generators: the
+ * Prisma client and the types that Pothos derives from it, the typed documents of the examples and of the console, and the
+ * functions with which the console checks its forms.
+ *
+ * With `--check` nothing is written, and the exit code is 1 where a committed file differs from what would be.
  */
 
-const root = new URL('../', import.meta.url)
-const client = new URL('apps/gateway/src/generated/prisma/client.ts', root)
-const stamp = new URL('apps/gateway/src/generated/prisma.stamp', root)
+const root = fileURLToPath(new URL('../', import.meta.url))
+const FOLDERS = ['apps/gateway/src/generated', 'apps/console/src/generated', 'examples/generated']
+const run = promisify(execFile)
 
-const gateway = new URL('apps/gateway/package.json', root)
-const pothos = pothosVersion()
-
-const prisma = createRequire(import.meta.url).resolve('prisma/package.json')
-const { version, bin } = JSON.parse(readFileSync(prisma, 'utf8')) as {
-  version: string
-  bin: { prisma: string }
-}
-const schema = readFileSync(new URL('prisma/schema.prisma', root))
-const wanted = createHash('sha256').update(`${version} ${pothos}`).update(schema).digest('hex')
-
-if (!existsSync(client) || !existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
-  const cli = fileURLToPath(new URL(bin.prisma, `file://${prisma}`))
-  const run = spawnSync(process.execPath, [cli, 'generate', '--no-hints'], {
-    cwd: root,
-    encoding: 'utf8',
-    env: environment(),
-  })
-  if (run.status !== 0) {
-    console.error(`The Prisma client could not be generated:\n${run.stdout}${run.stderr}`)
-    process.exit(1)
+const { values } = parseArgs({ options: { check: { type: 'boolean' } } })
+// Codegen reads and writes relative to the current directory.
+process.chdir(root)
+if (values.check === true) {
+  await mkdir(join(root, 'node_modules/.cache'), { recursive: true })
+  const target = await mkdtemp(join(root, 'node_modules/.cache/generated-'))
+  try {
+    await generate(target)
+    const stale = await differences(target)
+    for (const file of stale) console.error(`${file} is not what \`pnpm generate\` writes`)
+    if (stale.length > 0) process.exitCode = 1
+  } finally {
+    await rm(target, { recursive: true, force: true })
   }
-  writeFileSync(stamp, wanted)
-  console.log(`Prisma client ${version} generated.`)
+} else {
+  for (const folder of FOLDERS) await rm(join(root, folder), { recursive: true, force: true })
+  await generate(root)
 }
 
-function environment(): NodeJS.ProcessEnv {
-  // Prisma starts other generators by their name.
-  const PATH = [fileURLToPath(new URL('node_modules/.bin', gateway)), process.env.PATH].join(delimiter)
-  // Prisma requires a schema engine before any command and would download one, although `generate` never runs it.
-  return { ...process.env, PATH, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' }
+async function generate(target: string): Promise<void> {
+  await Promise.all([generatePrismaClient(target), generateTypedDocuments(target)])
+  await writeValidators(join(target, 'apps/console/src/generated'))
 }
 
-function pothosVersion(): string {
-  const path = new URL('node_modules/@pothos/plugin-prisma/package.json', gateway)
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+async function generatePrismaClient(target: string): Promise<void> {
+  const schema = join(target, 'prisma/schema.prisma')
+  // The schema names the folders of the generated sources relative to itself.
+  if (target !== root) await cp(join(root, 'prisma/schema.prisma'), schema)
+  const tools = join(root, 'tools/prisma')
+  const manifest = createRequire(join(tools, 'package.json')).resolve('prisma/package.json')
+  const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: { prisma: string } }
+  const cli = join(manifest, '..', bin.prisma)
+  await run(process.execPath, [cli, 'generate', '--no-hints', '--schema', schema], {
+    cwd: target,
+    env: {
+      ...process.env,
+      // Prisma starts other generators by their name.
+      PATH: [join(root, 'apps/gateway/node_modules/.bin'), process.env.PATH].join(delimiter),
+      // Prisma requires a schema engine before any command and would download one, although `generate` never runs it.
+      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+      CHECKPOINT_DISABLE: '1',
+    },
+  })
+}
+
+async function generateTypedDocuments(target: string): Promise<void> {
+  const generates = Object.entries(codegen.generates).map(([folder, options]) => [
+    `${join(target, folder)}/`,
+    options,
+  ])
+  await generateDocuments(
+    { ...codegen, generates: Object.fromEntries(generates), silent: true, errorsOnly: true },
+    true,
+  )
+}
+
+/** The files that are missing on one side or differ. */
+async function differences(target: string): Promise<string[]> {
+  const lists = await Promise.all(
+    [root, target].flatMap((at) => FOLDERS.map((folder) => filesIn(join(at, folder), folder))),
+  )
+  const files = [...new Set(lists.flat())].sort()
+  const isStale = async (file: string) => (await textOf(root, file)) !== (await textOf(target, file))
+  const stale = await Promise.all(files.map(isStale))
+  return files.filter((_, index) => stale[index])
+}
+
+async function filesIn(folder: string, name: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(name, entry.parentPath.slice(folder.length), entry.name))
+}
+
+function textOf(at: string, file: string): Promise<string | undefined> {
+  return readFile(join(at, file), 'utf8').catch(() => undefined)
 }

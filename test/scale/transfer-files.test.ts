@@ -24,7 +24,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const server = process.env.E2E_DATABASE_URL ?? ''
 const s3 = s3TestServer()
 const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures')
-const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 const NOTHING = { expired: 0, files: 0, records: 0, unfinished: 0, suspicious: 0 }
 
 /** What a URL of an upload answers. */

@@ -9,5 +9,5 @@ const ROOT = join(import.meta.dirname, '../..')
  * by side may call this at once.
  */
 export async function buildConsole(): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(ROOT, 'scripts/build-console.ts')])
+  await promisify(execFile)(process.execPath, [join(ROOT, 'apps/console/scripts/build.ts')])
 }

@@ -11,7 +11,7 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { createGatewayStorage, type GatewayStorage } from './gateway-storage.ts'
 import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-template.ts'
 
-const MAIN = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 
 export interface GatewayOptions {
   /** Text of the configuration file. Without it the gateway starts in sandbox mode. */

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { ConfigError } from '#config/load.ts'
 import { refusalLine } from '#process/refusal-line.ts'
 import { createProgram } from './cli/program.ts'

@@ -11,7 +11,7 @@ export interface ConsoleFile {
   readonly coded: ReadonlyMap<Coding, FixedBody>
 }
 
-/** What `scripts/build-console.ts` has built. */
+/** What `apps/console/scripts/build.ts` has built. */
 export interface BuiltConsole {
   readonly page: ConsoleFile
   /** All files, by their path below `/console/`. */

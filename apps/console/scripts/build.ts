@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -17,9 +16,7 @@ import { brotliCompress, gzip } from 'node:zlib'
  * last build that succeeded, if there is one, stays and is served.
  */
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-// Codegen writes relative to the current directory.
-process.chdir(root)
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const app = join(root, 'apps/console')
 const dist = join(app, 'dist')
 const current = join(dist, 'current')
@@ -28,13 +25,10 @@ const current = join(dist, 'current')
 const SOURCES = [
   'apps/console/**/*',
   'packages/sdk/{src/**/*,package.json}',
-  'scripts/build-console.ts',
-  '{tsconfig,openapi}.json',
-  'schema.graphql',
-  'codegen.ts',
+  'tsconfig.json',
   'pnpm-lock.yaml',
 ]
-const NO_SOURCE = /(?:^|\/)(?:node_modules|apps\/console\/(?:dist|src\/generated))(?:\/|$)/
+const NO_SOURCE = /(?:^|\/)(?:node_modules|apps\/console\/dist)(?:\/|$)/
 /** A build takes seconds, so a folder of this age was left by one that was interrupted. */
 const LEFT_BEHIND_MS = 3_600_000
 
@@ -64,7 +58,6 @@ async function buildConsole(): Promise<void> {
   const replaced = join(dist, `replaced-${process.pid}`)
   mkdirSync(building, { recursive: true })
   try {
-    await generateSources()
     await bundle(join(building, 'files'))
     await compress(join(building, 'files'))
     await writeFile(join(building, 'persisted-documents.json'), JSON.stringify(await readDocuments()))
@@ -74,22 +67,6 @@ async function buildConsole(): Promise<void> {
     renameSync(building, current)
   } finally {
     for (const folder of [building, replaced]) rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/** Writes the typed documents, then runs the scripts of the console that write other generated sources. */
-async function generateSources(): Promise<void> {
-  const [{ generate }, { default: config }] = await Promise.all([
-    import('@graphql-codegen/cli'),
-    import('../codegen.ts'),
-  ])
-  const generates = Object.entries(config.generates).filter(([folder]) => folder.startsWith('apps/console/'))
-  await generate(
-    { ...config, generates: Object.fromEntries(generates), silent: true, errorsOnly: true },
-    true,
-  )
-  for (const script of globSync('scripts/*.ts', { cwd: app }).sort()) {
-    await promisify(execFile)(process.execPath, [join(app, script)])
   }
 }
 
@@ -123,7 +100,6 @@ async function compress(folder: string): Promise<void> {
  */
 async function readDocuments(): Promise<Record<string, string>> {
   const generated = join(app, 'src/generated/graphql.ts')
-  if (!existsSync(generated)) return {}
   const { TypedDocumentString, ...others } = await import(pathToFileURL(generated).href)
   const texts = Object.values(others)
     .filter((value) => value instanceof TypedDocumentString)

@@ -1,0 +1,969 @@
+/* eslint-disable */
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** The result of a probe of the platform that is a few seconds old. */
+export type AgentStatus =
+  /** The platform answers. */
+  | 'AVAILABLE'
+  /** The platform answers, but refuses the credentials of the gateway. */
+  | 'DEGRADED'
+  /** The platform does not answer. */
+  | 'UNAVAILABLE';
+
+/** The interface through which a call came. */
+export type CallFace =
+  /** This API. */
+  | 'GRAPHQL'
+  /** OpenAI's chat completions. */
+  | 'OPENAI'
+  /** OpenAI's Responses API. */
+  | 'RESPONSES'
+  /** The REST API. */
+  | 'REST';
+
+/** Which calls to list. All conditions must hold. */
+export type CallFilter = {
+  /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
+  agent?: string | null | undefined;
+  /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
+  conversation?: string | null | undefined;
+  /** Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. */
+  from?: string | null | undefined;
+  /** Only calls of the API key with this id. */
+  keyId?: string | number | null | undefined;
+  /** Only calls that ended in this way, or that still run. */
+  outcome?: CallState | null | undefined;
+  /** Only calls of the request with this id. */
+  requestId?: string | null | undefined;
+  /** Only calls admitted before this time, in the same form as `from`. */
+  to?: string | null | undefined;
+  /** Only calls of the API keys of the user with this id. */
+  userId?: string | number | null | undefined;
+};
+
+/** What a call did. */
+export type CallKind =
+  /** A chat with an agent. */
+  | 'CHAT'
+  /** An upload of a file. */
+  | 'UPLOAD';
+
+/** How a call ended. */
+export type CallOutcome =
+  /** The client left before the end. */
+  | 'CLIENT_GONE'
+  /** With a complete reply. */
+  | 'DONE'
+  /** The gateway shut down. */
+  | 'DRAINED'
+  /** The process of the gateway died. */
+  | 'INTERRUPTED'
+  /** It was refused for a reason of the caller after it had been admitted, or its key ended during a subscription. */
+  | 'REJECTED'
+  /** The platform took too long. */
+  | 'TIMEOUT'
+  /** The platform failed. */
+  | 'UPSTREAM_ERROR';
+
+/** Whether a call still runs, or how it ended. */
+export type CallState =
+  /** The client left before the end. */
+  | 'CLIENT_GONE'
+  /** With a complete reply. */
+  | 'DONE'
+  /** The gateway shut down. */
+  | 'DRAINED'
+  /** The process of the gateway died. */
+  | 'INTERRUPTED'
+  /** It was refused for a reason of the caller after it had been admitted, or its key ended during a subscription. */
+  | 'REJECTED'
+  /** It has not ended. */
+  | 'RUNNING'
+  /** The platform took too long. */
+  | 'TIMEOUT'
+  /** The platform failed. */
+  | 'UPSTREAM_ERROR';
+
+/** What an API key may be used for. */
+export type Permission =
+  /** Everything that its owner may do, except creating API keys. */
+  | 'ADMIN'
+  /** Chats. */
+  | 'CHAT'
+  /** Uploads. */
+  | 'UPLOAD';
+
+/** How often the calls of a user are counted from zero. */
+export type QuotaPeriod =
+  /** At midnight, UTC. */
+  | 'DAY'
+  /** On the first of the month, UTC. */
+  | 'MONTH'
+  /** Never: the quota holds for all calls ever. */
+  | 'NONE';
+
+/** What a user may do. */
+export type Role =
+  /** Manages all users and keys, and sees all usage. */
+  | 'ADMIN'
+  /** Creates API keys for itself. */
+  | 'PREMIUM'
+  /** Sees only itself, and uses the keys that an administrator created for it. */
+  | 'USER';
+
+/** Which calls a report counts. All conditions must hold. */
+export type UsageFilter = {
+  /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
+  agent?: string | null | undefined;
+  /** Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. The report begins with the hour, day or month that contains it. */
+  from?: string | null | undefined;
+  /** Only calls of the API key with this id. */
+  keyId?: string | number | null | undefined;
+  /** Only calls admitted before this time, in the same form as `from`; now by default. */
+  to?: string | null | undefined;
+  /** Only calls of the API keys of the user with this id. */
+  userId?: string | number | null | undefined;
+};
+
+/** The length of the buckets of a report. */
+export type UsageGranularity =
+  /** Days of the time zone. Without `from`, a report covers the last 30 days. */
+  | 'DAY'
+  /** Hours. Without `from`, a report covers the last day. */
+  | 'HOUR'
+  /** Months of the time zone. Without `from`, a report covers the last 365 days. */
+  | 'MONTH';
+
+/** A property by which calls are grouped. */
+export type UsageGroupBy =
+  /** The agent that was called. */
+  | 'AGENT'
+  /** The app of the agent. Ids of apps belong to an agent, so group by `AGENT` as well. */
+  | 'APP'
+  /** The end user that the client named. */
+  | 'END_USER'
+  /** The API key that made the call. */
+  | 'KEY'
+  /** The model that the platform named. */
+  | 'MODEL'
+  /** How the call ended. */
+  | 'OUTCOME'
+  /** The user whom the API key belongs to. */
+  | 'USER';
+
+/** Which groups come first: those with the most of something. */
+export type UsageGroupOrder =
+  /** Calls. */
+  | 'CALLS'
+  /** Calls that failed. */
+  | 'FAILED_CALLS'
+  /** Tokens of inputs and replies. */
+  | 'TOTAL_TOKENS';
+
+/** Whether a user may use the gateway. */
+export type UserStatus =
+  /** The user may log in, and its keys work. */
+  | 'ACTIVE'
+  /** The tokens and keys of the user are refused. */
+  | 'SUSPENDED';
+
+export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ id: string, name: string }> }> | null };
+
+export type KeyChoicesQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyChoicesQuery = { apiKeys: { nodes: Array<{ id: string, name: string, description: string, keyPrefix: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type UserChoicesQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type UserChoicesQuery = { users: { nodes: Array<{ id: string, username: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type MeQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MeQuery = { me: { id: string, username: string, role: Role, lastLogin: string | null, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+
+export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ id: string, name: string }> }> | null };
+
+export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
+
+export type CallsQueryVariables = Exact<{
+  filter?: CallFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type CallCountQueryVariables = Exact<{
+  filter?: CallFilter | null | undefined;
+}>;
+
+
+export type CallCountQuery = { calls: { totalCount: number | null } | null };
+
+export type CallQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type CallQuery = { call: { endUser: string, conversation: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+
+export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
+
+export type KeysQueryVariables = Exact<{
+  active?: boolean | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysQuery = { apiKeys: { nodes: Array<{ id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type KeyQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type KeyQuery = { apiKey: { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null } | null };
+
+export type OverviewQueryVariables = Exact<{
+  from: string;
+  granularity: UsageGranularity;
+  timezone: string;
+}>;
+
+
+export type OverviewQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }, points: Array<{ start: string, calls: number, failedCalls: number, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null }>, groups: Array<{ agentId: string | null, totals: { calls: number, failedCalls: number } }>, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+
+export type OverviewBeforeQueryVariables = Exact<{
+  from: string;
+  to: string;
+  granularity: UsageGranularity;
+  timezone: string;
+}>;
+
+
+export type OverviewBeforeQuery = { usage: { from: string, to: string, totals: { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null } } | null };
+
+export type OverviewAgentsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OverviewAgentsQuery = { agents: Array<{ id: string, name: string, platform: string, status: AgentStatus, sandbox: boolean }> | null };
+
+export type FirstStepsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type FirstStepsQuery = { apiKeys: { totalCount: number } | null, calls: { nodes: Array<{ id: string }> } | null };
+
+export type UsageUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UsageUpdatedSubscription = { usageUpdated: { day: string, totals: { calls: number, failedCalls: number, totalTokens: number | null }, quota: { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null } } | null };
+
+export type NumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, tokenCoverage: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number } | null };
+
+export type QuotaLeftFragment = { maxApiCalls: number, apiCallsCount: number, remaining: number, quotaPeriod: QuotaPeriod, resetsAt: string | null };
+
+export type UsageReportQueryVariables = Exact<{
+  filter: UsageFilter;
+  granularity: UsageGranularity;
+  groupBy: Array<UsageGroupBy> | UsageGroupBy;
+  timezone: string;
+  orderBy: UsageGroupOrder;
+  isGrouped: boolean;
+  withCalls: boolean;
+  withTokens: boolean;
+  withFirstChunk: boolean;
+  withDuration: boolean;
+}>;
+
+
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, drawn?: Array<{ agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null }>, groups?: Array<{ agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null }> } | null };
+
+export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
+
+export type GroupNameFragment = { agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null };
+
+export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
+
+export type UserListQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type UserListQuery = { users: { nodes: Array<{ id: string, username: string, role: Role, status: UserStatus, lastLogin: string | null, apiCallsCount: number, maxApiCalls: number, quotaPeriod: QuotaPeriod }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export class TypedDocumentString<TResult, TVariables>
+  extends String
+  implements DocumentTypeDecoration<TResult, TVariables>
+{
+  __apiType?: NonNullable<DocumentTypeDecoration<TResult, TVariables>['__apiType']>;
+  private value: string;
+  public __meta__?: Record<string, any> | undefined;
+
+  constructor(value: string, __meta__?: Record<string, any> | undefined) {
+    super(value);
+    this.value = value;
+    this.__meta__ = __meta__;
+  }
+
+  override toString(): string & DocumentTypeDecoration<TResult, TVariables> {
+    return this.value;
+  }
+}
+export const CallFieldsFragmentDoc = new TypedDocumentString(`
+    fragment CallFields on Call {
+  id
+  requestId
+  kind
+  face
+  agentId
+  agent {
+    id
+    name
+  }
+  app
+  model
+  outcome
+  reason
+  keyId
+  key {
+    id
+    name
+  }
+  ownerId
+  owner {
+    id
+    username
+  }
+  totalTokens
+  admittedAt
+  firstChunkMs
+  durationMs
+}
+    `, {"fragmentName":"CallFields"}) as unknown as TypedDocumentString<CallFieldsFragment, unknown>;
+export const KeyFieldsFragmentDoc = new TypedDocumentString(`
+    fragment KeyFields on ApiKey {
+  id
+  name
+  description
+  keyPrefix
+  permissions
+  isActive
+  createdAt
+  expiresAt
+  revokedAt
+  allowedAgents
+  limits {
+    chatPerMinute
+    uploadPerMinute
+  }
+  usage {
+    totalCalls
+    callsToday
+    callsThisMonth
+    lastUsedAt
+  }
+  ownerId
+  owner {
+    id
+    username
+    status
+  }
+  creatorId
+  creator {
+    id
+    username
+  }
+}
+    `, {"fragmentName":"KeyFields"}) as unknown as TypedDocumentString<KeyFieldsFragment, unknown>;
+export const NumbersFragmentDoc = new TypedDocumentString(`
+    fragment Numbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  tokenCoverage
+  firstChunkMs {
+    p50
+    p95
+  }
+  durationMs {
+    p50
+    p95
+  }
+}
+    `, {"fragmentName":"Numbers"}) as unknown as TypedDocumentString<NumbersFragment, unknown>;
+export const QuotaLeftFragmentDoc = new TypedDocumentString(`
+    fragment QuotaLeft on Quota {
+  maxApiCalls
+  apiCallsCount
+  remaining
+  quotaPeriod
+  resetsAt
+}
+    `, {"fragmentName":"QuotaLeft"}) as unknown as TypedDocumentString<QuotaLeftFragment, unknown>;
+export const MetricPointFragmentDoc = new TypedDocumentString(`
+    fragment MetricPoint on UsagePoint {
+  start
+  calls @include(if: $withCalls)
+  failedCalls @include(if: $withCalls)
+  totalTokens @include(if: $withTokens)
+  firstChunkMs @include(if: $withFirstChunk) {
+    p50
+    p95
+    p99
+  }
+  durationMs @include(if: $withDuration) {
+    p50
+    p95
+    p99
+  }
+}
+    `, {"fragmentName":"MetricPoint"}) as unknown as TypedDocumentString<MetricPointFragment, unknown>;
+export const GroupNameFragmentDoc = new TypedDocumentString(`
+    fragment GroupName on UsageGroup {
+  agentId
+  agent {
+    name
+  }
+  app
+  model
+  keyId
+  key {
+    name
+    keyPrefix
+  }
+  userId
+  user {
+    username
+  }
+  endUser
+  outcome
+}
+    `, {"fragmentName":"GroupName"}) as unknown as TypedDocumentString<GroupNameFragment, unknown>;
+export const GroupNumbersFragmentDoc = new TypedDocumentString(`
+    fragment GroupNumbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  firstChunkMs {
+    p50
+    p95
+  }
+  durationMs {
+    p50
+    p95
+    p99
+  }
+}
+    `, {"fragmentName":"GroupNumbers"}) as unknown as TypedDocumentString<GroupNumbersFragment, unknown>;
+export const AgentChoicesDocument = new TypedDocumentString(`
+    query AgentChoices {
+  agents {
+    id
+    name
+    requires
+    apps {
+      id
+      name
+    }
+  }
+}
+    `, {"hash":"sha256:863101b26ad8075b45183efc6863dfebcc34af699b10ca34599e878c6f0d2c09"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
+export const KeyChoicesDocument = new TypedDocumentString(`
+    query KeyChoices($after: String) {
+  apiKeys(first: 100, after: $after) {
+    nodes {
+      id
+      name
+      description
+      keyPrefix
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `, {"hash":"sha256:d12654a42567a4fbdb6bd03fcf5828c9f2f8702a76873023a8d4ebea1b0db97e"}) as unknown as TypedDocumentString<KeyChoicesQuery, KeyChoicesQueryVariables>;
+export const UserChoicesDocument = new TypedDocumentString(`
+    query UserChoices($after: String) {
+  users(first: 100, after: $after) {
+    nodes {
+      id
+      username
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `, {"hash":"sha256:cf209f128f5220c11dc1e985c1874b11a908383c6d321f527846c128f1ee00a0"}) as unknown as TypedDocumentString<UserChoicesQuery, UserChoicesQueryVariables>;
+export const MeDocument = new TypedDocumentString(`
+    query Me {
+  me {
+    id
+    username
+    role
+    lastLogin
+    quota {
+      maxApiCalls
+      apiCallsCount
+      remaining
+      quotaPeriod
+      resetsAt
+    }
+  }
+}
+    `, {"hash":"sha256:71d173cf33a190005a19ea59b80c6907f76a04146c44cf7e147ba1ebf046d17e"}) as unknown as TypedDocumentString<MeQuery, MeQueryVariables>;
+export const AgentListDocument = new TypedDocumentString(`
+    query AgentList {
+  agents {
+    id
+    name
+    platform
+    description
+    status
+    requires
+    features {
+      stream
+      detail
+      files
+      conversation
+      usage
+      stop
+    }
+    apps {
+      id
+      name
+    }
+    sandbox
+  }
+}
+    `, {"hash":"sha256:933e46b90995d4c01f967942ecf4c51c269fb299b7d6105e0830c1f13b3edd66"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+export const CallsDocument = new TypedDocumentString(`
+    query Calls($filter: CallFilter, $after: String) {
+  calls(filter: $filter, first: 50, after: $after) {
+    nodes {
+      ...CallFields
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment CallFields on Call {
+  id
+  requestId
+  kind
+  face
+  agentId
+  agent {
+    id
+    name
+  }
+  app
+  model
+  outcome
+  reason
+  keyId
+  key {
+    id
+    name
+  }
+  ownerId
+  owner {
+    id
+    username
+  }
+  totalTokens
+  admittedAt
+  firstChunkMs
+  durationMs
+}`, {"hash":"sha256:802c8ac031a264bc89b1dfa94fb6dc472312c915eb8808001149cff734a3f05c"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+export const CallCountDocument = new TypedDocumentString(`
+    query CallCount($filter: CallFilter) {
+  calls(filter: $filter, first: 1) {
+    totalCount
+  }
+}
+    `, {"hash":"sha256:6fa3b3b3575b5caec16de7d0430c48a68ed1d94ea21005644858398776783405"}) as unknown as TypedDocumentString<CallCountQuery, CallCountQueryVariables>;
+export const CallDocument = new TypedDocumentString(`
+    query Call($id: ID!) {
+  call(id: $id) {
+    ...CallFields
+    endUser
+    conversation
+    promptTokens
+    completionTokens
+    platformStatus
+    platformCode
+    platformLogId
+    endedAt
+  }
+}
+    fragment CallFields on Call {
+  id
+  requestId
+  kind
+  face
+  agentId
+  agent {
+    id
+    name
+  }
+  app
+  model
+  outcome
+  reason
+  keyId
+  key {
+    id
+    name
+  }
+  ownerId
+  owner {
+    id
+    username
+  }
+  totalTokens
+  admittedAt
+  firstChunkMs
+  durationMs
+}`, {"hash":"sha256:6d6c865ca50f2f96821caf8fea8e71cf6712037d354b6db3953cd8c8b00254ae"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+export const KeysDocument = new TypedDocumentString(`
+    query Keys($active: Boolean, $after: String) {
+  apiKeys(active: $active, first: 50, after: $after) {
+    nodes {
+      ...KeyFields
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment KeyFields on ApiKey {
+  id
+  name
+  description
+  keyPrefix
+  permissions
+  isActive
+  createdAt
+  expiresAt
+  revokedAt
+  allowedAgents
+  limits {
+    chatPerMinute
+    uploadPerMinute
+  }
+  usage {
+    totalCalls
+    callsToday
+    callsThisMonth
+    lastUsedAt
+  }
+  ownerId
+  owner {
+    id
+    username
+    status
+  }
+  creatorId
+  creator {
+    id
+    username
+  }
+}`, {"hash":"sha256:62e4f629fdbbd48977e6fb71270951575464213411491c4ad83d8fb697af8a3f"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+export const KeyDocument = new TypedDocumentString(`
+    query Key($id: ID!) {
+  apiKey(id: $id) {
+    ...KeyFields
+  }
+}
+    fragment KeyFields on ApiKey {
+  id
+  name
+  description
+  keyPrefix
+  permissions
+  isActive
+  createdAt
+  expiresAt
+  revokedAt
+  allowedAgents
+  limits {
+    chatPerMinute
+    uploadPerMinute
+  }
+  usage {
+    totalCalls
+    callsToday
+    callsThisMonth
+    lastUsedAt
+  }
+  ownerId
+  owner {
+    id
+    username
+    status
+  }
+  creatorId
+  creator {
+    id
+    username
+  }
+}`, {"hash":"sha256:86ce2a3a7c434ce932fec85c9d63c33906632de7281221b883f6f66c4ac163e8"}) as unknown as TypedDocumentString<KeyQuery, KeyQueryVariables>;
+export const OverviewDocument = new TypedDocumentString(`
+    query Overview($from: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
+  usage(
+    filter: { from: $from }
+    granularity: $granularity
+    groupBy: [AGENT]
+    timezone: $timezone
+  ) {
+    from
+    to
+    granularity
+    timezone
+    totals {
+      ...Numbers
+    }
+    points {
+      start
+      calls
+      failedCalls
+      firstChunkMs {
+        p50
+        p95
+      }
+      durationMs {
+        p50
+        p95
+      }
+    }
+    groups(first: 100) {
+      agentId
+      totals {
+        calls
+        failedCalls
+      }
+    }
+    quota {
+      ...QuotaLeft
+    }
+  }
+}
+    fragment Numbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  tokenCoverage
+  firstChunkMs {
+    p50
+    p95
+  }
+  durationMs {
+    p50
+    p95
+  }
+}
+fragment QuotaLeft on Quota {
+  maxApiCalls
+  apiCallsCount
+  remaining
+  quotaPeriod
+  resetsAt
+}`, {"hash":"sha256:16c29be4a34145923ff2927303dc3e64464c25510dc05accb5867596ff94d7de"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const OverviewBeforeDocument = new TypedDocumentString(`
+    query OverviewBefore($from: DateTime!, $to: DateTime!, $granularity: UsageGranularity!, $timezone: String!) {
+  usage(
+    filter: { from: $from, to: $to }
+    granularity: $granularity
+    timezone: $timezone
+  ) {
+    from
+    to
+    totals {
+      ...Numbers
+    }
+  }
+}
+    fragment Numbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  tokenCoverage
+  firstChunkMs {
+    p50
+    p95
+  }
+  durationMs {
+    p50
+    p95
+  }
+}`, {"hash":"sha256:7006cbd2b62533666e34fc3d5aa793c71ef288b601c47f21eeffa8c05e62d191"}) as unknown as TypedDocumentString<OverviewBeforeQuery, OverviewBeforeQueryVariables>;
+export const OverviewAgentsDocument = new TypedDocumentString(`
+    query OverviewAgents {
+  agents {
+    id
+    name
+    platform
+    status
+    sandbox
+  }
+}
+    `, {"hash":"sha256:dc27ecfdbb1c299ead0484f1358859018011f23ac815e6ff29154dc9189f0317"}) as unknown as TypedDocumentString<OverviewAgentsQuery, OverviewAgentsQueryVariables>;
+export const FirstStepsDocument = new TypedDocumentString(`
+    query FirstSteps {
+  apiKeys(first: 1) {
+    totalCount
+  }
+  calls(first: 1) {
+    nodes {
+      id
+    }
+  }
+}
+    `, {"hash":"sha256:eb3025d9d8466405e8042a74267eb4d21844a074107509c67e4e8348ffd1dd55"}) as unknown as TypedDocumentString<FirstStepsQuery, FirstStepsQueryVariables>;
+export const UsageUpdatedDocument = new TypedDocumentString(`
+    subscription UsageUpdated {
+  usageUpdated {
+    day
+    totals {
+      calls
+      failedCalls
+      totalTokens
+    }
+    quota {
+      ...QuotaLeft
+    }
+  }
+}
+    fragment QuotaLeft on Quota {
+  maxApiCalls
+  apiCallsCount
+  remaining
+  quotaPeriod
+  resetsAt
+}`, {"hash":"sha256:263a524ade8523c9bb656d8df533d90fd7bbc723123437399a5ce65ff5045a98"}) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;
+export const UsageReportDocument = new TypedDocumentString(`
+    query UsageReport($filter: UsageFilter!, $granularity: UsageGranularity!, $groupBy: [UsageGroupBy!]!, $timezone: String!, $orderBy: UsageGroupOrder!, $isGrouped: Boolean!, $withCalls: Boolean!, $withTokens: Boolean!, $withFirstChunk: Boolean!, $withDuration: Boolean!) {
+  usage(
+    filter: $filter
+    granularity: $granularity
+    groupBy: $groupBy
+    timezone: $timezone
+  ) {
+    from
+    to
+    granularity
+    timezone
+    groupBy
+    groupCount
+    totals {
+      ...GroupNumbers
+    }
+    points {
+      ...MetricPoint
+    }
+    drawn: groups(first: 7, orderBy: $orderBy) @include(if: $isGrouped) {
+      ...GroupName
+      points {
+        ...MetricPoint
+      }
+    }
+    groups(first: 100, orderBy: $orderBy) @include(if: $isGrouped) {
+      ...GroupName
+      totals {
+        ...GroupNumbers
+      }
+    }
+  }
+}
+    fragment MetricPoint on UsagePoint {
+  start
+  calls @include(if: $withCalls)
+  failedCalls @include(if: $withCalls)
+  totalTokens @include(if: $withTokens)
+  firstChunkMs @include(if: $withFirstChunk) {
+    p50
+    p95
+    p99
+  }
+  durationMs @include(if: $withDuration) {
+    p50
+    p95
+    p99
+  }
+}
+fragment GroupName on UsageGroup {
+  agentId
+  agent {
+    name
+  }
+  app
+  model
+  keyId
+  key {
+    name
+    keyPrefix
+  }
+  userId
+  user {
+    username
+  }
+  endUser
+  outcome
+}
+fragment GroupNumbers on UsageTotals {
+  calls
+  failedCalls
+  totalTokens
+  firstChunkMs {
+    p50
+    p95
+  }
+  durationMs {
+    p50
+    p95
+    p99
+  }
+}`, {"hash":"sha256:a07e4424d037a242f65566f1c05ac9b285ae9ddbc3a0d76d8c97605bec7c7e0f"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+export const UserListDocument = new TypedDocumentString(`
+    query UserList($after: String) {
+  users(first: 50, after: $after) {
+    nodes {
+      id
+      username
+      role
+      status
+      lastLogin
+      apiCallsCount
+      maxApiCalls
+      quotaPeriod
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `, {"hash":"sha256:b075dd58faee0de377c52e6d99a86cf853f32d53e2f5ef2975745e015f256ae7"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { isNodeNewEnough } from '../apps/gateway/bin/node-version.js'
+
+/*
+ * Installs what is missing. It is plain JavaScript without dependencies, because it runs before anything is installed, on
+ * the Node that the machine has.
+ *
+ * Two sets exist. `running` is what a gateway with its console needs, and Node where the machine has none that is new enough.
+ * `everything` adds what tests, linters and generators need, four times as much. One lockfile describes both. A set that is
+ * installed is recorded with a hash of what it was installed from, so that a later start asks neither pnpm nor the network.
+ *
+ * Run as a program, it installs everything.
+ */
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const records = fileURLToPath(new URL('../node_modules/.installed/', import.meta.url))
+
+/** @typedef {'running' | 'everything'} PackageSet */
+
+/** @param {PackageSet} wanted */
+export function install(wanted) {
+  if (isInstalled('everything') || (wanted === 'running' && isInstalled('running'))) return
+  // What was installed once stays: a start after a change of the lockfile must not remove the tools of a contributor.
+  const set = wanted === 'everything' || hasEverything() ? 'everything' : 'running'
+  // If this is interrupted, the next run must not take the half for the whole.
+  rmSync(records, { recursive: true, force: true })
+  const status = runPnpm(['install', '--frozen-lockfile', ...(set === 'running' ? runningOnly() : [])])
+  if (status !== 0) process.exit(status)
+  mkdirSync(records, { recursive: true })
+  writeFileSync(records + set, source(set))
+}
+
+/** `--filter` chooses the projects, with those that they import, and `--prod` leaves out what they need for tests alone. */
+function runningOnly() {
+  const projects = ['@trunkline/gateway...', '@trunkline/console...']
+  if (!isNodeNewEnough()) projects.push('@trunkline/node')
+  return ['--prod', ...projects.flatMap((project) => ['--filter', project])]
+}
+
+/** @param {PackageSet} set */
+function isInstalled(set) {
+  return read(records + set) === source(set)
+}
+
+/** Whether everything was installed, if for another lockfile: by this program, or by hand, which pnpm's own copy shows. */
+function hasEverything() {
+  return (
+    read(`${records}everything`) !== undefined ||
+    read(`${root}node_modules/.pnpm/lock.yaml`) === read(`${root}pnpm-lock.yaml`)
+  )
+}
+
+/**
+ * What an installation of the set is made from.
+ *
+ * @param {PackageSet} set
+ */
+function source(set) {
+  const hash = createHash('sha256')
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) hash.update(readFileSync(root + file))
+  hash.update(`${process.platform} ${process.arch}`)
+  if (set === 'running') hash.update(runningOnly().join(' '))
+  return hash.digest('hex')
+}
+
+/** @param {string} path */
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Runs the pnpm that runs this script, which may be a program or a module; without one, the version that the README names.
+ *
+ * @param {string[]} args
+ */
+function runPnpm(args) {
+  const running = process.env.npm_execpath ?? ''
+  const [command, ...before] = !/(?:^|[\\/])p(?:n|npm)(?:\.[a-z]+)?$/.test(running)
+    ? ['npx', '-y', 'pnpm@12']
+    : /\.[cm]?js$/.test(running)
+      ? [process.execPath, running]
+      : [running]
+  const { status, error } = spawnSync(command, [...before, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    shell: command === 'npx' && process.platform === 'win32',
+  })
+  if (error !== undefined) console.error(`${command} could not be run: ${error.message}`)
+  return status ?? 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) install('everything')
