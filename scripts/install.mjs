@@ -29,6 +29,8 @@ export function install(wanted) {
   rmSync(records, { recursive: true, force: true })
   const status = runPnpm(['install', '--frozen-lockfile', ...(set === 'running' ? runningOnly() : [])])
   if (status !== 0) process.exit(status)
+  // The package of Node links its program from a copy that has 67 MB of headers beside it, for compilers.
+  rmSync(`${root}tools/node/node_modules/node/node_modules`, { recursive: true, force: true })
   mkdirSync(records, { recursive: true })
   writeFileSync(records + set, source(set))
 }
