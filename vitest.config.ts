@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { ON_EMBEDDED_TOO } from './test/support/on-embedded-too.ts'
 import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
 
@@ -44,7 +46,7 @@ const COUNT_TIMERS = [
   'apps/gateway/src/core/usage/instances.test.ts',
 ]
 
-/** Beside their sources, but too slow for `test:unit`. */
+/** Beside their sources, but too slow for `test:unit`: they run with the end-to-end tests. */
 const SLOW = [
   // Every test starts from a database without a schema.
   'apps/gateway/src/core/database/migrate.server.test.ts',
@@ -55,18 +57,11 @@ const SLOW = [
   'apps/gateway/src/http/stalled-clients.test.ts',
 ]
 
-/** What these test does not depend on the database, so they run once: on PostgreSQL where there is one. */
-const ON_ANY_DATABASE = [
-  'test/docs/**',
-  'test/packages/**',
-  'test/sdk/!(graphql|resources).test.ts',
-  'test/contract/{import-direction,sdk-types,stored-promises}.test.ts',
-]
-
+/** End-to-end tests run on PostgreSQL where there is one, and on the embedded database where there is none. */
 const e2e = {
   retry,
   globalSetup: ['test/support/template-database.ts'],
-  include: ['test/**/*.test.ts'],
+  include: ['test/**/*.test.ts', ...SLOW],
   // Generous, because the machine may be busy; no test relies on these timeouts to measure time.
   testTimeout: 60_000,
   hookTimeout: 180_000,
@@ -82,8 +77,8 @@ const ssr = { resolve: { conditions, externalConditions: conditions } }
 
 export default defineConfig({
   test: {
-    // Every file in `test/` starts its own gateways, of which two cores can run two at a time.
-    maxWorkers: 2,
+    // A file of `test/` starts its own gateways, and waits for them as long as it works.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default', new ReportSecondTries()],
     projects: [
       {
@@ -96,18 +91,11 @@ export default defineConfig({
         },
       },
       { ssr, test: { ...unit, name: 'unit:timers', include: COUNT_TIMERS, isolate: true } },
-      {
-        ssr,
-        test: {
-          ...e2e,
-          name: 'e2e:embedded',
-          include: [...e2e.include, ...SLOW],
-          exclude: ['**/node_modules/**', ...(postgres === undefined ? [] : ON_ANY_DATABASE)],
-        },
-      },
       ...(postgres === undefined
-        ? []
+        ? [{ ssr, test: { ...e2e, name: 'e2e:embedded' } }]
         : [
+            { ssr, test: { ...e2e, name: 'e2e:embedded', include: [...ON_EMBEDDED_TOO] } },
+            { ssr, test: { ...e2e, ...servers, name: 'e2e:postgres' } },
             {
               ssr,
               test: {
@@ -116,9 +104,9 @@ export default defineConfig({
                 globalSetup: e2e.globalSetup,
                 name: 'servers',
                 include: ['apps/**/*.server.test.ts'],
+                exclude: ['**/node_modules/**', ...SLOW],
               },
             },
-            { ssr, test: { ...e2e, ...servers, name: 'e2e:postgres' } },
           ]),
     ],
   },

@@ -47,8 +47,6 @@ async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<voi
 // The global setup of a test run cannot load WebAssembly, so it runs this module in a separate process.
 if (import.meta.main) {
   const [, , url] = process.argv
-  // Loading the modules fills the compile cache.
-  await import('@trunkline/gateway/src/process/start.ts')
   if (url === undefined) await preparedDataDir()
   else await prepare({ kind: 'server', url })
 }

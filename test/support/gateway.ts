@@ -11,13 +11,14 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { createGatewayStorage, type GatewayStorage } from './gateway-storage.ts'
 import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-template.ts'
 
-const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
+/** The bundle that the global setup has made of the sources. */
+const MAIN = process.env.TEST_GATEWAY_MAIN ?? join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 
 export interface GatewayOptions {
   /** Text of the configuration file. Without it the gateway starts in sandbox mode. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Path of the module to run. The default is the gateway's own `main.ts`. */
+  /** Path of the module to run instead of the gateway's own. */
   readonly main?: string
   /** URL of a database that the test shares and drops itself. By default the gateway gets a new database. */
   readonly databaseUrl?: string

@@ -30,6 +30,8 @@ import { type FirstAdmin, welcome } from './welcome.ts'
 /** How long after the drain a client may still read the last bytes of its response. */
 const FLUSH_MS = 2_000
 const RECONNECT_MS = 1_000
+/** A second signal within this time is the first one, which arrived in two ways. */
+const SAME_SIGNAL_MS = 500
 
 type Say = (line: string) => void
 
@@ -261,17 +263,18 @@ async function closeServer(app: FastifyInstance): Promise<void> {
 
 /**
  * While the gateway starts, a signal ends the process at once: what the start waits for may never happen, and a process that
- * is killed then loses nothing. Afterwards the first signal starts an orderly shutdown and the second ends the process. A
- * worker ignores the second, since it may get the same one from the terminal and from its primary, which sends SIGKILL.
+ * is killed then loses nothing. Afterwards the first signal starts an orderly shutdown and the second ends the process, unless
+ * it comes so soon that it must be the first one again, which a terminal or pnpm sends to the process and to its launcher, and
+ * the launcher passes on. A worker ignores the second at any time, since its primary sends SIGKILL.
  */
 function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
   const { promise: stopped, resolve } = Promise.withResolvers<string>()
   let isStarted = false
-  let isStopping = false
+  let stoppingSince: number | undefined
   const onSignal = (signal: NodeJS.Signals) => {
     if (!isStarted) endBy(signal, onSignal)
-    if (isStopping && !cluster.isWorker) process.exit(1)
-    isStopping = true
+    stoppingSince ??= performance.now()
+    if (performance.now() - stoppingSince > SAME_SIGNAL_MS && !cluster.isWorker) process.exit(1)
     resolve(signal)
   }
   process.on('SIGTERM', onSignal)

@@ -1,0 +1,44 @@
+/**
+ * The end-to-end tests that run on the embedded database even where there is a PostgreSQL server, because the kind of the
+ * database, the directory of its data or the first start is part of what they test, or because the gateway does something of
+ * its own there. All other files test what does not depend on the database and run once.
+ */
+export const ON_EMBEDDED_TOO: readonly string[] = [
+  // Opening, locking and surviving: an embedded database has one owner and no server.
+  'test/database/hot-path.test.ts',
+  'test/database/killed-process.test.ts',
+  'test/e2e/command-line.test.ts',
+  'test/e2e/configuration.test.ts',
+  'test/e2e/drain.test.ts',
+  'test/e2e/first-chat.test.ts',
+  'test/e2e/kill-9.test.ts',
+  'test/e2e/operators-mistakes.test.ts',
+  'test/scale/kill.test.ts',
+  'apps/gateway/src/core/database/migrate.server.test.ts',
+  // Admission, quotas and the watch of keys: the same statements, through another driver.
+  'test/e2e/ends.test.ts',
+  'test/e2e/limits-and-quota.test.ts',
+  'test/e2e/revocation.test.ts',
+  'test/graphql/usage-updated.test.ts',
+  // Reads take turns with calls on the one connection.
+  'test/e2e/reports-beside-chats.test.ts',
+  // Files are on the local disk, which is swept together with their rows.
+  'test/e2e/metrics.test.ts',
+  'test/e2e/upload-storage-faults.test.ts',
+  'test/e2e/uploads-interrupted.test.ts',
+  'test/e2e/uploads.test.ts',
+]
+
+/** Files that name a database or a data directory too, and of which no test runs without a PostgreSQL server. */
+export const ON_SERVER_ALONE: readonly string[] = [
+  'test/graphql/with-server.test.ts',
+  'test/scale/clock-skew.test.ts',
+  'test/scale/conversation-outage.test.ts',
+  'test/scale/outages.test.ts',
+  'test/scale/redis-outage.test.ts',
+  'test/scale/replicas.test.ts',
+  'test/scale/transfer-files.test.ts',
+  'test/scale/transfer.test.ts',
+  'test/scale/uploads-replicas.test.ts',
+  'test/scale/workers.test.ts',
+]
