@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { chatBody } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
+import { until } from '../support/until.ts'
 
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -92,6 +93,14 @@ test('calls that outlast the drain get an error, are stopped at the platform and
   expect(await lastEnds(2)).toEqual(['drained draining', 'drained draining'])
 })
 
+test('the same signal twice at once, from a terminal and from a launcher, is one', async () => {
+  await system.gateway.start()
+  const { pid } = system.gateway
+  const stopped = system.gateway.stop()
+  process.kill(pid, 'SIGTERM')
+  expect(await stopped).toBe(0)
+})
+
 test('a second signal ends the process immediately', async () => {
   await system.gateway.start()
   const reader = readerOf(
@@ -100,6 +109,11 @@ test('a second signal ends the process immediately', async () => {
   await reader.until(/"content":"[^"]/)
   const stopped = system.gateway.stop()
   await system.gateway.prints(/"msg":"draining"/)
-  process.kill(system.gateway.pid, 'SIGTERM')
+  const { pid } = system.gateway
+  let hasEnded = false
+  stopped.then(() => {
+    hasEnded = true
+  })
+  await until('the process has ended', () => hasEnded || (process.kill(pid, 'SIGTERM') && hasEnded))
   expect(await stopped).toBe(1)
 })

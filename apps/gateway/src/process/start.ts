@@ -24,14 +24,13 @@ import { createOpsServer, createServer } from '../server.ts'
 import { createCommands } from './commands.ts'
 import { refusalLine } from './refusal-line.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
+import { watchStopSignals } from './stop-signals.ts'
 import { createWaiting } from './waiting.ts'
 import { type FirstAdmin, welcome } from './welcome.ts'
 
 /** How long after the drain a client may still read the last bytes of its response. */
 const FLUSH_MS = 2_000
 const RECONNECT_MS = 1_000
-/** A second signal within this time is the first one, which arrived in two ways. */
-const SAME_SIGNAL_MS = 500
 
 type Say = (line: string) => void
 
@@ -263,22 +262,20 @@ async function closeServer(app: FastifyInstance): Promise<void> {
 
 /**
  * While the gateway starts, a signal ends the process at once: what the start waits for may never happen, and a process that
- * is killed then loses nothing. Afterwards the first signal starts an orderly shutdown and the second ends the process, unless
- * it comes so soon that it must be the first one again, which a terminal or pnpm sends to the process and to its launcher, and
- * the launcher passes on. A worker ignores the second at any time, since its primary sends SIGKILL.
+ * is killed then loses nothing. Afterwards the first signal starts an orderly shutdown and the second ends the process. A
+ * worker ignores the second, since its primary sends SIGKILL.
  */
 function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
   const { promise: stopped, resolve } = Promise.withResolvers<string>()
   let isStarted = false
-  let stoppingSince: number | undefined
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (!isStarted) endBy(signal, onSignal)
-    stoppingSince ??= performance.now()
-    if (performance.now() - stoppingSince > SAME_SIGNAL_MS && !cluster.isWorker) process.exit(1)
+  const stopWatching = watchStopSignals((signal, isSecond) => {
+    if (!isStarted) {
+      stopWatching()
+      endBy(signal)
+    }
+    if (isSecond && !cluster.isWorker) process.exit(1)
     resolve(signal)
-  }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  })
   return {
     stopped,
     markStarted() {
@@ -288,11 +285,10 @@ function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
 }
 
 /**
- * Removes the handler so that the kernel ends the process; `process.exit` alone would wait for a file operation that hangs.
- * The kernel spares the first process of a container, which therefore reaches `process.exit`.
+ * Without a handler the kernel ends the process; `process.exit` alone would wait for a file operation that hangs. The kernel
+ * spares the first process of a container, which therefore reaches `process.exit`.
  */
-function endBy(signal: NodeJS.Signals, handler: (signal: NodeJS.Signals) => void): never {
-  process.off(signal, handler)
+function endBy(signal: NodeJS.Signals): never {
   process.kill(process.pid, signal)
   process.exit(1)
 }

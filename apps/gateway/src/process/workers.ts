@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { handled } from '#core/handled.ts'
 import { serveClusterMetrics } from '#ops/cluster-metrics.ts'
 import { LogOutput } from '#ops/log-output.ts'
+import { watchStopSignals } from './stop-signals.ts'
 
 /** The delay before a worker that died is replaced, so that a worker that always dies does not cause a tight loop. */
 const RESTART_MS = 1_000
@@ -26,7 +27,7 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
     for (const worker of workers()) worker.process.kill(isStopping ? 'SIGKILL' : signal)
     isStopping = true
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  watchStopSignals(stop)
 
   // The workers end with this process, so an unhandled rejection must not end it.
   process.on('unhandledRejection', (error) => console.error(error))

@@ -1,0 +1,25 @@
+/** A second signal within this time is the first one, which arrived in two ways. */
+const SAME_SIGNAL_MS = 500
+
+/**
+ * Calls `onSignal` at SIGTERM and SIGINT, and says whether it is a second one, with which an operator asks for haste. A
+ * terminal and pnpm send a signal to the process and to its launcher, which passes it on: what follows within half a second
+ * is the same signal again and is not reported.
+ *
+ * @returns a function that stops listening
+ */
+export function watchStopSignals(onSignal: (signal: NodeJS.Signals, isSecond: boolean) => void): () => void {
+  let firstAt: number | undefined
+  const listener = (signal: NodeJS.Signals) => {
+    const now = performance.now()
+    if (firstAt !== undefined && now - firstAt < SAME_SIGNAL_MS) return
+    onSignal(signal, firstAt !== undefined)
+    firstAt ??= now
+  }
+  for (const name of SIGNALS) process.on(name, listener)
+  return () => {
+    for (const name of SIGNALS) process.off(name, listener)
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
