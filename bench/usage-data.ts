@@ -122,7 +122,8 @@ const FILL_CALLS = `
 CREATE FUNCTION fill_calls(month timestamptz, total int, first int, step int) RETURNS void LANGUAGE sql AS $$
 INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, model, conversation, instance,
   outcome, reason, prompt_tokens, completion_tokens, total_tokens, admitted_at, first_chunk_ms, duration_ms, ended_at)
-SELECT overlay(md5(n::text) PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::int8), 12, '0') || '7' FROM 1)::uuid,
+SELECT overlay(overlay(md5(n::text) PLACING '8' FROM 17)
+    PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::int8), 12, '0') || '7' FROM 1)::uuid,
   md5('request' || n), bench_id('bb', k), bench_id('aa', k % ${USERS}),
   CASE WHEN k % 5 = 4 THEN 'end-user-' || (random() * 20)::int ELSE '' END,
   CASE WHEN luck % 40 = 0 THEN 'upload' ELSE 'chat' END::call_kind, 'rest',

@@ -16,6 +16,10 @@ const CALLS_A_DAY = 20_000
 /** Number of calls in one statement of a gateway under load. */
 const BATCH = 100
 
+/** A valid UUID that is derived from a text, as an expression of SQL. */
+const uuidOf = (text: string) =>
+  `overlay(overlay(md5(${text}) PLACING '4' FROM 13) PLACING '8' FROM 17)::uuid`
+
 /** Every row is written twice, as in production: once open, then settled. */
 const PROCEDURE = `
 CREATE PROCEDURE live_a_day(days_ago int) LANGUAGE plpgsql AS $$
@@ -27,13 +31,14 @@ BEGIN
     first := batch * ${BATCH};
     at := date_trunc('day', now()) - days_ago * interval '1 day' + batch * interval '1 day' / ${CALLS_A_DAY / BATCH};
     INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, app, conversation, instance, admitted_at)
-    SELECT overlay(md5(days_ago || ' ' || n) PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::int8), 12, '0') || '7' FROM 1)::uuid,
-      md5('request' || n), md5('key' || n % 1000)::uuid, md5('owner' || n % 200)::uuid, 'chat', 'rest', 'fastgpt', 'app-1',
-      md5('conversation' || n), md5('instance')::uuid, at
+    SELECT overlay(overlay(md5(days_ago || ' ' || n) PLACING '8' FROM 17)
+        PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::int8), 12, '0') || '7' FROM 1)::uuid,
+      md5('request' || n), ${uuidOf(`'key' || n % 1000`)}, ${uuidOf(`'owner' || n % 200`)}, 'chat', 'rest', 'fastgpt', 'app-1',
+      md5('conversation' || n), ${uuidOf(`'instance'`)}, at
     FROM generate_series(first, first + ${BATCH - 1}) n;
     UPDATE calls SET outcome = 'done', model = 'model-large', prompt_tokens = 100, completion_tokens = 200, total_tokens = 300,
       first_chunk_ms = 400, duration_ms = 4000, ended_at = at + interval '4 seconds'
-    WHERE outcome IS NULL AND instance = md5('instance')::uuid;
+    WHERE outcome IS NULL AND instance = ${uuidOf(`'instance'`)};
     COMMIT;
   END LOOP;
 END
