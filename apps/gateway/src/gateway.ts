@@ -137,8 +137,8 @@ export async function createGateway({
       else log.warn({ err: error }, 'the usage of today cannot be read for its subscribers')
     },
     onKeyWatchAnswer(answers, error) {
-      if (answers) log.info('the keys of chats in progress can be checked again')
-      else log.warn({ err: error }, 'the keys of chats in progress cannot be checked, so the chats go on')
+      if (answers) log.info('the keys of running calls can be checked again')
+      else log.warn({ err: error }, 'the keys of running calls cannot be checked, so the calls go on')
     },
     uploadObserver: {
       started: metrics.uploadStarted,

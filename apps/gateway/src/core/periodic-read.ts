@@ -2,8 +2,12 @@ import { handled } from './handled.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface PeriodicReadOptions {
-  /** The least time between the end of one read and the begin of the next. */
   readonly everyMs: number
+  /**
+   * Whether {@link everyMs} is the least time between the end of one read and the begin of the next, which is the default, or
+   * that between their begins, for reads whose results must not be older than that.
+   */
+  readonly paced?: 'by pauses' | 'by begins'
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   /** Called in each period, before the read and also while one is still running. */
   readonly onPeriod?: () => void
@@ -15,14 +19,16 @@ export interface PeriodicReadOptions {
 
 /**
  * Reads from the database again and again while the result is needed, and not at all otherwise. There is one read at a time:
- * a database that is slow is asked less often, and one that is away is asked again in the next period.
+ * a database that is slow is asked less often, and one that is away is asked again in the next period. It does not keep the
+ * process alive.
  */
 export class PeriodicRead {
   readonly #options: PeriodicReadOptions
   #timer: NodeJS.Timeout | undefined
   #isReading = false
   #answers = true
-  #lastReadMs = Number.NEGATIVE_INFINITY
+  /** When the last read ended or began, whichever its pace is counted from. */
+  #lastMs = Number.NEGATIVE_INFINITY
 
   constructor(options: PeriodicReadOptions) {
     this.#options = options
@@ -31,7 +37,7 @@ export class PeriodicRead {
   /** To be called when reads become needed. The first one comes after `delayMs`, or later if the last one has just ended. */
   start(delayMs = 0): void {
     const { everyMs, runtime } = this.#options
-    const pauseMs = this.#isReading ? everyMs : this.#lastReadMs + everyMs - runtime.elapsedMs()
+    const pauseMs = this.#isReading ? everyMs : this.#lastMs + everyMs - runtime.elapsedMs()
     this.#schedule(Math.max(delayMs, pauseMs))
   }
 
@@ -42,7 +48,7 @@ export class PeriodicRead {
 
   #schedule(delayMs: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#period(), delayMs)
+    this.#timer = setTimeout(() => this.#period(), delayMs).unref()
   }
 
   #period(): void {
@@ -54,8 +60,9 @@ export class PeriodicRead {
   }
 
   async #read(): Promise<void> {
-    const { everyMs, runtime, read, isNeeded } = this.#options
+    const { everyMs, paced = 'by pauses', runtime, read, isNeeded } = this.#options
     this.#isReading = true
+    this.#lastMs = runtime.elapsedMs()
     try {
       await read()
       this.#setAnswers(true)
@@ -63,8 +70,9 @@ export class PeriodicRead {
       this.#setAnswers(false, error)
     }
     this.#isReading = false
-    this.#lastReadMs = runtime.elapsedMs()
-    // Counted from the end of the read, so that what two reads return is never closer than a period.
+    if (paced === 'by begins') return
+    this.#lastMs = runtime.elapsedMs()
+    // What two reads return is never closer than a period.
     if (isNeeded()) this.#schedule(everyMs)
   }
 

@@ -72,8 +72,6 @@ async function startChat(
       credential,
       address: http.ip,
       ...{ agent, query, stream },
-      // A subscription has the means to tell its client; a reply that is awaited completes, as on REST.
-      endsWithKey: stream,
       appId: appId ?? '',
       // Core takes it for every agent where there is no `chatId`, which is REST's older name for the same.
       chatId: '',

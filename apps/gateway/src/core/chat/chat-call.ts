@@ -31,8 +31,6 @@ export interface ChatCall {
   readonly chatId: string
   readonly conversationId: string
   readonly stream: boolean
-  /** Whether the call ends when its key is revoked or expires; otherwise the key is checked at its admission alone. */
-  readonly endsWithKey?: boolean
   readonly query: string
   /** URLs; on faces with messages they may also be files that the request carries. */
   readonly files: readonly CallFile[]

@@ -35,6 +35,11 @@ export interface RunEnd {
 /** How a call ends that its platform has not ended: `rejected` if its key is no longer valid. */
 export type CancelOutcome = Extract<CallOutcome, 'client_gone' | 'drained' | 'rejected'>
 
+/** Decides when a stop request is sent. */
+export type StopTurn = <Result>(stop: () => Promise<Result>) => Promise<Result>
+
+const AT_ONCE: StopTurn = (stop) => stop()
+
 export interface RunOptions {
   readonly agent: Agent
   readonly adapter: Adapter
@@ -76,6 +81,8 @@ export class Run implements ChatEvents {
   #openTurn: RunOptions['open'] | undefined
   #isOver = false
   #onOver: (() => void) | undefined
+  /** Ends the reader's wait for the conversation, or for files that are brought to the platform anew. */
+  #interruptWork: ((problem: Problem) => void) | undefined
   /** Resolves when the turn of a failed call has been ended in its conversation. */
   #released: Promise<void> | undefined
   /** The error with which reading rejects. */
@@ -114,6 +121,8 @@ export class Run implements ChatEvents {
         }
         if (batch.length > 0) inProgress.turn.saw(batch)
         if (this.#isComplete) await this.#complete(inProgress)
+        // Of a call that was cancelled while its turn was stored, since the end event means success.
+        if (this.#isComplete && this.#problem !== undefined) break
         this.#hasPassedOn ||= batch.length > 0
         const taking = handled(batch.length > 0 ? take(batch) : undefined)
         if (taking !== undefined) await this.#served(taking, inProgress.deadlines)
@@ -136,21 +145,42 @@ export class Run implements ChatEvents {
    * Ends the run early. The reader's side ends at once; resolves when the platform has been stopped as far as possible.
    *
    * @param reason - what the reader and the ledger are given; only the reader if the client has left
+   * @param stopTurn - when the platform's stop request is sent; the connection is closed at once
    */
-  async cancel(outcome: CancelOutcome, reason: ErrorReason = 'draining'): Promise<void> {
+  async cancel(
+    outcome: CancelOutcome,
+    reason: ErrorReason = 'draining',
+    stopTurn: StopTurn = AT_ONCE,
+  ): Promise<void> {
     if (this.#isOver) return
     this.#problem = new Problem(reason)
     this.#conclude(outcome, outcome === 'client_gone' ? {} : { failure: { reason } })
+    // The reader of a rejected call does not wait until its conversation is free, since its key can use it no more.
+    if (outcome === 'rejected') this.#released = undefined
+    this.#interruptWork?.(this.#problem)
     if (this.#inProgress === undefined) return
     this.#inProgress.reply.interrupt(this.#problem)
-    await this.#stopAtPlatform(this.#inProgress)
+    await this.#stopAtPlatform(this.#inProgress, stopTurn)
   }
 
   async #open(): Promise<ReplyInProgress> {
-    const turn = await this.#enter()
-    if (this.#isOver) ignoreFailure(turn.failed(undefined))
+    const entering = this.#enter()
+    if (entering instanceof Promise) entering.then((late) => this.#leaveIfOver(late), ignored)
+    const turn = entering instanceof Promise ? await this.#unlessCancelled(entering) : entering
     this.#requireReader()
     return this.#send(turn)
+  }
+
+  #leaveIfOver(turn: ConversationTurn): void {
+    if (this.#isOver) turn.failed(undefined).catch(ignored)
+  }
+
+  /** Rejects when the call is cancelled, for work that takes up to minutes and has no end of its own then. */
+  #unlessCancelled<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#interruptWork = reject
+      work.then(resolve, reject)
+    })
   }
 
   #send(turn: ConversationTurn): ReplyInProgress {
@@ -193,7 +223,7 @@ export class Run implements ChatEvents {
     reply.cancel(new UpstreamError('agent_truncated'))
     this.#failure = undefined
     this.#end = undefined
-    turn.call = await renewal
+    turn.call = await this.#unlessCancelled(renewal)
     this.#requireReader()
     return this.#send(turn)
   }
@@ -342,7 +372,7 @@ export class Run implements ChatEvents {
     this.#onOver?.()
     this.#inProgress?.deadlines.stop()
     if (outcome !== 'done' && this.#inProgress !== undefined)
-      this.#released = this.#inProgress.turn.failed(failure).catch(() => undefined)
+      this.#released = this.#inProgress.turn.failed(failure).catch(ignored)
     this.#options.onEnd({
       outcome,
       durationMs: this.#options.runtime.elapsedMs() - this.#startedMs,
@@ -354,8 +384,11 @@ export class Run implements ChatEvents {
     })
   }
 
-  /** Sends the platform's stop request, if it has one, and then closes the connection. */
-  async #stopAtPlatform({ turn: { call }, state, reply }: ReplyInProgress): Promise<void> {
+  /** Sends the platform's stop request in its turn, if it has one, and closes the connection. */
+  async #stopAtPlatform(
+    { turn: { call }, state, reply }: ReplyInProgress,
+    stopTurn: StopTurn,
+  ): Promise<void> {
     const { adapter, upstream, agent } = this.#options
     const gone = new UpstreamError('agent_truncated')
     const timer = setTimeout(() => reply.cancel(gone), STOP_WITHIN_MS)
@@ -364,7 +397,7 @@ export class Run implements ChatEvents {
       while (adapter.stop !== undefined) {
         const stop = adapter.stop(call, state)
         if (stop !== undefined) {
-          stopping = handled(upstream.help(agent, stop, STOP_WITHIN_MS))
+          stopping = handled(stopTurn(() => upstream.help(agent, stop, STOP_WITHIN_MS)))
           break
         }
         const part = await reply.next()
@@ -381,10 +414,8 @@ export class Run implements ChatEvents {
   }
 }
 
-/** For work whose failure changes nothing for this call, such as releasing a lease, which expires by itself. */
-function ignoreFailure(work: Promise<unknown>): void {
-  work.catch(() => undefined)
-}
+/** For failures that change nothing for this call, such as that of releasing a lease, which expires by itself. */
+function ignored(): void {}
 
 /** What a stop request may need of a call. The texts of a long conversation would otherwise stay in memory during the reply. */
 function withoutTexts(call: AgentCall): AgentCall {

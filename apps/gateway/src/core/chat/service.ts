@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import type { Agent } from '#core/agents/adapter.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
 import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.ts'
@@ -5,7 +6,7 @@ import { type ErrorReason, fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { InFlight } from '#core/in-flight.ts'
 import { hashKey } from '#core/keys/key-format.ts'
-import type { KeyWatch } from '#core/keys/key-watch.ts'
+import type { KeyInUse, KeyWatch } from '#core/keys/key-watch.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -83,6 +84,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   const running = new InFlight<Run>()
   const openStreams = new OpenStreams(bounds.streamsPerKey)
   const stopping = new Set<Promise<void>>()
+  const inStopTurn = pLimit(STOPS_AT_ONCE)
   let starting = 0
   let isDraining = false
   let whenIdle: (() => void) | undefined
@@ -91,9 +93,8 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (running.size + starting === 0) whenIdle?.()
   }
 
-  function begin(call: ResolvedCall, { callId, keyId, open, signal, closeStream }: Beginning): Run {
+  function begin(call: ResolvedCall, { callId, key, open, signal, closeStream }: Beginning): Run {
     const { target, adapter, requestId } = call
-    let endWatch: (() => void) | undefined
     observer.started()
     const run: Run = new Run({
       agent: target,
@@ -106,16 +107,14 @@ export function createChatService(deps: ChatDeps): ChatService {
       onEnd(end) {
         removeRun()
         closeStream?.()
-        endWatch?.()
+        endWatch()
         ledger.settle(settlementOf(callId, end))
         observer.ended({ target, requestId }, callId, end)
         checkIdle()
       },
     })
     const removeRun = running.add(run)
-    if (call.endsWithKey) {
-      endWatch = deps.keyWatch.watch(keyId, (reason) => cancel(run, 'rejected', reason))
-    }
+    const endWatch = deps.keyWatch.watch(key, (reason) => cancel(run, 'rejected', reason))
     if (signal.aborted) leave(run)
     else signal.addEventListener('abort', () => leave(run), { once: true })
     return run
@@ -126,7 +125,8 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 
   function cancel(run: Run, outcome: CancelOutcome, reason?: ErrorReason): void {
-    const stopped = handled(run.cancel(outcome, reason).finally(() => stopping.delete(stopped)))
+    const stopTurn = outcome === 'rejected' ? inStopTurn : undefined
+    const stopped = handled(run.cancel(outcome, reason, stopTurn).finally(() => stopping.delete(stopped)))
     stopping.add(stopped)
   }
 
@@ -187,7 +187,7 @@ export function createChatService(deps: ChatDeps): ChatService {
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
-            keyId: admitted.keyId,
+            key: admitted,
             open(ending) {
               const enter = () => openTurn(deps, { call, callId, admitted, conversationId, ...ending })
               const { continued = [] } = call
@@ -213,6 +213,8 @@ export function createChatService(deps: ChatDeps): ChatService {
         checkIdle()
       })
       await Promise.race([idle, sleep(timeoutMs)])
+      // The process must end in time, also if a platform answers none of the stop requests that others wait for.
+      inStopTurn.concurrency = Number.POSITIVE_INFINITY
       for (const run of running.all()) cancel(run, 'drained')
       // Platforms keep generating until they receive a stop request, so these requests are awaited.
       await Promise.all(stopping)
@@ -240,10 +242,16 @@ function modelOf({ adapter, target, app, model, isAgentInModel }: ResolvedCall):
 
 interface Beginning extends Pick<RunOptions, 'open'> {
   readonly callId: string
-  readonly keyId: string
+  readonly key: KeyInUse
   readonly signal: AbortSignal
   readonly closeStream: (() => void) | undefined
 }
+
+/**
+ * The most stop requests at once for calls that end with their key, of which one suspension may end thousands. Those of
+ * clients that leave do not wait behind them.
+ */
+const STOPS_AT_ONCE = 100
 
 /** The delay is short, because any running call may end at any moment. */
 const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }

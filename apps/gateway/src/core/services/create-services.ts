@@ -76,6 +76,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
   const passwords = createPasswords()
   const authentication = createAuthentication({ sql, limits, tokens })
   const admission = createAdmission({ limits, keyLimits: createKeyLimitsReader({ sql, runtime }), ledger })
+  const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
   const installation = () => deps.derivedIds.installation()
   const checkType = createTypeCheck(config.uploads.types)
   const chat = createChatService({
@@ -83,7 +84,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     sql,
     authenticate: authentication.authenticate,
     admission,
-    keyWatch: createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer }),
+    keyWatch,
     files: createIssuedFiles({ prisma, sql, storage, runtime }),
     checkType,
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
@@ -91,7 +92,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
   const { uploads, inProgress } = createUploads({
-    ...{ prisma, sql, storage, agents, runtime, admission, ledger, checkType },
+    ...{ prisma, sql, storage, agents, runtime, admission, keyWatch, ledger, checkType },
     installation,
     inFlightMax: config.uploads.inFlightMax,
     bounds: config.uploads,

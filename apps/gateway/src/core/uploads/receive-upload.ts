@@ -1,6 +1,7 @@
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
+import type { KeyWatch } from '#core/keys/key-watch.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -26,6 +27,7 @@ export interface ReceiveDeps {
   readonly sql: Sql
   readonly storage: FileStorage
   readonly admission: AdmissionService
+  readonly keyWatch: KeyWatch
   readonly ledger: Pick<Ledger, 'settle'>
   readonly runtime: Runtime
   readonly checkType: CheckType
@@ -78,6 +80,7 @@ export class ReceivedUpload {
   readonly #news: UploadNews
   readonly #waits: UploadWaits
   #current: Current | undefined
+  #endWatch: (() => void) | undefined
 
   constructor(deps: ReceiveDeps, request: UploadRequest, agent: string, news: UploadNews) {
     this.#deps = deps
@@ -122,6 +125,7 @@ export class ReceivedUpload {
       throw this.#fail(error)
     } finally {
       this.#waits.close()
+      this.#endWatch?.()
     }
   }
 
@@ -156,7 +160,7 @@ export class ReceivedUpload {
   }
 
   async #admit(file: IncomingFile): Promise<Current> {
-    const { admission, runtime, observer } = this.#deps
+    const { admission, keyWatch, runtime, observer } = this.#deps
     const { credential, requestId, face, address } = this.#request
     const callId = runtime.newId()
     const admitted = await admission.admit(
@@ -174,6 +178,7 @@ export class ReceivedUpload {
       },
       this.#news.onLimit,
     )
+    this.#endWatch = keyWatch.watch(admitted, (reason) => this.end('rejected', new Problem(reason)))
     this.#news.onAdmitted(callId)
     observer.started()
     this.#current = { callId, admitted, startedMs: runtime.elapsedMs(), file }

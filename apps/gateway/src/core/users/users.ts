@@ -218,7 +218,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       requireAdmin(caller)
       checkChange(change)
       if (!validate(id)) fail('user_not_found')
-      return prisma.$transaction((tx) => changeUser(tx, id, change, runtime.now()))
+      return prisma.$transaction((tx) => changeUser(tx, id, change, runtime))
     },
     async setPassword(caller, id, password) {
       requireAdmin(caller)
@@ -274,7 +274,7 @@ async function changeUser(
   tx: Prisma.TransactionClient,
   id: string,
   { role, status, maxApiCalls, quotaPeriod }: UserChange,
-  now: Date,
+  runtime: Pick<Runtime, 'now'>,
 ): Promise<User> {
   // Locks the active administrators together with the user, so that two administrators cannot demote each other at the same
   // time, and no call of the user is admitted while its calls are counted. Every writer locks by id, to avoid deadlocks.
@@ -294,7 +294,8 @@ async function changeUser(
       ...(maxApiCalls !== undefined && { maxApiCalls }),
       ...(isRecounted && (await recount(tx, id, quotaPeriod))),
       ...(isSuspended && { tokenEpoch: { increment: 1 } }),
-      updatedAt: now,
+      // Not before the lock is held, because running calls end by this time (keys/key-watch.ts).
+      updatedAt: runtime.now(),
     },
   })
 }
