@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { inOneYear } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { contentOf, readerOf } from '../support/stream.ts'
 
 // Starting a process takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -22,23 +21,14 @@ async function ask(key: string, agent = 'openai', more: Record<string, unknown> 
   return `${response.status} ${reason}`
 }
 
-test('a revoked key is rejected at its next call, and a running call may complete', async () => {
+test('a revoked key is rejected at its next call, whatever it calls', async () => {
   const { id, full_key: key } = await newKey()
-  const running = await system.api.chat(key, 'openai', {
-    stream: true,
-    query: 'sandbox:slow=5 sandbox:long=100 Hello',
-  })
-  const reader = readerOf(running)
-  await reader.until(/"content":"1 /)
-
+  expect(await ask(key)).toBe('200 answered')
   expect(
     (await system.api.call('POST', `/api/v1/api-keys/${id}/revoke`, { token: system.token })).status,
   ).toBe(200)
   expect(await ask(key)).toBe('401 key_revoked')
   expect(await system.api.call('GET', '/api/v1/agents', { token: key })).toMatchObject({ status: 401 })
-  const stream = await reader.rest()
-  expect(contentOf(stream)).toMatch(/^1 .*100 /s)
-  expect(stream).toMatch(/data: \[DONE\]\n\n$/)
 })
 
 test('a key that is revoked by the command line is rejected at its next call as well', async () => {

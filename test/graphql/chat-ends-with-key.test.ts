@@ -3,14 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
-import { type GraphqlResult, graphql } from '../support/graphql.ts'
+import type { GraphqlResult } from '../support/graphql.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { until } from '../support/until.ts'
 
 const CHAT = `subscription ($input: ChatInput!) { chat(input: $input) {
   __typename ... on ChatStarted { callId }
 } }`
-const REPLY = 'mutation ($input: ChatInput!) { chat(input: $input) { finishReason } }'
 
 function clientOf(url: string, credential: string, singleConnection = false): Client {
   return createClient({
@@ -122,27 +121,6 @@ describe('with one gateway', () => {
       for await (const result of items) last = result
       expect(last).toMatchObject(endedWith('key_revoked'))
     }
-    client.dispose()
-  })
-
-  test('a reply that is awaited completes, as on REST', async () => {
-    const { id, key } = await newKey(3_600_000)
-    const { seen } = system.sandbox.agents.openai
-    const before = seen.runs.length
-    const query = 'sandbox:slow=20 sandbox:long=200 Hello'
-    let isOver = false
-    const variables = { input: { agent: 'openai', query } }
-    const awaited = graphql(system.gateway, REPLY, { variables, as: key }).finally(() => {
-      isOver = true
-    })
-    await seen.waitFor(({ runs }) => runs.length > before)
-    const client = clientOf(system.gateway.url, key)
-    const input = { agent: 'openai', query: 'sandbox:slow=50 sandbox:long=1000 Hello' }
-    const followed = await follow(client, input, () =>
-      system.api.call('POST', `/api/v1/api-keys/${id}/revoke`, as()),
-    )
-    expect([isOver, followed.at(-1)?.errors?.[0]?.extensions.code]).toEqual([false, 'key_revoked'])
-    expect(await awaited).toEqual({ data: { chat: { finishReason: 'STOP' } } })
     client.dispose()
   })
 })

@@ -9,7 +9,7 @@ import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { ConversationTurn } from './conversation-turn.ts'
 import { OpeningFailed } from './opening-failed.ts'
-import { Run, type RunEnd, type RunOptions } from './run.ts'
+import { Run, type RunEnd, type RunOptions, type StopTurn } from './run.ts'
 
 const STREAM_BYTES_MAX = 1_000
 const timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
@@ -706,6 +706,85 @@ test('a drained reply fails with draining and is settled as drained', async () =
   void run.cancel('drained')
   expect((await reading).problem?.reason).toBe('draining')
   expect(ends).toMatchObject([{ outcome: 'drained', failure: { reason: 'draining' } }])
+})
+
+describe('a call whose key is not valid any more', () => {
+  const refuse = (run: Run, stopTurn?: StopTurn) => void run.cancel('rejected', 'key_revoked', stopTurn)
+  const REJECTED = [{ outcome: 'rejected', failure: { reason: 'key_revoked' } }]
+  const never = new Promise<never>(() => undefined)
+
+  test('ends with the reason after what was passed on, and stops the platform', async () => {
+    const { run, platform, ends } = start('fastgpt')
+    const reading = readAll(run)
+    platform.events(delta('Hi'))
+    await vi.advanceTimersByTimeAsync(10)
+    refuse(run)
+    const result = await reading
+    expect([textOf(result), result.problem]).toMatchObject(['Hi', { reason: 'key_revoked', status: 401 }])
+    expect(ends).toMatchObject(REJECTED)
+    expect(platform.helped).toEqual(['https://platform.example/api/v2/chat/stop'])
+  })
+
+  test('ends also before it is read, and sends no request', async () => {
+    const { run, platform, ends } = start('openai')
+    refuse(run)
+    expect(await readAll(run)).toMatchObject({ events: [], problem: { reason: 'key_revoked' } })
+    expect([platform.requests, ends]).toMatchObject([[], REJECTED])
+  })
+
+  test('does not wait until its conversation can be entered, which is left when it is', async () => {
+    const opening = Promise.withResolvers<ConversationTurn>()
+    const failed = vi.fn(async () => undefined)
+    const { run, platform, ends } = start('openai', {}, () => opening.promise)
+    const reading = readAll(run)
+    await vi.advanceTimersByTimeAsync(10)
+    refuse(run)
+    expect((await reading).problem?.reason).toBe('key_revoked')
+    const nothing = () => undefined
+    const turn = { saw: nothing, named: nothing, complete: async () => undefined, failed }
+    opening.resolve({ ...turn, call: callOf(agentOf('openai')) })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(failed).toHaveBeenCalledOnce()
+    expect([platform.requests, ends]).toMatchObject([[], REJECTED])
+  })
+
+  test('does not wait for a new request either, nor for the end of its turn', async () => {
+    const renewing = start('dify', { renewed: () => never, failed: () => never })
+    const reading = readAll(renewing.run)
+    renewing.platform.body(400, { code: 'invalid_param', message: 'Invalid upload file' })
+    await vi.advanceTimersByTimeAsync(10)
+    refuse(renewing.run)
+    expect((await reading).problem?.reason).toBe('key_revoked')
+    expect([renewing.platform.requests.length, renewing.ends]).toMatchObject([1, REJECTED])
+  })
+
+  test('gets no end event while its turn is stored, since that means success', async () => {
+    const { run, platform, ends } = start('openai', { complete: () => never })
+    const reading = readAll(run)
+    platform.events(delta('Hi'))
+    await vi.advanceTimersByTimeAsync(0)
+    platform.events(stop)
+    platform.end()
+    await vi.advanceTimersByTimeAsync(10)
+    refuse(run)
+    const { events, problem } = await reading
+    expect([events.map(({ type }) => type), problem?.reason]).toEqual([['model', 'text'], 'key_revoked'])
+    expect(ends).toMatchObject(REJECTED)
+  })
+
+  test('closes its connection at once, and stops the platform in its turn', async () => {
+    const { run, platform } = start('fastgpt')
+    platform.events(delta('Hi'))
+    const reading = readAll(run)
+    await vi.advanceTimersByTimeAsync(0)
+    const turn = Promise.withResolvers<void>()
+    refuse(run, (send) => turn.promise.then(send))
+    expect((await reading).problem?.reason).toBe('key_revoked')
+    expect([platform.cancelledWith, platform.helped]).toEqual([expect.any(Error), []])
+    turn.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(platform.helped).toEqual(['https://platform.example/api/v2/chat/stop'])
+  })
 })
 
 describe('the conversation', () => {

@@ -81,7 +81,7 @@ export class Run implements ChatEvents {
   #openTurn: RunOptions['open'] | undefined
   #isOver = false
   #onOver: (() => void) | undefined
-  /** Ends the reader's wait for the conversation, or for files that are brought to the platform anew. */
+  /** Ends the reader's wait for other work than the platform's reply: that its conversation is entered or stored. */
   #interruptWork: ((problem: Problem) => void) | undefined
   /** Resolves when the turn of a failed call has been ended in its conversation. */
   #released: Promise<void> | undefined
@@ -175,7 +175,7 @@ export class Run implements ChatEvents {
     if (this.#isOver) turn.failed(undefined).catch(ignored)
   }
 
-  /** Rejects when the call is cancelled, for work that takes up to minutes and has no end of its own then. */
+  /** Rejects when the call is cancelled, because such work may go on for minutes. */
   #unlessCancelled<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#interruptWork = reject
@@ -331,7 +331,8 @@ export class Run implements ChatEvents {
     reply.finish()
     let cause: unknown
     try {
-      await turn.complete()
+      const storing = turn.complete()
+      if (storing !== undefined) await this.#unlessCancelled(storing)
     } catch (error) {
       cause = error
     }
