@@ -8,6 +8,7 @@ import {
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { createKeyLimitsReader } from '@trunkline/gateway/src/core/keys/key-limits.ts'
+import { createKeyWatch } from '@trunkline/gateway/src/core/keys/key-watch.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
 import type { Principal } from '@trunkline/gateway/src/core/principal.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
@@ -126,6 +127,8 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await callMany(sql)
     await converse(sql)
     await followUsage(sql)
+    await watchKeys(sql, 500)
+    await watchKeys(sql, 0)
     const usage = createUsageService({
       database: { ...database, sql },
       ...{ runtime: systemRuntime, limits: ampleLimits() },
@@ -158,6 +161,37 @@ async function followUsage(sql: Sql): Promise<void> {
   const usage = await readTodayUsage(sql, callers)
   expect(usage.filter((each) => each === 'token_invalid')).toHaveLength(200)
   expect(usage.filter((each) => typeof each === 'object' && each.totals.calls > 0)).toHaveLength(600)
+}
+
+/** Two looks at the keys of 500 running calls, of which one is revoked, one expires and the owner of one is suspended. */
+async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
+  const uuid = (name: string) =>
+    createHash('md5')
+      .update(name)
+      .digest('hex')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const from = 1_000 + askedMax
+  const refusals = new Set<string>()
+  const allRefused = Promise.withResolvers<void>()
+  const watch = createKeyWatch({
+    ...{ sql, runtime: systemRuntime, everyMs: 1, askedMax },
+    onAnswer: (_, error) => allRefused.reject(error),
+  })
+  const ends = Array.from({ length: 500 }, (_, n) => {
+    const key = { keyId: uuid(`key${from + n}`), ownerId: uuid(`user${from + n}`) }
+    return watch.watch(key, (reason) => {
+      refusals.add(`${n} ${reason}`)
+      if (refusals.size === 3) allRefused.resolve()
+    })
+  })
+  const change = (text: string, n: number) =>
+    sql.query(text, [uuid(`${text.includes('users') ? 'user' : 'key'}${from + n}`)])
+  await change('UPDATE api_keys SET revoked_at = now() WHERE id = $1::uuid', 1)
+  await change("UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = $1::uuid", 2)
+  await change("UPDATE users SET status = 'suspended', updated_at = now() WHERE id = $1::uuid", 3)
+  await allRefused.promise
+  for (const end of ends) end()
+  expect([...refusals].sort()).toEqual(['1 key_revoked', '2 key_expired', '3 owner_suspended'])
 }
 
 async function fill(sql: Sql, statistics: Case['statistics']): Promise<void> {

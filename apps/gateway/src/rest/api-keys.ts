@@ -337,7 +337,7 @@ const revokeSchema = {
   operationId: 'revokeApiKey',
   summary: 'Revoke an API key',
   description:
-    'Revokes a key for good; its record is kept. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.',
+    'Revokes a key for good; its record is kept. Its next call is refused, and its running chats and uploads end within a second. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.',
   params,
   response: managing,
 }

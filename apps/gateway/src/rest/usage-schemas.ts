@@ -103,7 +103,8 @@ export const CallSchema = Type.Object(
     model: nullable(Type.String(), 'The model that the platform named; null if it named none.'),
     conversation: Type.String({ description: 'The id by which the client names the conversation.' }),
     outcome: Type.Union([oneOf(OUTCOMES), Type.Null()], {
-      description: 'How the call ended; null while it runs.',
+      description:
+        'How the call ended; null while it runs. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended.',
     }),
     reason: nullable(Type.String(), 'The stable word of the error; null if the call did not fail.'),
     platform_status: nullable(

@@ -203,7 +203,7 @@ const updateSchema = {
   operationId: 'updateUser',
   summary: 'Change a user',
   description:
-    'Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens. Only administrators may call this operation.',
+    'Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens, refuses its API keys and ends their running chats and uploads within a second. Only administrators may call this operation.',
   params,
   body: ref(UpdateUserSchema),
   response: {

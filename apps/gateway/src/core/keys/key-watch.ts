@@ -13,8 +13,8 @@ import { KEY_REFUSAL } from './key-refusal.ts'
  */
 export interface KeyWatch {
   /**
-   * Calls `onRefused` when the key has been revoked or has expired, or its owner is suspended. The call must have been
-   * admitted within the last seconds: what happened before then is not looked for.
+   * Calls `onRefused` when the key has been revoked or has expired, or its owner is suspended, and again with each look until
+   * the watch ends. The call must have been admitted within the last seconds: what happened before is not looked for.
    *
    * @returns the function that ends the watch; to be called once, also after `onRefused`
    */
@@ -165,14 +165,15 @@ const FIND_REFUSED = found(`
  * `$1`: the time, in milliseconds, since which changes are read. It is followed by the keys and owners of the whole
  * installation that changed since then, each by an index. Without statistics the planner takes a range with two ends for
  * small and one with a single end for a third of the table, which it would rather scan. The upper ends have to be constant
- * within the statement, so `clock_timestamp()` cannot be one.
+ * within the statement, so `clock_timestamp()` cannot be one. That a key is not revoked is no condition either: the planner
+ * could look it up in the index of revocations, in which nearly all keys have none.
  */
 const FIND_CHANGED = found(`
   SELECT id AS key_id, NULL::uuid AS owner_id, 'key_revoked' AS refusal FROM api_keys
   WHERE revoked_at > to_timestamp($1::float8 / 1000) AND revoked_at <= 'infinity'
   UNION ALL
-  SELECT id, NULL, 'key_expired' FROM api_keys
-  WHERE expires_at > to_timestamp($1::float8 / 1000) AND expires_at <= now() AND revoked_at IS NULL
+  SELECT id, NULL, CASE WHEN revoked_at IS NULL THEN 'key_expired' ELSE 'key_revoked' END FROM api_keys
+  WHERE expires_at > to_timestamp($1::float8 / 1000) AND expires_at <= now()
   UNION ALL
   SELECT NULL, id, 'owner_suspended' FROM users
   WHERE status = 'suspended' AND updated_at > to_timestamp($1::float8 / 1000) AND updated_at <= 'infinity'`)

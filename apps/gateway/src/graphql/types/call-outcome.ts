@@ -9,7 +9,7 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   drained: 'The gateway shut down.',
   interrupted: 'The process of the gateway died.',
   rejected:
-    'It was refused for a reason of the caller after it had been admitted, or its key ended during a subscription.',
+    'It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended.',
 }
 
 export const CallOutcome = enumOf('CallOutcome', OUTCOMES, {

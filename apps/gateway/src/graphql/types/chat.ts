@@ -157,7 +157,7 @@ builder.subscriptionField('chat', (t) =>
     type: Item,
     nullable: true,
     description:
-      'Sends a message to an agent and follows the reply while it is written. Takes an API key with the permission `CHAT`. Leaving stops the agent. Ends with an error when the key is revoked or expires, its owner is suspended or the gateway shuts down.',
+      'Sends a message to an agent and follows the reply while it is written. Takes an API key with the permission `CHAT`. Leaving stops the agent. Ends with an error within a second when the key is revoked or expires or its owner is suspended, and when the gateway shuts down.',
     args: { input: t.arg({ type: ChatInput, required: true, description: 'The message.' }) },
     extensions: JUDGES_CREDENTIALS,
     subscribe: (_root, { input }, context) => followChat(input, context),
