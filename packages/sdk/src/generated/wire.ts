@@ -263,7 +263,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke an API key
-         * Revokes a key for good; its record is kept. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.
+         * Revokes a key for good; its record is kept. Its next call is refused, and its running chats and uploads end within a second. Revoking a key again changes nothing, so `revoked_at` stays the time of the first call. Only its creator and administrators may do so.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -395,7 +395,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens. Only administrators may call this operation.
+         * Changes the role, the status or the quota of a user. Suspending a user revokes all its access tokens, refuses its API keys and ends their running chats and uploads within a second. Only administrators may call this operation.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -2345,7 +2345,7 @@ export interface components {
             model: string | null;
             /** The id by which the client names the conversation. */
             conversation: string;
-            /** How the call ended; null while it runs. */
+            /** How the call ended; null while it runs. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
             outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
             /** The stable word of the error; null if the call did not fail. */
             reason: string | null;

@@ -54,6 +54,8 @@ const ENDS_AT_ONCE = 100
 /** A key in use, with the calls that run with it. */
 interface Watched extends KeyInUse {
   readonly calls: InFlight<WatchedCall>
+  /** Whether the key had no call at some time since the last look. */
+  wasUnused: boolean
 }
 
 interface WatchedCall {
@@ -66,6 +68,7 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   const { sql, runtime, onAnswer, everyMs = EVERY_MS, askedMax = ASKED_MAX } = deps
   /** Keys stay until the next look, because adding and removing one with every call would cost what `InFlight` describes. */
   const keys = new Map<string, Watched>()
+  let unused: Watched[] = []
   /** The database's time at the last look; undefined if nothing is known of the keys in use. */
   let lookedAtMs: number | undefined
   let looks = 0
@@ -76,7 +79,11 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   })
 
   function forgetUnused(): void {
-    for (const [id, { calls }] of keys) if (calls.size === 0) keys.delete(id)
+    for (const key of unused) {
+      key.wasUnused = false
+      if (key.calls.size === 0) keys.delete(key.keyId)
+    }
+    unused = []
     if (!isNeeded()) lookedAtMs = undefined
   }
 
@@ -125,16 +132,26 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
     return reasons
   }
 
+  function inUse({ keyId, ownerId }: KeyInUse): Watched {
+    const known = keys.get(keyId)
+    if (known !== undefined) return known
+    // The call has just been admitted, so the first look is a period away, and a short call alone costs none.
+    if (!isNeeded()) reads.start(everyMs)
+    const key = { keyId, ownerId, calls: new InFlight<WatchedCall>(), wasUnused: false }
+    keys.set(keyId, key)
+    return key
+  }
+
   return {
-    watch({ keyId, ownerId }, onRefused) {
-      // The call has just been admitted, so the first look is a period away, and a short call alone costs none.
-      if (!isNeeded()) reads.start(everyMs)
-      let key = keys.get(keyId)
-      if (key === undefined) {
-        key = { keyId, ownerId, calls: new InFlight() }
-        keys.set(keyId, key)
+    watch(keyInUse, onRefused) {
+      const key = inUse(keyInUse)
+      const remove = key.calls.add({ onRefused, looks })
+      return () => {
+        remove()
+        if (key.calls.size > 0 || key.wasUnused) return
+        key.wasUnused = true
+        unused.push(key)
       }
-      return key.calls.add({ onRefused, looks })
     },
   }
 }
