@@ -22,7 +22,8 @@ export const UserStatus = enumOf('UserStatus', USER_STATUSES, {
   description: 'Whether a user may use the gateway.',
   values: {
     active: 'The user may log in, and its keys work.',
-    suspended: 'The tokens and keys of the user are refused, and the calls that ran with these keys have ended.',
+    suspended:
+      'The tokens and keys of the user are refused, and the calls that ran with these keys have ended.',
   },
 })
 
