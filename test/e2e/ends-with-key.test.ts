@@ -194,7 +194,7 @@ const HALF_A_FILM = Buffer.concat([
 
 test('calls of other keys and of an owner who is active again go on', async () => {
   const [ending, key] = [await newKey(), await newKey()]
-  const body = chatBody({ query: 'sandbox:slow=20 sandbox:long=200 Hello', stream: true })
+  const body = chatBody({ query: 'sandbox:slow=20 sandbox:long=100 Hello', stream: true })
   const reader = readerOf(await post('/api/v1/chat', key, body))
   await reader.until(/"content":"1 /)
   const ended = await begin('/api/v1/chat', ending, chatBody({ query: QUERY, stream: true }))

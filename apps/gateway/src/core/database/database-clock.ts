@@ -1,4 +1,5 @@
 import type { Runtime } from '#core/runtime.ts'
+import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { Sql } from './database.ts'
 
 /**
@@ -16,6 +17,16 @@ export interface DatabaseClock {
 }
 
 const SYNC_EVERY_MS = 5_000
+
+/**
+ * The database's time, read for this one use: for times that others compare with that of their own statements, whatever has
+ * happened to this process since its last {@link DatabaseClock.sync}.
+ */
+export async function databaseTime(prisma: Pick<PrismaClient, '$queryRaw'>): Promise<Date> {
+  const [row] = await prisma.$queryRaw<{ now: Date }[]>`SELECT clock_timestamp() AS now`
+  if (row === undefined) throw new Error('the database returned no time')
+  return row.now
+}
 
 /** Computes the time as the last one read from the database plus the time elapsed since on the monotonic clock. */
 export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {

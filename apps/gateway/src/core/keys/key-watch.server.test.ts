@@ -133,6 +133,20 @@ describe(kind, () => {
       expect(call.reasons).toEqual(['key_revoked'])
     })
 
+    test('end although the process that changed them has a wrong clock', async () => {
+      const suspended = await services.join('premium')
+      const [revoked, ofSuspended] = [await newKey(), await newKey(suspended)]
+      const watch = watchOf({ askedMax })
+      const calls = [revoked, ofSuspended].map((key) => run(watch, key))
+      await look()
+      services.clock.passSeconds(-86_400)
+      await revoke(revoked)
+      await become('suspended', suspended)
+      services.clock.passSeconds(86_400)
+      await look()
+      expect(calls.map(({ reasons }) => reasons)).toEqual([['key_revoked'], ['owner_suspended']])
+    })
+
     test('end no call while the database does not answer, which is reported once, and end them after it', async () => {
       const [key, kept] = [await newKey(), await newKey()]
       const watch = watchOf({ askedMax })

@@ -41,10 +41,9 @@ const EVERY_MS = 500
 const ASKED_MAX = 500
 
 /**
- * How long before the last look a change may lie that it did not see. A revocation and a suspension have the time at which
- * their statement was prepared, and are seen when it has committed: it waits at most 2 s for a connection and runs at most
- * 10 s (`open-server.ts`). A call waits at most 2 s for its admission before its key is watched. The rest is for processes
- * whose idea of the database's time is a little behind.
+ * How long before the last look a change may lie that it did not see. A revocation and a suspension have the database's time
+ * before their statement, and are seen when it has committed: it waits at most 2 s for a connection and runs at most 10 s
+ * (`open-server.ts`). A call waits at most 2 s for its admission before its key is watched.
  */
 const OVERLAP_MS = 30_000
 

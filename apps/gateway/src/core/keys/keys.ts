@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { databaseTime } from '#core/database/database-clock.ts'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
@@ -242,7 +243,8 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       const where = { id, ...managedBy(caller) }
       await prisma.apiKey.updateMany({
         where: { ...where, revokedAt: null },
-        data: { revokedAt: runtime.now() },
+        // Running calls end by this time (key-watch.ts).
+        data: { revokedAt: await databaseTime(prisma) },
       })
       const key = await prisma.apiKey.findFirst({ where })
       return key ?? refuseManaging(caller, id)

@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf, requireText } from '#core/input-rules.ts'
@@ -218,7 +219,7 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       requireAdmin(caller)
       checkChange(change)
       if (!validate(id)) fail('user_not_found')
-      return prisma.$transaction((tx) => changeUser(tx, id, change, runtime))
+      return prisma.$transaction((tx) => changeUser(tx, id, change))
     },
     async setPassword(caller, id, password) {
       requireAdmin(caller)
@@ -274,7 +275,6 @@ async function changeUser(
   tx: Prisma.TransactionClient,
   id: string,
   { role, status, maxApiCalls, quotaPeriod }: UserChange,
-  runtime: Pick<Runtime, 'now'>,
 ): Promise<User> {
   // Locks the active administrators together with the user, so that two administrators cannot demote each other at the same
   // time, and no call of the user is admitted while its calls are counted. Every writer locks by id, to avoid deadlocks.
@@ -294,8 +294,8 @@ async function changeUser(
       ...(maxApiCalls !== undefined && { maxApiCalls }),
       ...(isRecounted && (await recount(tx, id, quotaPeriod))),
       ...(isSuspended && { tokenEpoch: { increment: 1 } }),
-      // Not before the lock is held, because running calls end by this time (keys/key-watch.ts).
-      updatedAt: runtime.now(),
+      // Read while the lock is held: by this time running calls end with their owner (keys/key-watch.ts).
+      updatedAt: await databaseTime(tx),
     },
   })
 }
