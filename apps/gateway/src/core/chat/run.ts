@@ -164,7 +164,7 @@ export class Run implements ChatEvents {
   }
 
   async #open(): Promise<ReplyInProgress> {
-    const entering = this.#enter()
+    const entering = handled(this.#enter())
     if (entering instanceof Promise) entering.then((late) => this.#leaveIfOver(late), ignored)
     const turn = entering instanceof Promise ? await this.#unlessCancelled(entering) : entering
     this.#requireReader()
@@ -331,7 +331,7 @@ export class Run implements ChatEvents {
     reply.finish()
     let cause: unknown
     try {
-      const storing = turn.complete()
+      const storing = handled(turn.complete())
       if (storing !== undefined) await this.#unlessCancelled(storing)
     } catch (error) {
       cause = error
