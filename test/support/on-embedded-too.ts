@@ -17,8 +17,10 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'apps/gateway/src/core/database/migrate.server.test.ts',
   // Admission, quotas and the watch of keys: the same statements, through another driver.
   'test/e2e/ends.test.ts',
+  'test/e2e/ends-with-key.test.ts',
   'test/e2e/limits-and-quota.test.ts',
   'test/e2e/revocation.test.ts',
+  'test/graphql/chat-ends-with-key.test.ts',
   'test/graphql/usage-updated.test.ts',
   // Reads take turns with calls on the one connection.
   'test/e2e/reports-beside-chats.test.ts',

@@ -61,7 +61,7 @@ export type CallOutcome =
   | 'DRAINED'
   /** The process of the gateway died. */
   | 'INTERRUPTED'
-  /** It was refused for a reason of the caller after it had been admitted, or its key ended during a subscription. */
+  /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
   /** The platform took too long. */
   | 'TIMEOUT'
@@ -78,7 +78,7 @@ export type CallState =
   | 'DRAINED'
   /** The process of the gateway died. */
   | 'INTERRUPTED'
-  /** It was refused for a reason of the caller after it had been admitted, or its key ended during a subscription. */
+  /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
   /** It has not ended. */
   | 'RUNNING'
@@ -167,7 +167,7 @@ export type UsageGroupOrder =
 export type UserStatus =
   /** The user may log in, and its keys work. */
   | 'ACTIVE'
-  /** The tokens and keys of the user are refused. */
+  /** The tokens and keys of the user are refused, and the calls that ran with these keys have ended. */
   | 'SUSPENDED';
 
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
