@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { parseConfig } from '../apps/gateway/src/config/load.ts'
+import { ERRORS, type ErrorSpec } from '../apps/gateway/src/core/errors.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
 import { createGateway } from '../apps/gateway/src/gateway.ts'
 import { breakingChanges } from '../apps/gateway/src/graphql/breaking-changes.ts'
 import { printGraphqlSchema } from '../apps/gateway/src/graphql/schema.ts'
+import { openAiTypeOf } from '../apps/gateway/src/http/openai-error.ts'
 import { createLogger } from '../apps/gateway/src/ops/logger.ts'
 import { createServer } from '../apps/gateway/src/server.ts'
 import { wireTypes } from '../tools/contract/wire-types.ts'
@@ -16,6 +18,8 @@ export const CONTRACT = new URL('../openapi.json', import.meta.url)
 export const GRAPHQL_CONTRACT = new URL('../schema.graphql', import.meta.url)
 /** The types of the SDK, which are generated from the first of them. */
 const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.url)
+/** What the SDK may tell the visitors of a page, which comes from the table of errors. */
+export const VISITOR_ERRORS = new URL('../packages/sdk/src/generated/visitor-errors.ts', import.meta.url)
 
 /** Returns the OpenAPI document that the route schemas produce, independent of the machine. */
 export async function printContract(): Promise<string> {
@@ -32,6 +36,21 @@ export async function printContract(): Promise<string> {
     await app.close()
     await database.close()
   }
+}
+
+/** Returns the errors of the gateway's table that a visitor may be told, as a module of the SDK. */
+export function printVisitorErrors(): string {
+  const table: Readonly<Record<string, ErrorSpec>> = ERRORS
+  const entries = Object.entries(table)
+    .filter(([, { isForVisitors = false }]) => isForVisitors)
+    .map(([reason, { status }]) => `  ['${reason}', '${openAiTypeOf({ status, reason })}'],`)
+  return [
+    "// Generated from the gateway's table of errors by `pnpm contract`. Do not edit.",
+    "/** The reasons that a visitor may be told, with OpenAI's class of the error. */",
+    'export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([',
+    ...entries,
+    '])\n',
+  ].join('\n')
 }
 
 /** Prints what a change of the GraphQL schema breaks, compared with the committed one or with the one of another commit. */
@@ -56,6 +75,7 @@ if (import.meta.main) {
       [CONTRACT, 'openapi.json does not match the routes', printed],
       [GRAPHQL_CONTRACT, 'schema.graphql does not match the GraphQL schema', schema],
       [WIRE_TYPES, 'The types of the SDK do not match openapi.json', await wireTypes(printed)],
+      [VISITOR_ERRORS, 'What the SDK tells visitors does not match the table of errors', printVisitorErrors()],
     ] as const) {
       if (values.check !== true) {
         await writeFile(file, text)

@@ -23,6 +23,6 @@ export class ChatClient {
   readonly chat: Chat
 
   constructor(options: ChatClientOptions) {
-    this.chat = new Chat(new Transport(options))
+    this.chat = new Chat(new Transport(options), options)
   }
 }

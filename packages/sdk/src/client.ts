@@ -50,7 +50,7 @@ export class Trunkline {
     this.transport = transport
     this.agents = new Agents(transport)
     this.apiKeys = new ApiKeys(transport)
-    this.chat = new Chat(transport)
+    this.chat = new Chat(transport, options)
     this.uploads = new Uploads(transport)
     this.usage = new Usage(transport)
     this.users = new Users(transport)
@@ -67,7 +67,13 @@ export class Trunkline {
    * ```
    */
   login(body: LoginRequest, options?: CallOptions): ApiPromise<LoginResponse> {
-    const spec = { method: 'POST', path: '/login', json: body, credential: 'none' } as const
+    const spec = {
+      method: 'POST',
+      path: '/login',
+      json: body,
+      credential: 'none',
+      secrets: [body.password],
+    } as const
     const login = this.transport.data<LoginResponse>(spec, options).withResponse()
     return apiPromise(
       login.then((reply) => {
@@ -87,7 +93,10 @@ export class Trunkline {
    */
   async logout(options?: CallOptions): Promise<void> {
     try {
-      await this.transport.data({ method: 'POST', path: '/logout', credential: 'token' }, options)
+      const spec = { method: 'POST', path: '/logout', credential: 'token', repeatable: 'unreached' } as const
+      // A token that is refused is over, and need not be renewed to end another one.
+      const canRepeat = (error: unknown) => !(error instanceof AuthenticationError)
+      await this.transport.data({ ...spec, canRepeat }, options)
     } catch (error) {
       // Such a token is over already.
       if (!(error instanceof AuthenticationError)) throw error

@@ -17,9 +17,14 @@ import { invalidResponse, type RequestSpec, readObject, Transport } from './tran
 /** Sends the requests of a whole client: with both kinds of credentials, envelopes and pages, which chats do not have. */
 export class GatewayTransport extends Transport {
   readonly credentials: Credentials
+  /** How long a body that is read by the caller may be silent. */
+  readonly idleTimeoutMs: number | undefined
+  readonly #timeoutMs: number | undefined
 
   constructor(options: ClientOptions) {
     super(options)
+    this.idleTimeoutMs = options.idleTimeoutMs
+    this.#timeoutMs = options.timeoutMs
     this.credentials = new Credentials(options)
   }
 
@@ -34,7 +39,7 @@ export class GatewayTransport extends Transport {
       return await super.send(spec, options, read)
     } catch (error) {
       const isRenewable = error instanceof AuthenticationError && this.credentials.refuse(error, bearer)
-      if (!isRenewable || spec.canRepeat?.() === false) throw error
+      if (!isRenewable || spec.canRepeat?.(error) === false) throw error
     }
     return await super.send(spec, options, read)
   }
@@ -53,7 +58,7 @@ export class GatewayTransport extends Transport {
   /** Sends a request whose reply is read as it arrives, by the caller. */
   async download(
     spec: RequestSpec,
-    { idleTimeoutMs = this.options.idleTimeoutMs, ...options }: ChatStreamOptions = {},
+    { idleTimeoutMs = this.idleTimeoutMs, ...options }: ChatStreamOptions = {},
   ): Promise<Response> {
     return guardedResponse(await this.open(spec, options), { signal: options.signal, idleTimeoutMs })
   }
@@ -63,7 +68,7 @@ export class GatewayTransport extends Transport {
     kind: CredentialKind,
     { signal, timeoutMs }: CallOptions,
   ): Promise<string | undefined> {
-    const limitMs = timeoutMs ?? this.options.timeoutMs
+    const limitMs = timeoutMs ?? this.#timeoutMs
     const waiting = new AbortController()
     const timer = setLongTimeout(limitMs || Number.POSITIVE_INFINITY, () => {
       waiting.abort(new TimeoutError(`No access token within ${limitMs} ms.`))

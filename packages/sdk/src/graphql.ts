@@ -4,6 +4,8 @@ import { type GraphqlOperation, readOperation } from './graphql-operation.ts'
 import { guardedResponse } from './guarded-response.ts'
 import { onAbort } from './on-abort.ts'
 import type { CallOptions, ChatStreamOptions } from './options.ts'
+import type { Repeatable } from './retries.ts'
+import { shownCause } from './shown-cause.ts'
 import { statusError } from './status-error.ts'
 import { LONG_TIMEOUT_MS, type RequestSpec } from './transport.ts'
 
@@ -129,14 +131,15 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
     document: string,
     variables: object | undefined,
     operation: GraphqlOperation,
-    { idleTimeoutMs = transport.options.idleTimeoutMs, ...options }: ChatStreamOptions,
+    { idleTimeoutMs = transport.idleTimeoutMs, ...options }: ChatStreamOptions,
   ) {
     const createClient = await loadGraphqlSse()
     const leaving = new AbortController()
     const endWaiting = onAbort(options.signal, () => leaving.abort(options.signal?.reason))
     const { signal } = leaving
     // Of the subscriptions, a chat alone would be done twice.
-    const spec = { ...specOf(document, variables, operation), creates: operation.credential === 'key' }
+    const repeatable = operation.credential === 'key' ? 'advised' : undefined
+    const spec: RequestSpec = { ...specOf(document, variables, operation), repeatable }
     let failure: unknown
     let isComplete = false
     let headers = new Headers()
@@ -175,7 +178,9 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
       if (signal.aborted) throw new AbortError('The call was aborted.', { cause: signal.reason })
     } catch (error) {
       if (error instanceof TrunklineError) throw error
-      throw failure ?? new ConnectionError(`The subscription broke: ${String(error)}`, { cause: error })
+      throw (
+        failure ?? new ConnectionError(`The subscription broke: ${String(error)}`, { cause: shownCause(error) })
+      )
     } finally {
       endWaiting()
       leaving.abort()
@@ -199,10 +204,16 @@ function specOf(query: string, variables: object | undefined, operation: Graphql
     headers: { accept: 'application/json' },
     json: { query, variables },
     credential: operation.credential,
-    creates: operation.isMutation,
+    repeatable: repeatableOf(operation),
     errorFieldsOf,
     ...(operation.credential === 'key' && { timeoutMs: LONG_TIMEOUT_MS }),
   }
+}
+
+/** As the REST twins of the mutations, of which the strictest stands for all but the chat. */
+function repeatableOf({ isMutation, credential }: GraphqlOperation): Repeatable | undefined {
+  if (!isMutation) return undefined
+  return credential === 'key' ? 'advised' : 'unreached'
 }
 
 /** An operation that is refused as a whole has no error body, but a list of errors. */

@@ -1,16 +1,16 @@
-import { bytesOf, openSource } from './chat/byte-source.ts'
-import { IdleWatch } from './chat/idle-watch.ts'
+import { type ByteSource, bytesOf, openSource } from './chat/byte-source.ts'
 import {
   AbortError,
   ConnectionError,
+  type ErrorFields,
   IdleTimeoutError,
   TruncatedStreamError,
   TrunklineError,
 } from './errors.ts'
-import { onAbort } from './on-abort.ts'
+import { setLongTimeout } from './long-timeout.ts'
+import { onAbortOf } from './on-abort.ts'
 import { responseFields } from './response-fields.ts'
-
-const IDLE_TIMEOUT_MS = 60_000
+import { shownCause } from './shown-cause.ts'
 
 interface GuardOptions {
   readonly signal?: AbortSignal | undefined
@@ -25,69 +25,81 @@ interface GuardOptions {
  * Returns the response with a body that fails with an error of the SDK: with the signal, where no byte arrives for too long, and
  * where the connection breaks. Time that the reader of the body takes does not count.
  */
-export function guardedResponse(
-  response: Response,
-  { signal, idleTimeoutMs = IDLE_TIMEOUT_MS, isComplete, onFailure }: GuardOptions,
-): Response {
+export function guardedResponse(response: Response, options: GuardOptions): Response {
   if (response.body === null) return response
-  const fields = responseFields(response)
-  const source = openSource(response.body)
-  let failure: TrunklineError | undefined
-  const fail = (error: TrunklineError) => {
-    failure ??= error
-    source.cancel()
-  }
-  const idle = new IdleWatch(idleTimeoutMs, () =>
-    fail(new IdleTimeoutError(`No byte of the response arrived for ${idleTimeoutMs} ms.`, fields)),
-  )
-  const endWaiting = onAbort(signal, () =>
-    fail(new AbortError('The call was aborted.', { ...fields, cause: signal?.reason })),
-  )
-  const end = () => {
-    idle.close()
-    endWaiting()
-  }
-
-  async function read(): Promise<Uint8Array | undefined> {
-    idle.begin()
-    const { done, value } = await source.read().catch((cause: unknown) => {
-      throw (
-        failure ??
-        new ConnectionError('The connection broke before the response ended.', { ...fields, cause })
-      )
-    })
-    idle.end()
-    if (failure !== undefined) throw failure
-    if (done !== true) return bytesOf(value)
-    if (isComplete?.() === false)
-      throw new TruncatedStreamError('The stream ended before it was complete.', fields)
-    return undefined
-  }
-
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const bytes = await read()
-          if (bytes !== undefined) return controller.enqueue(bytes)
-          end()
-          controller.close()
-        } catch (error) {
-          end()
-          if (error instanceof TrunklineError) onFailure?.(error)
-          controller.error(error)
-        }
-      },
-      cancel() {
-        end()
-        source.cancel()
-      },
-    },
-    // What is read has been taken by then, so that the guard knows whether it is whole.
-    { highWaterMark: 0 },
-  )
+  const body = new GuardedBody(response.body, options, responseFields(response))
+  // What is read has been taken by then, so that the guard knows whether it is whole.
+  const stream = new ReadableStream<Uint8Array>(body, { highWaterMark: 0 })
   const headers = new Headers(response.headers)
   // They describe the bytes on the wire, which `fetch` has decoded.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name)
-  return new Response(body, { status: response.status, statusText: response.statusText, headers })
+  return new Response(stream, { status: response.status, statusText: response.statusText, headers })
 }
+
+class GuardedBody {
+  readonly #source: ByteSource
+  readonly #options: GuardOptions
+  readonly #fields: ErrorFields
+  readonly #endListening: () => void
+  #failure: TrunklineError | undefined
+
+  constructor(body: ReadableStream<Uint8Array>, options: GuardOptions, fields: ErrorFields) {
+    this.#source = openSource(body)
+    this.#options = options
+    this.#fields = fields
+    this.#endListening = onAbortOf<GuardedBody>(options.signal, this, abortBody)
+  }
+
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const bytes = await this.#read()
+      if (bytes !== undefined) return controller.enqueue(bytes)
+      this.#endListening()
+      controller.close()
+    } catch (error) {
+      this.#endListening()
+      if (error instanceof TrunklineError) this.#options.onFailure?.(error)
+      controller.error(error)
+    }
+  }
+
+  cancel(): void {
+    this.#endListening()
+    this.#source.cancel()
+  }
+
+  abort(cause: unknown): void {
+    this.#fail(new AbortError('The call was aborted.', { ...this.#fields, cause }))
+  }
+
+  #fail(failure: TrunklineError): void {
+    this.#failure ??= failure
+    this.#source.cancel()
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    const { idleTimeoutMs = 60_000 } = this.#options
+    const timer = setLongTimeout(idleTimeoutMs, () =>
+      this.#fail(new IdleTimeoutError(`No byte arrived for ${idleTimeoutMs} ms.`, this.#fields)),
+    )
+    const { done, value } = await this.#source
+      .read()
+      .catch((cause: unknown) => {
+        throw (
+          this.#failure ??
+          new ConnectionError('The connection broke before the response ended.', {
+            ...this.#fields,
+            cause: shownCause(cause),
+          })
+        )
+      })
+      .finally(() => clearTimeout(timer))
+    if (this.#failure !== undefined) throw this.#failure
+    if (done !== true) return bytesOf(value)
+    if (this.#options.isComplete?.() === false)
+      throw new TruncatedStreamError('The stream ended before it was complete.', this.#fields)
+    return undefined
+  }
+}
+
+const abortBody = (body: GuardedBody, reason: unknown): void => body.abort(reason)

@@ -18,7 +18,8 @@ import {
   UnsupportedMediaTypeError,
 } from './errors.ts'
 import { parseJson } from './parse-json.ts'
-import { type ResponseHead, requestIdOf } from './response-fields.ts'
+import { type ResponseHead, responseFields } from './response-fields.ts'
+import type { Hide } from './shown-cause.ts'
 import { textIn } from './text-in.ts'
 
 const CLASSES: Readonly<Record<number, typeof StatusError>> = {
@@ -43,12 +44,14 @@ const CLASSES: Readonly<Record<number, typeof StatusError>> = {
  * Reads a response that is no success, which may be that of a proxy.
  *
  * @param fieldsOf returns the object with the fields of the gateway's error body, where the parsed body is none itself
+ * @param hide removes the credentials of the request, which a proxy may repeat
  */
 export async function readStatusError(
   response: Response,
   fieldsOf: (body: unknown) => unknown = (body) => body,
+  hide: Hide = (text) => text,
 ): Promise<StatusError> {
-  const text = await response.text()
+  const text = hide(await response.text())
   const body = parseJson(text)
   // Of a page the beginning says more than nothing.
   return statusError(response, body === undefined ? { detail: text.slice(0, 500) } : fieldsOf(body))
@@ -63,19 +66,18 @@ export function statusError({ status, headers }: ResponseHead, body: unknown): S
   const head = [status, reason].filter(Boolean).join(' ')
   const text = [msg, detail].filter(Boolean).join(' ')
   return new Class(head + (text && `: ${text}`), {
-    status,
-    headers,
+    ...responseFields({ status, headers }),
     reason,
     detail,
-    requestId: requestId ?? requestIdOf({ headers }),
+    ...(requestId && { requestId }),
     retryAfterMs: retryAfterMs(headers),
   })
 }
 
 /** The wait that a response asks for by `Retry-After`, in seconds or as a date. */
 export function retryAfterMs(headers: Headers, nowMs = Date.now()): number | undefined {
-  const value = headers.get('retry-after')
+  const value = headers.get('retry-after') ?? 'none'
   const seconds = Number(value)
-  const waitMs = Number.isNaN(seconds) ? Date.parse(value ?? '') - nowMs : seconds * 1000
-  return value === null || Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+  const waitMs = seconds >= 0 ? seconds * 1000 : Math.max(0, Date.parse(value) - nowMs)
+  return waitMs >= 0 ? waitMs : undefined
 }

@@ -6,7 +6,8 @@ import { onAbort } from './on-abort.ts'
 import type { CallOptions, ChatClientOptions } from './options.ts'
 import { parseJson } from './parse-json.ts'
 import { requestIdOf, responseFields } from './response-fields.ts'
-import { retryDelayMs } from './retries.ts'
+import { type Repeatable, retryDelayMs } from './retries.ts'
+import { type Hide, shownCause } from './shown-cause.ts'
 import { readStatusError } from './status-error.ts'
 import { withHeaders } from './with-headers.ts'
 
@@ -21,10 +22,15 @@ export interface RequestSpec {
   /** Returns a body that is sent as it is, once for each attempt, until the signal ends it. */
   readonly body?: (signal: AbortSignal) => NonNullable<RequestInit['body']>
   readonly credential: CredentialKind
-  /** It creates something, so that it is not repeated where it may have arrived. */
-  readonly creates?: boolean
-  /** Returns whether the body can still be sent; a stream that was read from cannot be sent a second time. */
-  readonly canRepeat?: () => boolean
+  /** What in the body no error may show: passwords. */
+  readonly secrets?: readonly string[]
+  /** When the request is sent again; where nothing is said, it does no harm to do it twice. */
+  readonly repeatable?: Repeatable | undefined
+  /**
+   * Is asked before the request is sent again after this error, and returns whether it can be: a body that is a stream and was
+   * read from cannot.
+   */
+  readonly canRepeat?: (error: unknown) => boolean
   /** How long an attempt may take by default; more for what takes its time, a chat or an upload. */
   readonly timeoutMs?: number
   /** Finds the fields of the gateway's error body in one of another form. */
@@ -39,13 +45,17 @@ export const LONG_TIMEOUT_MS = 600_000
 
 /** Sends requests: URL, headers, credentials, timeouts, retries, and the errors of what comes back. */
 export class Transport {
-  readonly options: ChatClientOptions
+  /** Private as a whole, because headers may hold credentials as well: what is public here is shown by `console.log(client)`. */
+  readonly #options: ChatClientOptions
   readonly #root: string
 
   constructor(options: ChatClientOptions) {
-    this.options = options
+    this.#options = options
     this.#root = options.baseURL.replace(/(\/api\/v1)?\/*$/, '')
+    // `fetch` refuses such a URL with an error that repeats it.
+    if (/\/\/[^/]*@/.test(this.#root)) throw new TrunklineError('baseURL contains credentials.')
   }
+
 
   /** Sends a request whose reply has no envelope. */
   json<T>(spec: RequestSpec, options?: CallOptions): ApiPromise<T> {
@@ -66,16 +76,16 @@ export class Transport {
     options: CallOptions = {},
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
-    const maxRetries = options.maxRetries ?? this.options.maxRetries ?? 2
+    const maxRetries = options.maxRetries ?? this.#options.maxRetries ?? 2
     for (let retries = 0; ; ) {
       const bearer = await this.bearerFor(spec.credential, options)
       try {
         return await this.#attempt(spec, options, bearer, read)
       } catch (error) {
-        const delayMs = retryDelayMs(error, retries, spec.creates === true)
-        if (delayMs === undefined || retries >= maxRetries || spec.canRepeat?.() === false) throw error
+        const delayMs = retryDelayMs(error, retries, spec.repeatable)
+        if (delayMs === undefined || retries >= maxRetries || spec.canRepeat?.(error) === false) throw error
         retries++
-        this.options.logger?.warn?.(
+        this.#options.logger?.warn?.(
           `${spec.method} ${spec.path}: ${String(error)}; retry ${retries} of ${maxRetries} in ${Math.round(delayMs)} ms`,
         )
         await wait(delayMs, options.signal)
@@ -85,7 +95,7 @@ export class Transport {
 
   /** Returns the credential for a call; undefined where there is none that could serve. */
   async bearerFor(_kind: CredentialKind, _options: CallOptions): Promise<string | undefined> {
-    return this.options.apiKey
+    return this.#options.apiKey
   }
 
   async #attempt<T>(
@@ -94,7 +104,7 @@ export class Transport {
     bearer: string | undefined,
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
-    const { fetch: send = spec.fetch ?? globalThis.fetch, logger, ...client } = this.options
+    const { fetch: send = spec.fetch ?? globalThis.fetch, logger, ...client } = this.#options
     const limitMs = timeoutMs ?? client.timeoutMs ?? spec.timeoutMs ?? TIMEOUT_MS
     const controller = new AbortController()
     const timer = setLongTimeout(limitMs, () => {
@@ -103,6 +113,10 @@ export class Transport {
     const endWaiting = onAbort(signal, () => {
       controller.abort(new AbortError('The call was aborted.', { cause: signal?.reason }))
     })
+    // A proxy's page, or an error of another `fetch`, may repeat what was sent. What is shorter is no secret, but may be a word.
+    const secrets = [bearer, ...(spec.secrets ?? [])]
+    const hide: Hide = (text) =>
+      secrets.reduce<string>((shown, secret = '') => (secret.length < 8 ? shown : shown.replaceAll(secret, '***')), text)
     try {
       controller.signal.throwIfAborted()
       const { method, path, json } = spec
@@ -122,13 +136,13 @@ export class Transport {
         body: body ?? null,
       })
       logger?.debug?.(`${spec.method} ${spec.path}: ${response.status}`)
-      if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf)
+      if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf, hide)
       return { data: await read(response), response, requestId: requestIdOf(response) }
     } catch (error) {
       controller.signal.throwIfAborted()
       if (error instanceof TrunklineError) throw error
-      throw new ConnectionError(`The connection to the gateway failed: ${String(error)}`, {
-        cause: error,
+      throw new ConnectionError(hide(`The connection to the gateway failed: ${String(error)}`), {
+        cause: shownCause(error, hide),
       })
     } finally {
       clearTimeout(timer)

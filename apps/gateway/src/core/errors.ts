@@ -4,12 +4,17 @@ import { type FieldPath, joinPath, type NameField } from './field-path.ts'
  * The one error table. REST, the OpenAI-compatible face, GraphQL, the SDK's classes and the documentation derive from it:
  * reason → HTTP status, whether repeating the same call can help, and the public text (`msg`).
  */
-interface ErrorSpec {
+export interface ErrorSpec {
   readonly status: number
   /** Whether the same request may succeed later without being changed. */
   readonly retryable: boolean
   /** Sent to every client, so it must not reveal anything about the installation. */
   readonly text: string
+  /**
+   * Whether the visitor of a page may be told, whose chat goes through the server of an integrator: only what the visitor caused
+   * or can wait for. All else is between that server, its key and the gateway. The SDK's `toResponse()` has a list of these.
+   */
+  readonly isForVisitors?: true
 }
 
 export const ERRORS = {
@@ -26,13 +31,23 @@ export const ERRORS = {
     retryable: false,
     text: 'This agent needs a real value in conversation_id.',
   },
-  agent_rejected_input: { status: 400, retryable: false, text: 'The agent platform refused the input.' },
+  agent_rejected_input: {
+    status: 400,
+    retryable: false,
+    text: 'The agent platform refused the input.',
+    isForVisitors: true,
+  },
   previous_response_not_found: {
     status: 400,
     retryable: false,
     text: 'The conversation cannot be continued from this response.',
   },
-  content_filtered: { status: 400, retryable: false, text: 'The agent platform refused the content.' },
+  content_filtered: {
+    status: 400,
+    retryable: false,
+    text: 'The agent platform refused the content.',
+    isForVisitors: true,
+  },
 
   credential_missing: { status: 401, retryable: false, text: 'A credential is required.' },
   credential_malformed: { status: 401, retryable: false, text: 'The credential is malformed.' },
@@ -76,7 +91,12 @@ export const ERRORS = {
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
   too_many_keys: { status: 409, retryable: false, text: 'This user has too many active API keys.' },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },
-  conversation_busy: { status: 409, retryable: true, text: 'Another call is running in this conversation.' },
+  conversation_busy: {
+    status: 409,
+    retryable: true,
+    text: 'Another call is running in this conversation.',
+    isForVisitors: true,
+  },
 
   body_too_large: { status: 413, retryable: false, text: 'The body is too large.' },
   upload_space_used_up: {
@@ -92,9 +112,14 @@ export const ERRORS = {
   file_type_not_accepted: { status: 415, retryable: false, text: 'This type of file is not accepted.' },
   headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
 
-  rate_limited: { status: 429, retryable: true, text: 'The rate limit is exceeded.' },
+  rate_limited: { status: 429, retryable: true, text: 'The rate limit is exceeded.', isForVisitors: true },
   quota_exceeded: { status: 429, retryable: false, text: 'The call quota of this user is used up.' },
-  agent_rate_limited: { status: 429, retryable: true, text: 'The agent platform is busy.' },
+  agent_rate_limited: {
+    status: 429,
+    retryable: true,
+    text: 'The agent platform is busy.',
+    isForVisitors: true,
+  },
 
   internal_error: { status: 500, retryable: false, text: 'An internal error happened.' },
 
@@ -119,10 +144,20 @@ export const ERRORS = {
     text: 'The agent waits for the output of a tool that no client can give.',
   },
   agent_unreachable: { status: 502, retryable: true, text: 'The agent platform did not answer.' },
-  agent_timeout: { status: 504, retryable: false, text: 'The agent platform took too long.' },
+  agent_timeout: {
+    status: 504,
+    retryable: false,
+    text: 'The agent platform took too long.',
+    isForVisitors: true,
+  },
 
-  draining: { status: 503, retryable: true, text: 'The gateway is shutting down.' },
-  unavailable: { status: 503, retryable: true, text: 'A part that this call needs is not available.' },
+  draining: { status: 503, retryable: true, text: 'The gateway is shutting down.', isForVisitors: true },
+  unavailable: {
+    status: 503,
+    retryable: true,
+    text: 'A part that this call needs is not available.',
+    isForVisitors: true,
+  },
 } as const satisfies Record<string, ErrorSpec>
 
 export type ErrorReason = keyof typeof ERRORS

@@ -18,7 +18,7 @@ export function openAiError(
   return {
     error: {
       message: messageOf(problem, detail),
-      type: typeOf(problem),
+      type: openAiTypeOf(problem),
       code: problem.reason,
       param,
     },
@@ -30,7 +30,8 @@ function messageOf({ reason, message }: Problem, detail: string): string {
   return reason === 'quota_exceeded' && detail !== message ? `${message} ${detail}` : detail
 }
 
-function typeOf({ status, reason }: Problem): string {
+/** OpenAI's class of an error. */
+export function openAiTypeOf({ status, reason }: { status: number; reason: string }): string {
   if (reason === 'quota_exceeded') return 'insufficient_quota'
   switch (status) {
     case 401:

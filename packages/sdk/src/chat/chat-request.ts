@@ -31,7 +31,7 @@ export function chatRequest(
     json: body,
     ...(agent && { headers: { agent } }),
     credential: 'key',
-    creates: true,
+    repeatable: 'advised',
     timeoutMs: LONG_TIMEOUT_MS,
   }
 }

@@ -1,10 +1,10 @@
 import type { WithResponse } from '../api-promise.ts'
 import { AbortError, TrunklineError } from '../errors.ts'
 import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
-import { onAbort } from '../on-abort.ts'
+import { onAbort, onAbortOf } from '../on-abort.ts'
 import { requestIdOf } from '../response-fields.ts'
 import { withHeaders } from '../with-headers.ts'
-import { encodeError, encodeEvent, KEEP_ALIVE, LAST_EVENT } from './encode-events.ts'
+import { encode, encodeError, encodeEvent, type VisitorErrorOptions } from './encode-events.ts'
 import { readChatStream } from './read-chat-stream.ts'
 import { ReplyCollector } from './reply-collector.ts'
 
@@ -51,8 +51,9 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   readonly #controller = new AbortController()
   readonly #collector: ReplyCollector
   readonly #listeners: Listeners = { text: [], detail: [], end: [], error: [] }
-  #endWaiting: (() => void) | undefined
-  readonly #ended: Promise<void>
+  #endListening: (() => void) | undefined
+  /** Resolves with the failure, where there is one. */
+  readonly #ended: Promise<unknown>
   #settle: ((failure: unknown) => void) | undefined
   #response: Promise<Response> | undefined
   #isRead = false
@@ -63,11 +64,9 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   constructor(spec: ChatStreamSpec) {
     this.#spec = spec
     this.#collector = new ReplyCollector(spec)
-    this.#ended = new Promise((resolve, reject) => {
-      this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
+    this.#ended = new Promise((resolve) => {
+      this.#settle = resolve
     })
-    // Whoever reads the stream gets the error; this promise is for those who wait for the end as well.
-    this.#ended.catch(() => undefined)
   }
 
   /** Reads the chunks. Leaving the loop early cancels the request, which ends the run at the platform. */
@@ -160,7 +159,8 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
 
   /**
    * The stream as bytes, in the form in which the gateway sends it: `readChatStream` reads it, and any OpenAI client. A failure is
-   * its last event. The gateway's keep-alive comments are passed on. Cancelling it cancels the request.
+   * its last event, which tells no more than that of {@link ChatStream.toResponse}. The gateway's keep-alive comments are passed
+   * on. Cancelling it cancels the request.
    *
    * @example
    * ```ts
@@ -168,25 +168,27 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    * console.log(await new Response(bytes).text())
    * ```
    */
-  toReadableStream(): ReadableStream<Uint8Array> {
+  toReadableStream({ onError }: VisitorErrorOptions = {}): ReadableStream<Uint8Array> {
+    let report = onError
     let chunks: AsyncIterator<ChatChunk, undefined> | undefined
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
           try {
             chunks ??= this[Symbol.asyncIterator]()
-            this.#onComment = () => controller.enqueue(KEEP_ALIVE)
+            this.#onComment = () => controller.enqueue(encode(': keep-alive'))
             const { done, value } = await chunks.next()
-            controller.enqueue(done === true ? LAST_EVENT : encodeEvent(value))
+            controller.enqueue(done === true ? encode('data: [DONE]') : encodeEvent(value))
             if (done === true) controller.close()
           } catch (error) {
             // Once it is cancelled this throws, which nobody reads any more.
-            controller.enqueue(encodeError(error))
+            controller.enqueue(await encodeError(error, { onError: report }))
             controller.close()
           }
         },
         cancel: (reason) => {
           this.#onComment = undefined
+          report = undefined
           this.abort(reason)
         },
       },
@@ -199,23 +201,32 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    * A response for a route handler, so that a browser can stream a chat without having an API key. It begins before the gateway
    * has answered, so that a refusal is an event of it; use `withResponse()` first where the status matters.
    *
+   * Of a failure the visitor is told only what it caused or can wait for, such as `content_filtered` or `rate_limited`: the
+   * `reason`, its public text and how long to wait, which the page's reader throws as a `StreamFailedError`. Everything else, such
+   * as a key that was revoked, is `stream_failed` to the visitor. `onError` gets the error itself, and returns the message to show.
+   *
    * @example
    * ```ts
    * export async function POST(request: Request): Promise<Response> {
    *   const { query } = await request.json()
    *   const stream = client.chat.stream({ agent: 'dify', query }, { signal: request.signal })
-   *   return stream.toResponse()
+   *   return stream.toResponse({
+   *     onError: (error) => {
+   *       console.error(error)
+   *       return 'Something went wrong. Please try again.'
+   *     },
+   *   })
    * }
    * ```
    */
-  toResponse(init: ResponseInit = {}): Response {
+  toResponse({ onError, ...init }: ResponseInit & VisitorErrorOptions = {}): Response {
     const headers = withHeaders(init.headers, {
       'content-type': 'text/event-stream; charset=utf-8',
       // Proxies must neither hold the events back nor change them.
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
     })
-    return new Response(this.toReadableStream(), { ...init, headers })
+    return new Response(this.toReadableStream({ onError }), { ...init, headers })
   }
 
   async *#read(): AsyncGenerator<ChatChunk, undefined> {
@@ -239,7 +250,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
       this.#emit('error', error)
       throw error
     } finally {
-      this.#endWaiting?.()
+      this.#endListening?.()
       this.#settle?.(failure)
     }
   }
@@ -262,26 +273,28 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     if (this.#response === undefined) {
       const { signal, open } = this.#spec
       // Not AbortSignal.any, which the first versions of Node 20 do not have.
-      this.#endWaiting = onAbort(signal, () => this.abort(signal?.reason))
+      this.#endListening = onAbortOf<ChatStream>(signal, this, abortStream)
       this.#response = open(this.#controller.signal)
     }
     return this.#response
   }
 
-  #end(): Promise<void> {
+  async #end(): Promise<void> {
     this.#isAwaited = true
     // A loop that begins in the same turn reads, and this waits for its end.
     queueMicrotask(() => void this.#flow())
-    return this.#ended
+    const failure = await this.#ended
+    if (failure !== undefined) throw failure
   }
 
   async #flow(): Promise<void> {
     if (this.#isRead) return
-    const chunks = this[Symbol.asyncIterator]()
     try {
-      while ((await chunks.next()).done !== true);
+      for await (const _ of this);
     } catch (error) {
       if (!this.#isAwaited && this.#listeners.error.length === 0) throw error
     }
   }
 }
+
+const abortStream = (stream: ChatStream, reason: unknown): void => stream.abort(reason)

@@ -9,15 +9,15 @@ import {
   TrunklineError,
 } from '../errors.ts'
 import type { ChatChunk } from '../generated/wire.ts'
-import { onAbort } from '../on-abort.ts'
+import { setLongTimeout } from '../long-timeout.ts'
 import { responseFields } from '../response-fields.ts'
+import { onAbortOf } from '../on-abort.ts'
+import { shownCause } from '../shown-cause.ts'
 import { readStatusError } from '../status-error.ts'
 import { textIn } from '../text-in.ts'
 import { type BytePiece, type ByteSource, bytesOf, openSource } from './byte-source.ts'
-import { EventParser } from './event-parser.ts'
-import { IdleWatch } from './idle-watch.ts'
+import { EventParser, type ServerEvent } from './event-parser.ts'
 
-const IDLE_TIMEOUT_MS = 60_000
 /** Far above the longest event of a gateway, which holds at most 1 MiB of a stream back. */
 const LINE_LENGTH_MAX = 16 * 1024 * 1024
 
@@ -68,14 +68,15 @@ export function readChatStream(
 /** Written as an iterator and not as an async generator, which would cost more for each chunk than parsing it does. */
 class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   readonly #response: Response | undefined
-  readonly #body: Exclude<ChatStreamSource, Response> | null
+  readonly #source: ChatStreamSource
   /** What every error says of the response. */
   readonly #fields: ErrorFields
-  readonly #signal: AbortSignal | undefined
+  readonly #options: ReadChatStreamOptions
   readonly #events: EventParser
-  readonly #idle: IdleWatch
+  /** What is left of the last bytes. */
+  #received: Iterator<ServerEvent, undefined> | undefined
+  #endListening: (() => void) | undefined
   #bytes: ByteSource | undefined
-  #endWaiting: (() => void) | undefined
   #state: 'new' | 'open' | 'out of bytes' | 'ended' = 'new'
   #hasFinishReason = false
   /** What the next call throws, because the signal was aborted or no byte arrived for too long. */
@@ -84,17 +85,11 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   #reading: Promise<unknown> | undefined
 
   constructor(source: ChatStreamSource, options: ReadChatStreamOptions) {
-    const { signal, onComment, idleTimeoutMs = IDLE_TIMEOUT_MS, lineLengthMax = LINE_LENGTH_MAX } = options
-    const response = isResponse(source) ? source : undefined
-    this.#response = response
-    this.#body = isResponse(source) ? source.body : source
-    this.#fields = response === undefined ? {} : responseFields(response)
-    this.#signal = signal
-    this.#events = new EventParser(lineLengthMax, onComment)
-    this.#idle = new IdleWatch(idleTimeoutMs, () => {
-      const message = `No byte of the stream arrived for ${idleTimeoutMs} ms.`
-      this.#fail(new IdleTimeoutError(message, this.#fields))
-    })
+    this.#source = source
+    this.#response = isResponse(source) ? source : undefined
+    this.#fields = this.#response ? responseFields(this.#response) : {}
+    this.#options = options
+    this.#events = new EventParser(options.lineLengthMax ?? LINE_LENGTH_MAX, options.onComment)
   }
 
   [Symbol.asyncIterator](): this {
@@ -128,8 +123,9 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   #nextReceived(): IteratorResult<ChatChunk, undefined> | undefined {
     if (this.#state === 'ended') return ENDED
     if (this.#failure !== undefined) throw this.#failure
-    if (this.#events.next()) return this.#resultOfEvent()
-    if (this.#state !== 'out of bytes') return undefined
+    const received = this.#received?.next().value
+    const result = received && this.#resultOf(received)
+    if (result !== undefined || this.#state !== 'out of bytes') return result
     this.#close()
     if (this.#hasFinishReason) return ENDED
     throw this.#events.hasSeenField
@@ -140,30 +136,40 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   /** Waits for bytes until there is something to return. It always waits, so that `next` can remember that it does. */
   async #readOn(): Promise<IteratorResult<ChatChunk, undefined>> {
     try {
-      if (this.#state === 'new') {
-        await this.#open()
-        // It may have been ended meanwhile.
-        const result = this.#nextReceived()
-        if (result !== undefined) return result
-      }
       for (;;) {
-        this.#idle.begin()
-        const read = await this.#bytes?.read()
-        this.#idle.end()
-        if (read?.done === false) this.#events.push(bytesOf(read.value))
-        else if (this.#state === 'open') {
-          this.#state = 'out of bytes'
-          this.#events.end()
-        }
+        if (this.#state === 'new') await this.#open()
+        else await this.#readPiece()
+        // It may have been ended meanwhile.
         const result = this.#nextReceived()
         if (result !== undefined) return result
       }
     } catch (error) {
       this.#close()
+      if (error instanceof TrunklineError) throw error
       // Other errors are those of the source.
-      throw error instanceof TrunklineError ? error : (this.#failure ?? this.#errorOfSource(error))
+      const fields = { ...this.#fields, cause: shownCause(error) }
+      throw (
+        this.#failure ??
+        (textIn(error, 'name') === 'AbortError'
+          ? new AbortError('The call was aborted.', fields)
+          : new ConnectionError('The connection broke before the reply was complete.', fields))
+      )
     } finally {
       this.#reading = undefined
+    }
+  }
+
+  async #readPiece(): Promise<void> {
+    const { idleTimeoutMs = 60_000 } = this.#options
+    // While nobody waits there is none, because it would keep a process of Node alive.
+    const timer = setLongTimeout(idleTimeoutMs, () =>
+      this.#fail(new IdleTimeoutError(`No byte arrived for ${idleTimeoutMs} ms.`, this.#fields)),
+    )
+    const read = await this.#bytes?.read().finally(() => clearTimeout(timer))
+    if (read?.done === false) this.#received = this.#events.push(bytesOf(read.value))
+    else if (this.#state === 'open') {
+      this.#state = 'out of bytes'
+      this.#received = this.#events.push()
     }
   }
 
@@ -173,20 +179,23 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
     if (response?.ok === false) throw await readStatusError(response)
     this.#openBody()
     const type = response?.headers.get('content-type') ?? 'text/plain'
-    if (!EVENT_STREAM_TYPE.test(type)) {
+    const kind = EVENT_STREAM_TYPE.exec(type)?.[1]
+    if (kind === undefined) {
       const message = `The response is not an event stream, but of the type ${type}.`
       throw new InvalidResponseError(message, this.#fields)
     }
-    const signal = this.#signal
-    this.#endWaiting = onAbort(signal, () => this.#fail(this.#abortError(signal?.reason)))
+    // Such a stream may also be cut before its first field.
+    this.#events.hasSeenField = kind !== 'plain'
+    this.#endListening = onAbortOf<ChatStreamReader>(this.#options.signal, this, abortReader)
   }
 
   #openBody(): void {
-    if (this.#body !== null) this.#bytes = openSource(this.#body)
+    const body = isResponse(this.#source) ? this.#source.body : this.#source
+    if (body !== null) this.#bytes = openSource(body)
   }
 
-  #resultOfEvent(): IteratorResult<ChatChunk, undefined> {
-    const { data, event } = this.#events
+  /** Returns undefined for an event that is cut by the end of the stream. */
+  #resultOf({ data, event }: ServerEvent): IteratorResult<ChatChunk, undefined> | undefined {
     if (data === '[DONE]') {
       this.#close()
       return ENDED
@@ -196,6 +205,11 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
     try {
       chunk = JSON.parse(data)
     } catch (cause) {
+      if (this.#state === 'out of bytes') {
+        // No blank line has ended this event, so it is not malformed, but cut.
+        this.#hasFinishReason = false
+        return undefined
+      }
       throw new InvalidResponseError('An event of the stream is not JSON.', { ...this.#fields, cause })
     }
     // The events of OpenAI's Assistants, which that package wraps.
@@ -215,31 +229,30 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   #close(): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
-    this.#idle.close()
-    this.#endWaiting?.()
+    this.#endListening?.()
     this.#bytes?.cancel()
   }
 
-  #abortError(cause: unknown): AbortError {
-    return new AbortError('The stream was aborted.', { ...this.#fields, cause })
-  }
-
-  #errorOfSource(cause: unknown): Error {
-    if (textIn(cause, 'name') === 'AbortError') return this.#abortError(cause)
-    return new ConnectionError('The connection broke before the stream ended.', { ...this.#fields, cause })
+  abort(cause: unknown): void {
+    this.#fail(new AbortError('The call was aborted.', { ...this.#fields, cause }))
   }
 
   #streamFailed(error: unknown): StreamFailedError {
     const message = typeof error === 'string' ? error : textIn(error, 'message')
     const code = textIn(error, 'code')
-    const text = message ?? 'The stream ended with an error.'
+    const wait: unknown = Object(error).retry_after_ms
+    const text = message ?? 'The stream failed.'
     return new StreamFailedError(code === undefined ? text : `${code}: ${text}`, {
       ...this.#fields,
       reason: code,
       detail: message,
+      // The SDK adds it where a stream is passed on.
+      retryAfterMs: typeof wait === 'number' ? wait : undefined,
     })
   }
 }
+
+const abortReader = (reader: ChatStreamReader, cause: unknown): void => reader.abort(cause)
 
 const ENDED: IteratorReturnResult<undefined> = { done: true, value: undefined }
 

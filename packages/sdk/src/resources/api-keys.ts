@@ -42,7 +42,7 @@ export class ApiKeys {
       path: '/api-keys',
       json: body,
       credential: 'token',
-      creates: true,
+      repeatable: 'advised',
     } as const
     return this.#transport.data(spec, options)
   }
@@ -117,6 +117,8 @@ export class ApiKeys {
       path: `${keyPath(id)}/usage/reset`,
       json: body,
       credential: 'token',
+      // The second one would also reset what was counted after the first.
+      repeatable: 'unreached',
     } as const
     return this.#transport.data(spec, options)
   }

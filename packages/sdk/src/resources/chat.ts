@@ -3,15 +3,17 @@ import { type ChatParams, chatRequest } from '../chat/chat-request.ts'
 import { ChatStream } from '../chat/chat-stream.ts'
 import { Conversation, type ConversationParams } from '../chat/conversation.ts'
 import type { ChatReply } from '../generated/wire.ts'
-import type { CallOptions, ChatStreamOptions } from '../options.ts'
+import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
 import type { Transport } from '../transport.ts'
 
 /** Chats with an agent; reached as `client.chat`. */
 export class Chat {
   readonly #transport: Transport
+  readonly #options: ChatClientOptions
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, options: ChatClientOptions) {
     this.#transport = transport
+    this.#options = options
   }
 
   /**
@@ -24,7 +26,7 @@ export class Chat {
    * ```
    */
   create(params: ChatParams, options?: CallOptions): ApiPromise<ChatReply> {
-    return this.#transport.json(chatRequest(this.#transport.options.agent, params, false), options)
+    return this.#transport.json(chatRequest(this.#options.agent, params, false), options)
   }
 
   /**
@@ -44,12 +46,11 @@ export class Chat {
     { idleTimeoutMs, ...options }: ChatStreamOptions = {},
     onId?: (id: string) => void,
   ): ChatStream {
-    const transport = this.#transport
-    const request = chatRequest(transport.options.agent, params, true)
+    const request = chatRequest(this.#options.agent, params, true)
     return new ChatStream({
-      open: (signal) => transport.open(request, { ...options, signal }),
+      open: (signal) => this.#transport.open(request, { ...options, signal }),
       signal: options.signal,
-      idleTimeoutMs: idleTimeoutMs ?? transport.options.idleTimeoutMs,
+      idleTimeoutMs: idleTimeoutMs ?? this.#options.idleTimeoutMs,
       wantsDetail: params.detail === true,
       onId,
     })

@@ -1,4 +1,5 @@
 import { type ApiPromise, apiPromise, type ListPromise, type WithResponse } from '../api-promise.ts'
+import { ConnectionError, NotFoundError, StatusError } from '../errors.ts'
 import type { GatewayTransport } from '../gateway-transport.ts'
 import type { operations, Upload } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
@@ -70,7 +71,25 @@ export class Uploads {
    * ```
    */
   delete(id: string, options?: CallOptions): ApiPromise<DeletedUpload> {
-    return this.#transport.data({ method: 'DELETE', path: uploadPath(id), credential: 'token' }, options)
+    return apiPromise(this.#delete(id, options))
+  }
+
+  async #delete(id: string, options: CallOptions | undefined): Promise<WithResponse<DeletedUpload>> {
+    let mayBeDone = false
+    const canRepeat = (error: unknown) => {
+      mayBeDone ||= mayHaveArrived(error)
+      return true
+    }
+    const spec = { method: 'DELETE', path: uploadPath(id), credential: 'token', canRepeat } as const
+    try {
+      return await this.#transport.data<DeletedUpload>(spec, options).withResponse()
+    } catch (error) {
+      const isGone = error instanceof NotFoundError && error.reason !== 'route_not_found'
+      if (!mayBeDone || !isGone) throw error
+      // An attempt whose answer was lost has deleted it.
+      const { headers = new Headers(), requestId } = error
+      return { data: { id }, response: new Response(null, { status: 404, headers }), requestId }
+    }
   }
 
   async #create(
@@ -86,6 +105,12 @@ export class Uploads {
       throw error
     }
   }
+}
+
+/** Whether the gateway may have done what it was asked before the request failed. */
+function mayHaveArrived(error: unknown): boolean {
+  if (error instanceof ConnectionError) return error.wasConnected
+  return error instanceof StatusError && (error.status ?? 0) >= 500
 }
 
 const uploadPath = (id: string): string => `/uploads/${encodeURIComponent(id)}`

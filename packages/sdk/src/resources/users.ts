@@ -31,7 +31,14 @@ export class Users {
    * ```
    */
   create(body: CreateUser, options?: CallOptions): ApiPromise<FullUser> {
-    const spec = { method: 'POST', path: '/users', json: body, credential: 'token', creates: true } as const
+    const spec = {
+      method: 'POST',
+      path: '/users',
+      json: body,
+      secrets: [body.password],
+      credential: 'token',
+      repeatable: 'advised',
+    } as const
     return this.#transport.data(spec, options)
   }
 
@@ -84,7 +91,15 @@ export class Users {
    * ```
    */
   setPassword(id: string, body: SetPassword, options?: CallOptions): ApiPromise<FullUser> {
-    const spec = { method: 'PUT', path: `${userPath(id)}/password`, json: body, credential: 'token' } as const
+    const spec = {
+      method: 'PUT',
+      path: `${userPath(id)}/password`,
+      json: body,
+      secrets: [body.password],
+      credential: 'token',
+      // The user may have chosen another one meanwhile, and an administrator's own token ends with it.
+      repeatable: 'unreached',
+    } as const
     return this.#transport.data(spec, options)
   }
 
@@ -111,7 +126,15 @@ export class Users {
    * ```
    */
   changePassword(body: ChangePassword, options?: CallOptions): ApiPromise<FullUser> {
-    const spec = { method: 'PUT', path: '/users/me/password', json: body, credential: 'token' } as const
+    const spec = {
+      method: 'PUT',
+      path: '/users/me/password',
+      json: body,
+      secrets: [body.current_password, body.new_password],
+      credential: 'token',
+      // The second one would have neither the right password nor a token.
+      repeatable: 'unreached',
+    } as const
     return this.#transport.data(spec, options)
   }
 }

@@ -52,11 +52,11 @@ export interface UploadRequest extends RequestSpec {
 export async function uploadRequest(source: UploadSource, params: UploadParams): Promise<UploadRequest> {
   const { filename, content, type } = await open(source, params.content_type ?? 'application/octet-stream')
   const agent = params.agent === undefined ? {} : { agent: params.agent }
-  const form: Pick<RequestSpec, 'method' | 'path' | 'credential' | 'creates' | 'timeoutMs'> = {
+  const form: Pick<RequestSpec, 'method' | 'path' | 'credential' | 'repeatable' | 'timeoutMs'> = {
     method: 'POST',
     path: '/upload',
     credential: 'key',
-    creates: true,
+    repeatable: 'advised',
     timeoutMs: LONG_TIMEOUT_MS,
   }
   const named = { createdBy: params.created_by, filename: params.filename ?? filename, contentType: type }
