@@ -200,7 +200,8 @@ type Rest = [variables?: object, options?: ChatStreamOptions]
 function specOf(query: string, variables: object | undefined, operation: GraphqlOperation): RequestSpec {
   return {
     method: 'POST',
-    path: '//graphql',
+    root: '',
+    path: '/graphql',
     headers: { accept: 'application/json' },
     json: { query, variables },
     credential: operation.credential,

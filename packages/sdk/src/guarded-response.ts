@@ -8,7 +8,7 @@ import {
   TrunklineError,
 } from './errors.ts'
 import { setLongTimeout } from './long-timeout.ts'
-import { onAbortOf } from './on-abort.ts'
+import { abortWith } from './on-abort.ts'
 import { responseFields } from './response-fields.ts'
 import { shownCause } from './shown-cause.ts'
 
@@ -47,7 +47,7 @@ class GuardedBody {
     this.#source = openSource(body)
     this.#options = options
     this.#fields = fields
-    this.#endListening = onAbortOf<GuardedBody>(options.signal, this, abortBody)
+    this.#endListening = abortWith(options.signal, this)
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -101,5 +101,3 @@ class GuardedBody {
     return undefined
   }
 }
-
-const abortBody = (body: GuardedBody, reason: unknown): void => body.abort(reason)

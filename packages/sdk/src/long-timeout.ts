@@ -3,5 +3,5 @@ const DELAY_MS_MAX = 2 ** 31 - 1
 
 /** A delay of 0 is none as well. */
 export function setLongTimeout(delayMs: number, callback: () => void): ReturnType<typeof setTimeout> {
-  return setTimeout(callback, Math.min(Math.ceil(delayMs || DELAY_MS_MAX), DELAY_MS_MAX))
+  return setTimeout(callback, Math.min(delayMs || DELAY_MS_MAX, DELAY_MS_MAX))
 }

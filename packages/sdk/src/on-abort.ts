@@ -13,29 +13,18 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   })
 }
 
-/** Calls back once something was dropped without having been ended. Not every edge runtime can. */
-const dropped = globalThis.FinalizationRegistry && new FinalizationRegistry<() => void>((end) => end())
-
-/** Ends what the owner, which may be dropped, has left behind. The callback must not hold the owner. */
-export function onDropped(owner: WeakKey, end: () => void): void {
-  dropped?.register(owner, end)
-}
+/** Calls back once an object is collected that was dropped without having been ended. Not every edge runtime can. */
+export const dropped =
+  globalThis.FinalizationRegistry && new FinalizationRegistry<() => void>((endWaiting) => endWaiting())
 
 /**
- * As {@link onAbort}, for a signal that may live as long as the process: it holds the owner weakly, and forgets the callback with
- * it. The callback must not hold the owner either.
+ * Aborts the owner with a signal that may live as long as the process: the signal holds the owner weakly, and forgets it once it is
+ * dropped. Returns a function that ends the waiting.
  */
-export function onAbortOf<Owner extends WeakKey>(
-  signal: AbortSignal | undefined,
-  owner: Owner,
-  callback: (owner: Owner, reason: unknown) => void,
-): () => void {
+export function abortWith(signal: AbortSignal | undefined, owner: { abort(reason: unknown): void }): () => void {
   const weak = weakly(owner)
-  const endWaiting = onAbort(signal, () => {
-    const left = weak.deref()
-    if (left !== undefined) callback(left, signal?.reason)
-  })
-  onDropped(owner, endWaiting)
+  const endWaiting = onAbort(signal, () => weak.deref()?.abort(signal?.reason))
+  dropped?.register(owner, endWaiting)
   return endWaiting
 }
 

@@ -39,5 +39,5 @@ function mayBeRepeated(error: unknown, repeatable: Repeatable | undefined): erro
   const { status = 0, headers } = error
   const advice = headers?.get('x-should-retry')
   if (advice === 'true') return true
-  return advice !== 'false' && !repeatable && (status === 408 || status === 429 || status >= 500)
+  return advice !== 'false' && !repeatable && /408|429|5../.test(`${status}`)
 }

@@ -1,11 +1,9 @@
-import { textIn } from './text-in.ts'
-
 /** Replaces the credentials of a request in a text that its failure shows. */
 export type Hide = (text: string) => string
 
 /**
  * Returns the error behind a failure, as far as it may be shown: some implementations of `fetch` add the request to their errors,
- * and with it the credential. Of such an error the text and the code are left.
+ * and with it the credential. Of such an error the text is left.
  */
 export function shownCause(error: unknown, hide: Hide = (text) => text): unknown {
   function isShowable(value: unknown, depth = 0): boolean {
@@ -15,6 +13,5 @@ export function shownCause(error: unknown, hide: Hide = (text) => text): unknown
     return isPlain && depth < 5 && Reflect.ownKeys(object).every((key) => isShowable(object[key], depth + 1))
   }
 
-  if (isShowable(error)) return error
-  return Object.assign(new Error(hide(String(error))), { code: textIn(error, 'code') })
+  return isShowable(error) ? error : hide(String(error))
 }

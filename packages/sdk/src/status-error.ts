@@ -63,9 +63,11 @@ export function statusError({ status, headers }: ResponseHead, body: unknown): S
     textIn(body, name),
   )
   const Class = reason === 'token_expired' ? TokenExpiredError : (CLASSES[status] ?? StatusError)
-  const head = [status, reason].filter(Boolean).join(' ')
-  const text = [msg, detail].filter(Boolean).join(' ')
-  return new Class(head + (text && `: ${text}`), {
+  const words = [
+    [status, reason],
+    [msg, detail],
+  ].map((pair) => pair.filter(Boolean).join(' '))
+  return new Class(words.filter(Boolean).join(': '), {
     ...responseFields({ status, headers }),
     reason,
     detail,
@@ -76,8 +78,7 @@ export function statusError({ status, headers }: ResponseHead, body: unknown): S
 
 /** The wait that a response asks for by `Retry-After`, in seconds or as a date. */
 export function retryAfterMs(headers: Headers, nowMs = Date.now()): number | undefined {
-  const value = headers.get('retry-after') ?? 'none'
-  const seconds = Number(value)
-  const waitMs = seconds >= 0 ? seconds * 1000 : Math.max(0, Date.parse(value) - nowMs)
+  const value = headers.get('retry-after') ?? ''
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Math.max(0, Date.parse(value) - nowMs)
   return waitMs >= 0 ? waitMs : undefined
 }

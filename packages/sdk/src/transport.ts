@@ -14,8 +14,9 @@ import { withHeaders } from './with-headers.ts'
 /** A request, as a resource describes it. */
 export interface RequestSpec {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** The path below `/api/v1`, or, beginning with two slashes, below `baseURL`. */
   readonly path: string
+  /** What the path is below, instead of `/api/v1`. */
+  readonly root?: string
   readonly headers?: Readonly<Record<string, string>>
   /** A body that is sent as JSON. */
   readonly json?: unknown
@@ -53,7 +54,7 @@ export class Transport {
     this.#options = options
     this.#root = options.baseURL.replace(/(\/api\/v1)?\/*$/, '')
     // `fetch` refuses such a URL with an error that repeats it.
-    if (/\/\/[^/]*@/.test(this.#root)) throw new TrunklineError('baseURL contains credentials.')
+    if (/\/\/[^/]*@/.test(this.#root)) throw new TrunklineError('baseURL has credentials.')
   }
 
 
@@ -119,9 +120,9 @@ export class Transport {
       secrets.reduce<string>((shown, secret = '') => (secret.length < 8 ? shown : shown.replaceAll(secret, '***')), text)
     try {
       controller.signal.throwIfAborted()
-      const { method, path, json } = spec
+      const { method, root = '/api/v1', path, json } = spec
       const body = json ? JSON.stringify(json) : spec.body?.(controller.signal)
-      const response = await send(this.#root + (path.startsWith('//') ? path.slice(1) : `/api/v1${path}`), {
+      const response = await send(this.#root + root + path, {
         method,
         headers: withHeaders(
           {

@@ -1,12 +1,13 @@
 import type { WithResponse } from '../api-promise.ts'
 import { AbortError, TrunklineError } from '../errors.ts'
 import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
-import { onAbort, onAbortOf } from '../on-abort.ts'
+import { abortWith, onAbort } from '../on-abort.ts'
 import { requestIdOf } from '../response-fields.ts'
 import { withHeaders } from '../with-headers.ts'
-import { encode, encodeError, encodeEvent, type VisitorErrorOptions } from './encode-events.ts'
+import { encoder } from './byte-source.ts'
 import { readChatStream } from './read-chat-stream.ts'
-import { ReplyCollector } from './reply-collector.ts'
+import { type ReplyCollector, replyCollector } from './reply-collector.ts'
+import { type VisitorErrorOptions, visitorError } from './visitor-error.ts'
 
 /** The events of {@link ChatStream.on}, and what a listener receives. */
 export interface ChatStreamEvents {
@@ -63,7 +64,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   /** Streams are made by `client.chat.stream` and by conversations. */
   constructor(spec: ChatStreamSpec) {
     this.#spec = spec
-    this.#collector = new ReplyCollector(spec)
+    this.#collector = replyCollector(spec.wantsDetail)
     this.#ended = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -87,7 +88,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    */
   async text(): Promise<string> {
     await this.#end()
-    return this.#collector.text
+    return this.#collector.text()
   }
 
   /**
@@ -102,7 +103,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    */
   async final(): Promise<ChatReply> {
     await this.#end()
-    return this.#collector.reply
+    return this.#collector.reply()
   }
 
   /**
@@ -137,7 +138,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     listener: (value: ChatStreamEvents[Event]) => void,
   ): this {
     this.#listeners[event].push(listener)
-    queueMicrotask(() => void this.#flow())
+    void this.#flow()
     return this
   }
 
@@ -174,17 +175,18 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
+          const send = (text: string) => controller.enqueue(encoder.encode(`${text}\n\n`))
+          this.#onComment = () => send(': keep-alive')
           try {
             chunks ??= this[Symbol.asyncIterator]()
-            this.#onComment = () => controller.enqueue(encode(': keep-alive'))
             const { done, value } = await chunks.next()
-            controller.enqueue(done === true ? encode('data: [DONE]') : encodeEvent(value))
-            if (done === true) controller.close()
+            send(`data: ${done ? '[DONE]' : JSON.stringify(value)}`)
+            if (!done) return
           } catch (error) {
             // Once it is cancelled this throws, which nobody reads any more.
-            controller.enqueue(await encodeError(error, { onError: report }))
-            controller.close()
+            send(`data: ${JSON.stringify(await visitorError(error, report))}`)
           }
+          controller.close()
         },
         cancel: (reason) => {
           this.#onComment = undefined
@@ -234,15 +236,15 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     try {
       const response = await this.#openOnce()
       const chunks = readChatStream(response, {
+        ...this.#spec,
         signal: this.#controller.signal,
-        idleTimeoutMs: this.#spec.idleTimeoutMs,
         onComment: () => this.#onComment?.(),
       })
       for await (const chunk of chunks) {
         this.#take(chunk)
         yield chunk
       }
-      if (this.#listeners.end.length > 0) this.#emit('end', this.#collector.reply)
+      if (this.#listeners.end.length > 0) this.#emit('end', this.#collector.reply())
       failure = undefined
       return undefined
     } catch (error) {
@@ -265,15 +267,14 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   #emit<Event extends keyof ChatStreamEvents>(event: Event, value: ChatStreamEvents[Event]): void {
-    const listeners: Listeners[Event] = this.#listeners[event]
-    for (const listener of listeners) listener(value)
+    for (const listener of this.#listeners[event]) listener(value)
   }
 
   #openOnce(): Promise<Response> {
     if (this.#response === undefined) {
       const { signal, open } = this.#spec
       // Not AbortSignal.any, which the first versions of Node 20 do not have.
-      this.#endListening = onAbortOf<ChatStream>(signal, this, abortStream)
+      this.#endListening = abortWith(signal, this)
       this.#response = open(this.#controller.signal)
     }
     return this.#response
@@ -281,13 +282,14 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
 
   async #end(): Promise<void> {
     this.#isAwaited = true
-    // A loop that begins in the same turn reads, and this waits for its end.
-    queueMicrotask(() => void this.#flow())
+    void this.#flow()
     const failure = await this.#ended
     if (failure !== undefined) throw failure
   }
 
   async #flow(): Promise<void> {
+    // A loop that begins in the same turn reads, and who else waits for the end waits for that.
+    await undefined
     if (this.#isRead) return
     try {
       for await (const _ of this);
@@ -296,5 +298,3 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     }
   }
 }
-
-const abortStream = (stream: ChatStream, reason: unknown): void => stream.abort(reason)

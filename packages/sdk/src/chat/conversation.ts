@@ -78,7 +78,7 @@ export class Conversation {
 
   #paramsOf(message: string | ChatParams): ChatParams {
     // Each agent reads the one of the two that is its own.
-    const id = this.#id === undefined ? {} : { chat_id: this.#id, conversation_id: this.#id }
+    const id = this.#id ? { chat_id: this.#id, conversation_id: this.#id } : {}
     return { ...this.#params, ...(typeof message === 'string' ? { query: message } : message), ...id }
   }
 

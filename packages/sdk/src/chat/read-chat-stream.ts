@@ -11,12 +11,12 @@ import {
 import type { ChatChunk } from '../generated/wire.ts'
 import { setLongTimeout } from '../long-timeout.ts'
 import { responseFields } from '../response-fields.ts'
-import { onAbortOf } from '../on-abort.ts'
+import { abortWith } from '../on-abort.ts'
 import { shownCause } from '../shown-cause.ts'
 import { readStatusError } from '../status-error.ts'
 import { textIn } from '../text-in.ts'
 import { type BytePiece, type ByteSource, bytesOf, openSource } from './byte-source.ts'
-import { EventParser, type ServerEvent } from './event-parser.ts'
+import { type EventParser, eventParser, type ServerEvent } from './event-parser.ts'
 
 /** Far above the longest event of a gateway, which holds at most 1 MiB of a stream back. */
 const LINE_LENGTH_MAX = 16 * 1024 * 1024
@@ -67,7 +67,6 @@ export function readChatStream(
 
 /** Written as an iterator and not as an async generator, which would cost more for each chunk than parsing it does. */
 class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
-  readonly #response: Response | undefined
   readonly #source: ChatStreamSource
   /** What every error says of the response. */
   readonly #fields: ErrorFields
@@ -76,6 +75,7 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   /** What is left of the last bytes. */
   #received: Iterator<ServerEvent, undefined> | undefined
   #endListening: (() => void) | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
   #bytes: ByteSource | undefined
   #state: 'new' | 'open' | 'out of bytes' | 'ended' = 'new'
   #hasFinishReason = false
@@ -86,10 +86,9 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
 
   constructor(source: ChatStreamSource, options: ReadChatStreamOptions) {
     this.#source = source
-    this.#response = isResponse(source) ? source : undefined
-    this.#fields = this.#response ? responseFields(this.#response) : {}
+    this.#fields = isResponse(source) ? responseFields(source) : {}
     this.#options = options
-    this.#events = new EventParser(options.lineLengthMax ?? LINE_LENGTH_MAX, options.onComment)
+    this.#events = eventParser(options.lineLengthMax ?? LINE_LENGTH_MAX, options.onComment)
   }
 
   [Symbol.asyncIterator](): this {
@@ -98,8 +97,7 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
 
   next(): Promise<IteratorResult<ChatChunk, undefined>> {
     if (this.#reading !== undefined) {
-      const retry = () => this.next()
-      return this.#reading.then(retry, retry)
+      return this.#reading.catch(() => {}).then(() => this.next())
     }
     try {
       const result = this.#nextReceived()
@@ -130,7 +128,7 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
     if (this.#hasFinishReason) return ENDED
     throw this.#events.hasSeenField
       ? new TruncatedStreamError('The stream ended before the reply was complete.', this.#fields)
-      : new InvalidResponseError('The response is not an event stream.', this.#fields)
+      : this.#invalid()
   }
 
   /** Waits for bytes until there is something to return. It always waits, so that `next` can remember that it does. */
@@ -162,10 +160,11 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   async #readPiece(): Promise<void> {
     const { idleTimeoutMs = 60_000 } = this.#options
     // While nobody waits there is none, because it would keep a process of Node alive.
-    const timer = setLongTimeout(idleTimeoutMs, () =>
+    this.#timer = setLongTimeout(idleTimeoutMs, () =>
       this.#fail(new IdleTimeoutError(`No byte arrived for ${idleTimeoutMs} ms.`, this.#fields)),
     )
-    const read = await this.#bytes?.read().finally(() => clearTimeout(timer))
+    const read = await this.#bytes?.read()
+    clearTimeout(this.#timer)
     if (read?.done === false) this.#received = this.#events.push(bytesOf(read.value))
     else if (this.#state === 'open') {
       this.#state = 'out of bytes'
@@ -174,19 +173,16 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   }
 
   async #open(): Promise<void> {
-    const response = this.#response
+    const response = isResponse(this.#source) ? this.#source : undefined
     this.#state = 'open'
     if (response?.ok === false) throw await readStatusError(response)
     this.#openBody()
     const type = response?.headers.get('content-type') ?? 'text/plain'
     const kind = EVENT_STREAM_TYPE.exec(type)?.[1]
-    if (kind === undefined) {
-      const message = `The response is not an event stream, but of the type ${type}.`
-      throw new InvalidResponseError(message, this.#fields)
-    }
+    if (kind === undefined) throw this.#invalid()
     // Such a stream may also be cut before its first field.
     this.#events.hasSeenField = kind !== 'plain'
-    this.#endListening = onAbortOf<ChatStreamReader>(this.#options.signal, this, abortReader)
+    this.#endListening = abortWith(this.#options.signal, this)
   }
 
   #openBody(): void {
@@ -229,6 +225,7 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   #close(): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
+    clearTimeout(this.#timer)
     this.#endListening?.()
     this.#bytes?.cancel()
   }
@@ -237,12 +234,15 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
     this.#fail(new AbortError('The call was aborted.', { ...this.#fields, cause }))
   }
 
+  #invalid(): InvalidResponseError {
+    return new InvalidResponseError('The response is not an event stream.', this.#fields)
+  }
+
   #streamFailed(error: unknown): StreamFailedError {
     const message = typeof error === 'string' ? error : textIn(error, 'message')
     const code = textIn(error, 'code')
     const wait: unknown = Object(error).retry_after_ms
-    const text = message ?? 'The stream failed.'
-    return new StreamFailedError(code === undefined ? text : `${code}: ${text}`, {
+    return new StreamFailedError([code, message ?? 'The stream failed.'].filter(Boolean).join(': '), {
       ...this.#fields,
       reason: code,
       detail: message,
@@ -252,7 +252,6 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   }
 }
 
-const abortReader = (reader: ChatStreamReader, cause: unknown): void => reader.abort(cause)
 
 const ENDED: IteratorReturnResult<undefined> = { done: true, value: undefined }
 

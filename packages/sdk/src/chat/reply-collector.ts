@@ -8,73 +8,77 @@ const HELD_LENGTH_MAX = 32 * 1024 * 1024
 const FRAGMENTS_MAX = 1024
 
 /** Makes of the chunks of a stream the reply that the gateway gives without streaming. */
-export class ReplyCollector {
-  readonly #wantsDetail: boolean
-  readonly #details: DetailEvent[] = []
-  #last: ChatChunk | undefined
-  #usage: ChatChunk['usage']
-  #finishReason: ChatReply['choices'][number]['finish_reason'] = 'stop'
-  #text = ''
-  #fragments: string[] = []
-  #heldLength = 0
-
-  constructor({ wantsDetail }: { wantsDetail: boolean }) {
-    this.#wantsDetail = wantsDetail
-  }
-
-  add(chunk: ChatChunk): void {
-    this.#last = chunk
-    this.#usage = chunk.usage ?? this.#usage
-    const choice = chunk.choices[0]
-    if (choice?.finish_reason) this.#finishReason = choice.finish_reason
-    const text = choice?.delta?.content ?? ''
-    if (this.#canHold(text.length) && this.#fragments.push(text) >= FRAGMENTS_MAX) {
-      this.#text += this.#fragments.join('')
-      this.#fragments = []
-    }
-    if (chunk.detail !== undefined) this.#addDetail(chunk.detail)
-  }
-
+export interface ReplyCollector {
+  add(chunk: ChatChunk): void
   /** @throws InvalidResponseError if there was more than can be held */
-  get text(): string {
-    if (this.#heldLength > HELD_LENGTH_MAX) {
-      throw new InvalidResponseError('The reply is too long to be held; read it chunk by chunk.')
-    }
-    return this.#text + this.#fragments.join('')
-  }
-
+  text(): string
   /** @throws InvalidResponseError if there was more than can be held */
-  get reply(): ChatReply {
-    const { id = '', created = 0, model = '' } = this.#last ?? {}
-    return {
-      ...{ id, object: 'chat.completion', created, model },
-      ...(this.#usage !== undefined && { usage: this.#usage }),
-      choices: [
-        { index: 0, message: { role: 'assistant', content: this.text }, finish_reason: this.#finishReason },
-      ],
-      ...(this.#wantsDetail && { detail: [...this.#details] }),
-    }
+  reply(): ChatReply
+}
+
+export function replyCollector(wantsDetail: boolean): ReplyCollector {
+  const details: DetailEvent[] = []
+  let head: Partial<ChatChunk> = {}
+  let usage: ChatChunk['usage']
+  let finish_reason: ChatReply['choices'][number]['finish_reason'] = 'stop'
+  let joined = ''
+  let fragments: string[] = []
+  let heldLength = 0
+
+  function canHold(length: number): boolean {
+    heldLength += length
+    return heldLength <= HELD_LENGTH_MAX
   }
 
-  #addDetail(detail: DetailEvent): void {
-    if (!this.#canHold(JSON.stringify(detail).length)) return
-    const text = textIn(detail.data, 'text')
-    if (detail.type === 'replaced' && text !== undefined) {
+  function text(): string {
+    if (heldLength > HELD_LENGTH_MAX) {
+      throw new InvalidResponseError('The reply is too long to be held.')
+    }
+    return joined + fragments.join('')
+  }
+
+  function addDetail(detail: DetailEvent): void {
+    if (!canHold(JSON.stringify(detail).length)) return
+    const own = textIn(detail.data, 'text')
+    if (detail.type === 'replaced' && own !== undefined) {
       // A stream cannot take back what it has sent and repeats the text as a paragraph; the reply is the replacement alone.
-      this.#text = text
-      this.#fragments = []
+      joined = own
+      fragments = []
     }
-    const last = this.#details.at(-1)
+    const last = details.at(-1)
     const before = textIn(last?.data, 'text')
     const isReasoning = detail.type === 'reasoning' && last?.type === 'reasoning'
     // Reasoning is streamed in fragments too, which the reply joins.
-    if (isReasoning && before !== undefined && text !== undefined) {
-      this.#details[this.#details.length - 1] = { ...detail, data: { text: before + text } }
-    } else this.#details.push(detail)
+    if (isReasoning && before !== undefined && own !== undefined) {
+      details.splice(-1, 1, { ...detail, data: { text: before + own } })
+    } else details.push(detail)
   }
 
-  #canHold(length: number): boolean {
-    this.#heldLength += length
-    return this.#heldLength <= HELD_LENGTH_MAX
+  return {
+    add(chunk) {
+      head = chunk
+      usage = chunk.usage ?? usage
+      const choice = chunk.choices[0]
+      finish_reason = choice?.finish_reason || finish_reason
+      const fragment = choice?.delta?.content ?? ''
+      if (canHold(fragment.length) && fragments.push(fragment) >= FRAGMENTS_MAX) {
+        joined += fragments.join('')
+        fragments = []
+      }
+      if (chunk.detail !== undefined) addDetail(chunk.detail)
+    },
+    text,
+    reply() {
+      const { id = '', created = 0, model = '' } = head
+      return {
+        id,
+        object: 'chat.completion',
+        created,
+        model,
+        ...(usage !== undefined && { usage }),
+        choices: [{ index: 0, message: { role: 'assistant', content: text() }, finish_reason }],
+        ...(wantsDetail && { detail: details }),
+      }
+    },
   }
 }
