@@ -2,7 +2,7 @@ import type { Trunkline } from './client.ts'
 import { AbortError, ConnectionError, StatusError, TrunklineError } from './errors.ts'
 import { type GraphqlOperation, readOperation } from './graphql-operation.ts'
 import { guardedResponse } from './guarded-response.ts'
-import { onAbort } from './on-abort.ts'
+import { dropped, onAbort } from './on-abort.ts'
 import type { CallOptions, ChatStreamOptions } from './options.ts'
 import type { Repeatable } from './retries.ts'
 import { shownCause } from './shown-cause.ts'
@@ -108,22 +108,31 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
     }
   }
 
-  async function* subscribe(document: string, variables?: object, options: ChatStreamOptions = {}) {
+  async function* subscribe(
+    document: string,
+    leave: () => void,
+    variables: object | undefined,
+    options: ChatStreamOptions,
+  ) {
     const operation = readOperation(document)
-    for (let isRenewed = false; ; isRenewed = true) {
-      const bearer = await transport.bearerFor(operation.credential, options)
-      let hasBegun = false
-      try {
-        for await (const data of subscribeOnce(document, variables, operation, options)) {
-          hasBegun = true
-          yield data
+    try {
+      for (let isRenewed = false; ; isRenewed = true) {
+        const bearer = await transport.bearerFor(operation.credential, options)
+        let hasBegun = false
+        try {
+          for await (const data of subscribeOnce(document, variables, operation, options)) {
+            hasBegun = true
+            yield data
+          }
+          return
+        } catch (error) {
+          // As in `query`, an event may say that the token has expired.
+          const isRenewable = error instanceof StatusError && transport.credentials.refuse(error, bearer)
+          if (hasBegun || isRenewed || !isRenewable) throw error
         }
-        return
-      } catch (error) {
-        // As in `query`, an event may say that the token has expired.
-        const isRenewable = error instanceof StatusError && transport.credentials.refuse(error, bearer)
-        if (hasBegun || isRenewed || !isRenewable) throw error
       }
+    } finally {
+      leave()
     }
   }
 
@@ -190,8 +199,19 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
 
   return {
     query: (document, ...rest) => query(document.toString(), ...(rest as Rest)) as Promise<never>,
-    subscribe: (document, ...rest) =>
-      subscribe(document.toString(), ...(rest as Rest)) as AsyncGenerator<never, void, undefined>,
+    subscribe(document, ...rest) {
+      const [variables, { signal, ...options } = {}] = rest as Rest
+      const leaving = new AbortController()
+      const endWaiting = onAbort(signal, () => leaving.abort(signal?.reason))
+      const leave = () => {
+        endWaiting()
+        leaving.abort()
+      }
+      const items = subscribe(document.toString(), leave, variables, { ...options, signal: leaving.signal })
+      // `graphql-sse` reads on, whether somebody asks for the items or not.
+      dropped?.register(items, leave)
+      return items as AsyncGenerator<never, void, undefined>
+    },
   }
 }
 
@@ -228,15 +248,30 @@ function errorFieldsOf(body: unknown): unknown {
 function failureOf(
   { message, extensions = {} }: GraphqlResultError,
   given: Headers,
-  cause: unknown,
+  cause: GraphqlResult,
 ): StatusError {
   const { code, status, retryAfterSeconds } = extensions
   const headers = new Headers(given)
   if (typeof retryAfterSeconds === 'number') headers.set('retry-after', String(retryAfterSeconds))
   const head = { status: typeof status === 'number' ? status : 400, headers }
   const error = statusError(head, { detail: message, reason: code })
-  error.cause = cause
+  error.cause = new PartialResult(cause)
   return error
+}
+
+/** A result with errors. A log of its error shows these, and not the data, which may hold a new key or a token. */
+class PartialResult {
+  readonly errors: GraphqlResult['errors']
+  readonly #data: unknown
+
+  constructor({ data, errors }: GraphqlResult) {
+    this.#data = data
+    this.errors = errors
+  }
+
+  get data(): unknown {
+    return this.#data
+  }
 }
 
 async function loadGraphqlSse() {
