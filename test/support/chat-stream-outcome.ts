@@ -29,19 +29,41 @@ export async function outcomeOf(
 }
 
 /**
- * What the `openai` package's parser makes of the same pieces, corrected by two of the deliberate differences: an event
- * without data is skipped, and an end without `[DONE]` or a finish reason is an error.
+ * What the `openai` package's parser makes of the same pieces, corrected by three of the deliberate differences: an event
+ * without data is skipped, an end without `[DONE]` or a finish reason is an error, and so is an event that the end has cut.
  */
 export async function expectedOutcome(pieces: readonly Uint8Array[]): Promise<Outcome> {
-  const messages: { event: string | null; data: string }[] = []
-  for await (const { event, data } of _iterSSEMessages(new Response(bodyOf(pieces)), new AbortController())) {
-    messages.push({ event, data })
-  }
+  const messages = await messagesOf(pieces)
   const hasEmpty = messages.some(({ data }) => data === '')
   const read = await outcomeOfOpenAi(hasEmpty ? [encodeEvents(messages)] : pieces)
+  if (read.end === 'malformed') {
+    const whole = await outcomeOfOpenAi([encodeEvents(await terminatedMessages(pieces))])
+    return whole.end === 'malformed' ? read : { ...read, end: 'truncated' }
+  }
   const isDone = messages.some(({ data }) => data === '[DONE]')
   if (read.end !== 'complete' || isDone || read.chunks.some(hasFinishReason)) return read
   return { ...read, end: 'truncated' }
+}
+
+interface Message {
+  readonly event: string | null
+  readonly data: string
+}
+
+async function messagesOf(pieces: readonly Uint8Array[]): Promise<Message[]> {
+  const messages: Message[] = []
+  for await (const { event, data } of _iterSSEMessages(new Response(bodyOf(pieces)), new AbortController())) {
+    messages.push({ event, data })
+  }
+  return messages
+}
+
+/** The messages that a blank line has ended: the package also gives one that only the end of the stream has ended. */
+async function terminatedMessages(pieces: readonly Uint8Array[]): Promise<Message[]> {
+  const endsInLine = !['\n', '\r'].includes(String.fromCharCode(Buffer.concat(pieces).at(-1) ?? 10))
+  // A line without meaning becomes part of the last message, if that has not been ended, or else a message of its own.
+  const more = new TextEncoder().encode(`${endsInLine ? '\n' : ''}event: last\n`)
+  return (await messagesOf([...pieces, more])).slice(0, -1)
 }
 
 async function outcomeOfOpenAi(pieces: readonly Uint8Array[]): Promise<Outcome> {
@@ -58,7 +80,7 @@ async function outcomeOfOpenAi(pieces: readonly Uint8Array[]): Promise<Outcome> 
 }
 
 /** Writes messages that the package has parsed, without those that have no data. */
-function encodeEvents(messages: readonly { event: string | null; data: string }[]): Uint8Array {
+function encodeEvents(messages: readonly Message[]): Uint8Array {
   const text = messages
     .filter(({ data }) => data !== '')
     .map(({ event, data }) => {

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { withGraphQL } from './graphql.ts'
 import {
   AbortError,
   ConnectionError,
@@ -181,6 +182,55 @@ describe('retries', () => {
     expect(advised.requests).toHaveLength(3)
   })
 
+  test.each<[string, (client: Trunkline) => Promise<unknown>]>([
+    [
+      'users.changePassword',
+      (client) => client.users.changePassword({ current_password: 'a', new_password: 'b' }),
+    ],
+    ['users.setPassword', (client) => client.users.setPassword('1', { password: 'b' })],
+    ['logout', (client) => client.logout()],
+    ['apiKeys.resetUsage', (client) => client.apiKeys.resetUsage('1', { period: 'day' })],
+    ['a mutation', (client) => withGraphQL(client).query('mutation { changeMyPassword { user { id } } }')],
+  ])('%s is sent again only where no connection was made', async (_name, call) => {
+    const advised = () => refusal(503, 'unavailable', { 'x-should-retry': 'true' })
+    for (const answer of [advised, fails(lost('ECONNRESET')), fails(new TypeError('Failed to fetch'))]) {
+      const { client, requests } = clientWith([answer], { accessToken: 'token' })
+      expect((await ended(call(client))).status).toBe('rejected')
+      expect(requests).toHaveLength(1)
+    }
+    const { client, requests } = clientWith([fails(lost('ECONNREFUSED')), () => success({})], {
+      accessToken: 'token',
+    })
+    expect((await ended(call(client))).status).toBe('fulfilled')
+    expect(requests).toHaveLength(2)
+  })
+
+  describe('of a delete', () => {
+    const gone = () => refusal(404, 'upload_not_found')
+    test.each([
+      ['a lost answer', fails(lost('ECONNRESET'))],
+      ['a failure of the gateway', () => refusal(503, 'unavailable')],
+    ])('that finds nothing any more after %s is a success', async (_name, first) => {
+      const { client, requests } = clientWith([first, gone], { accessToken: 'token' })
+      const result = await ended(client.uploads.delete('u-1').withResponse())
+      expect(result).toMatchObject({
+        status: 'fulfilled',
+        value: { data: { id: 'u-1' }, response: { status: 404 } },
+      })
+      expect(requests).toHaveLength(2)
+    })
+
+    test.each<[string, Handler[]]>([
+      ['at once', [gone]],
+      ['after an attempt that did not arrive', [fails(lost('ECONNREFUSED')), gone]],
+      ['after an attempt that was refused', [() => refusal(429, 'rate_limited'), gone]],
+      ['from something else', [fails(lost('ECONNRESET')), () => refusal(404, 'route_not_found')]],
+    ])('that finds nothing %s is a failure', async (_name, answers) => {
+      const { client } = clientWith(answers, { accessToken: 'token' })
+      expect(await ended(client.uploads.delete('u-1'))).toMatchObject({ reason: { status: 404 } })
+    })
+  })
+
   test('an abort ends the wait for the next attempt', async () => {
     const controller = new AbortController()
     const answer = () => {
@@ -335,6 +385,17 @@ describe('tokens', () => {
     await client.logout()
     await client.me()
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer over', null])
+  })
+
+  test('are not renewed to be ended', async () => {
+    const getAccessToken = vi.fn(() => 'next')
+    const { client, requests } = clientWith([() => refusal(401, 'token_expired')], {
+      accessToken: 'over',
+      getAccessToken,
+    })
+    await client.logout()
+    expect(requests).toHaveLength(1)
+    expect(getAccessToken).not.toHaveBeenCalled()
   })
 
   test('that are refused twice are given up', async () => {

@@ -105,7 +105,8 @@ export class Transport {
     bearer: string | undefined,
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
-    const { fetch: send = spec.fetch ?? globalThis.fetch, logger, ...client } = this.#options
+    const client = this.#options
+    const send = client.fetch ?? spec.fetch ?? fetch
     const limitMs = timeoutMs ?? client.timeoutMs ?? spec.timeoutMs ?? TIMEOUT_MS
     const controller = new AbortController()
     const timer = setLongTimeout(limitMs, () => {
@@ -115,7 +116,7 @@ export class Transport {
       controller.abort(new AbortError('The call was aborted.', { cause: signal?.reason }))
     })
     // A proxy's page, or an error of another `fetch`, may repeat what was sent. What is shorter is no secret, but may be a word.
-    const secrets = [bearer, ...(spec.secrets ?? [])]
+    const secrets = [bearer, ...(spec.secrets ?? []), ...Object.values({ ...client.headers, ...headers })]
     const hide: Hide = (text) =>
       secrets.reduce<string>((shown, secret = '') => (secret.length < 8 ? shown : shown.replaceAll(secret, '***')), text)
     try {
@@ -136,7 +137,7 @@ export class Transport {
         ...{ duplex: 'half' },
         body: body ?? null,
       })
-      logger?.debug?.(`${spec.method} ${spec.path}: ${response.status}`)
+      client.logger?.debug?.(`${spec.method} ${spec.path}: ${response.status}`)
       if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf, hide)
       return { data: await read(response), response, requestId: requestIdOf(response) }
     } catch (error) {
