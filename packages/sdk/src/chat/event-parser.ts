@@ -19,9 +19,6 @@ export interface EventParser {
   push(bytes?: Uint8Array): Generator<ServerEvent, undefined>
 }
 
-/** Name and value of a line. One without a colon has no value; one space after the colon belongs to the format. */
-const FIELD = /^\ufeff?([^:]*)(?:: ?(.*))?$/s
-
 /** The limit counts the characters of a line, and of the data of an event. */
 export function eventParser(lengthMax: number, onComment: (() => void) | undefined): EventParser {
   // Byte order marks are removed line by line.
@@ -46,15 +43,19 @@ export function eventParser(lengthMax: number, onComment: (() => void) | undefin
       // Line ends are searched in what arrives alone, so that a long line is not searched again and again.
       lines[0] = unfinished + lines[0]
       unfinished = lines.pop() ?? ''
-      for (const line of lines) {
-        const [, name = '', value] = FIELD.exec(checked(line)) ?? []
-        if (name === '' && value === undefined) {
+      for (const each of lines) {
+        const line = checked(each).replace(/^\ufeff/, '')
+        if (line === '') {
           const found = { data: data ?? '', event }
           data = event = undefined
           if (found.data !== '') yield found
           continue
         }
-        if (name === 'data') data = checked(data === undefined ? (value ?? '') : `${data}\n${value ?? ''}`)
+        // A line without a colon is the name of a field whose value is empty. One space after the colon belongs to the format.
+        const colon = `${line}:`.indexOf(':')
+        const name = line.slice(0, colon)
+        const value = line.slice(colon + 1).replace(/^ /, '')
+        if (name === 'data') data = checked(data === undefined ? value : `${data}\n${value}`)
         else if (name === 'event') event = value
         else if (name === '') onComment?.()
         // Other fields, `id` and `retry` among them, have no meaning here; but a stream may be cut within a name.

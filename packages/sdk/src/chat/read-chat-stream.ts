@@ -133,10 +133,23 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
 
   /** Waits for bytes until there is something to return. It always waits, so that `next` can remember that it does. */
   async #readOn(): Promise<IteratorResult<ChatChunk, undefined>> {
+    const { idleTimeoutMs = 60_000 } = this.#options
     try {
       for (;;) {
         if (this.#state === 'new') await this.#open()
-        else await this.#readPiece()
+        else {
+          // While nobody waits there is none, because it would keep a process of Node alive.
+          this.#timer = setLongTimeout(idleTimeoutMs, () =>
+            this.#fail(new IdleTimeoutError(`No byte arrived for ${idleTimeoutMs} ms.`, this.#fields)),
+          )
+          const read = await this.#bytes?.read()
+          clearTimeout(this.#timer)
+          if (read?.done === false) this.#received = this.#events.push(bytesOf(read.value))
+          else if (this.#state !== 'ended') {
+            this.#state = 'out of bytes'
+            this.#received = this.#events.push()
+          }
+        }
         // It may have been ended meanwhile.
         const result = this.#nextReceived()
         if (result !== undefined) return result
@@ -154,21 +167,6 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
       )
     } finally {
       this.#reading = undefined
-    }
-  }
-
-  async #readPiece(): Promise<void> {
-    const { idleTimeoutMs = 60_000 } = this.#options
-    // While nobody waits there is none, because it would keep a process of Node alive.
-    this.#timer = setLongTimeout(idleTimeoutMs, () =>
-      this.#fail(new IdleTimeoutError(`No byte arrived for ${idleTimeoutMs} ms.`, this.#fields)),
-    )
-    const read = await this.#bytes?.read()
-    clearTimeout(this.#timer)
-    if (read?.done === false) this.#received = this.#events.push(bytesOf(read.value))
-    else if (this.#state === 'open') {
-      this.#state = 'out of bytes'
-      this.#received = this.#events.push()
     }
   }
 
