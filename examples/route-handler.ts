@@ -1,8 +1,9 @@
-import { StatusError, Trunkline } from '@trunkline/sdk'
+import { Trunkline } from '@trunkline/sdk'
 
 /*
  * A route handler as Next.js and others take them (`app/api/chat/route.ts`): it holds the API key, so that the page needs none,
- * and passes the stream on. The page reads the response with `readChatStream` of `@trunkline/sdk/chat`.
+ * and passes the stream on. The page reads the response with `readChatStream` of `@trunkline/sdk/chat`, which throws what the
+ * visitor may be told of a failure: never what is wrong with the key.
  */
 
 export async function POST(request: Request): Promise<Response> {
@@ -14,11 +15,10 @@ export async function POST(request: Request): Promise<Response> {
   const params = { agent: 'fastgpt', app_id: 'app-1', chat_id, query }
   // A visitor who leaves stops the agent.
   const stream = client.chat.stream(params, { signal: request.signal })
-  try {
-    await stream.withResponse()
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error
-    return Response.json({ reason: error.reason }, { status: error.status ?? 502 })
-  }
-  return stream.toResponse()
+  return stream.toResponse({
+    onError: (error) => {
+      console.error(error)
+      return 'The answer could not be given. Please try again.'
+    },
+  })
 }

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { parseConfig } from '../apps/gateway/src/config/load.ts'
-import { ERRORS, type ErrorSpec } from '../apps/gateway/src/core/errors.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { ERRORS, type ErrorSpec } from '../apps/gateway/src/core/errors.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
 import { createGateway } from '../apps/gateway/src/gateway.ts'
 import { breakingChanges } from '../apps/gateway/src/graphql/breaking-changes.ts'
@@ -75,7 +75,11 @@ if (import.meta.main) {
       [CONTRACT, 'openapi.json does not match the routes', printed],
       [GRAPHQL_CONTRACT, 'schema.graphql does not match the GraphQL schema', schema],
       [WIRE_TYPES, 'The types of the SDK do not match openapi.json', await wireTypes(printed)],
-      [VISITOR_ERRORS, 'What the SDK tells visitors does not match the table of errors', printVisitorErrors()],
+      [
+        VISITOR_ERRORS,
+        'What the SDK tells visitors does not match the table of errors',
+        printVisitorErrors(),
+      ],
     ] as const) {
       if (values.check !== true) {
         await writeFile(file, text)

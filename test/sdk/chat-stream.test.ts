@@ -150,12 +150,24 @@ test('toResponse() is read by the reader and by the openai package, and passes k
   expect(slow).toMatch(/data: \[DONE\]\n\n$/)
 })
 
-test('toResponse() of a chat that fails ends with its error', async () => {
-  const response = client.chat.stream(message('sandbox:error=app-not-found Hello', 'fastgpt')).toResponse()
+test.each([
+  ['app-not-found', 'stream_failed'],
+  ['rate-limit', 'agent_rate_limited'],
+])('toResponse() of a chat that fails with %s tells the visitor %s', async (kind, reason) => {
+  const failing = client.chat.stream(message(`sandbox:error=${kind} Hello`, 'fastgpt'), { maxRetries: 0 })
+  const errors: unknown[] = []
+  const response = failing.toResponse({
+    onError: (error) => {
+      errors.push(error)
+      return 'Something went wrong.'
+    },
+  })
   await expect(allOf(readChatStream(response))).rejects.toMatchObject({
     constructor: StreamFailedError,
-    reason: 'app_not_found',
+    reason,
+    detail: 'Something went wrong.',
   })
+  expect(errors).toEqual([expect.objectContaining({ requestId: expect.any(String) })])
 })
 
 test.each<[string, (stream: ChatStream, leaving: AbortController) => unknown]>([

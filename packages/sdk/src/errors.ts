@@ -177,7 +177,8 @@ export class TokenExpiredError extends AuthenticationError {
 }
 
 /**
- * No connection was made, or it broke before the response was complete; `cause` is the error of `fetch`.
+ * No connection was made, or it broke before the response was complete; `cause` is the error of `fetch`, or only its text where
+ * that error holds the request.
  *
  * @example
  * ```ts
@@ -259,7 +260,7 @@ export class AbortError extends TrunklineError {
 }
 
 /**
- * A stream ended with neither `[DONE]` nor a finish reason: what was received is not the whole reply.
+ * A stream ended with neither `[DONE]` nor a finish reason, or within an event: what was received is not the whole reply.
  *
  * @example
  * ```ts
@@ -279,7 +280,8 @@ export class TruncatedStreamError extends TrunklineError {
 }
 
 /**
- * The agent failed after the stream had begun: the stream's last event carries `reason` and `detail`.
+ * The agent failed after the stream had begun: the stream's last event carries `reason` and `detail`, and, where a server has
+ * passed the stream on by `toResponse()`, `retryAfterMs`.
  *
  * @example
  * ```ts

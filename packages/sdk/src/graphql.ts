@@ -188,7 +188,8 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
     } catch (error) {
       if (error instanceof TrunklineError) throw error
       throw (
-        failure ?? new ConnectionError(`The subscription broke: ${String(error)}`, { cause: shownCause(error) })
+        failure ??
+        new ConnectionError(`The subscription broke: ${String(error)}`, { cause: shownCause(error) })
       )
     } finally {
       endWaiting()

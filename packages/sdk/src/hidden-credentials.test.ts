@@ -27,7 +27,8 @@ function clientsWith(answer: Answer, more: Partial<ClientOptions> = {}) {
     maxRetries: 0,
     timeoutMs: 1_000,
     logger: { debug: log, warn: log },
-    fetch: async (input: string | URL | Request, init?: RequestInit) => await answer(new Request(input, init)),
+    fetch: async (input: string | URL | Request, init?: RequestInit) =>
+      await answer(new Request(input, init)),
     ...more,
   }
   return { client: new Trunkline(options), chatClient: new ChatClient(options), lines }
@@ -54,8 +55,10 @@ function reachableFrom(start: unknown): unknown[] {
   return [...seen]
 }
 
-const isBuiltIn = ({ constructor }: object) =>
-  typeof constructor !== 'function' || /\[native code\]/.test(Function.prototype.toString.call(constructor))
+function isBuiltIn(prototype: object): boolean {
+  const { constructor: owner } = prototype
+  return typeof owner !== 'function' || /\[native code\]/.test(Function.prototype.toString.call(owner))
+}
 const isClass = (object: object) => Object.hasOwn(object, 'constructor')
 
 function attempt<T>(read: () => T): T | undefined {
@@ -143,7 +146,8 @@ const CALLS: Readonly<Record<string, (client: Trunkline, chatClient: ChatClient)
   'an upload': (client) => client.uploads.create(new Blob(['x']), { created_by: 'ada' }),
   'a download': async (client) => await (await client.usage.csv()).text(),
   'a query': (client) => withGraphQL(client).query('{ me { id } }'),
-  'a subscription': (client) => withGraphQL(client).subscribe('subscription { usageUpdated { calls } }').next(),
+  'a subscription': (client) =>
+    withGraphQL(client).subscribe('subscription { usageUpdated { calls } }').next(),
 }
 
 describe.each(Object.entries(ANSWERS))('%s', (_answer, answer) => {
@@ -201,7 +205,10 @@ function thrownBy(call: () => unknown): unknown {
 
 test('an error of fetch that shows nothing stays the cause, as it is', async () => {
   const cause = new TypeError('fetch failed', {
-    cause: Object.assign(new AggregateError([new Error('::1')], ''), { code: 'ECONNREFUSED', socket: { port: 1 } }),
+    cause: Object.assign(new AggregateError([new Error('::1')], ''), {
+      code: 'ECONNREFUSED',
+      socket: { port: 1 },
+    }),
   })
   const { client } = clientsWith(() => {
     throw cause

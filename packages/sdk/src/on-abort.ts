@@ -21,7 +21,10 @@ export const dropped =
  * Aborts the owner with a signal that may live as long as the process: the signal holds the owner weakly, and forgets it once it is
  * dropped. Returns a function that ends the waiting.
  */
-export function abortWith(signal: AbortSignal | undefined, owner: { abort(reason: unknown): void }): () => void {
+export function abortWith(
+  signal: AbortSignal | undefined,
+  owner: { abort(reason: unknown): void },
+): () => void {
   const weak = weakly(owner)
   const endWaiting = onAbort(signal, () => weak.deref()?.abort(signal?.reason))
   dropped?.register(owner, endWaiting)

@@ -16,7 +16,7 @@ export interface Logger {
 
 /** The options of a client that only chats. */
 export interface ChatClientOptions {
-  /** The address of the gateway, such as `https://gateway.example.com`; a path `/api/v1` at its end is accepted. */
+  /** The address of the gateway, such as `https://gateway.example.com`, without credentials; a path `/api/v1` at its end is accepted. */
   readonly baseURL: string
   /** An API key. With both credentials, chat, upload and `apiKeys.current` use the key and the rest the token. */
   readonly apiKey?: string | undefined

@@ -57,7 +57,6 @@ export class Transport {
     if (/\/\/[^/]*@/.test(this.#root)) throw new TrunklineError('baseURL has credentials.')
   }
 
-
   /** Sends a request whose reply has no envelope. */
   json<T>(spec: RequestSpec, options?: CallOptions): ApiPromise<T> {
     return apiPromise(this.send(spec, options, readObject<T>))
@@ -118,7 +117,10 @@ export class Transport {
     // A proxy's page, or an error of another `fetch`, may repeat what was sent. What is shorter is no secret, but may be a word.
     const secrets = [bearer, ...(spec.secrets ?? []), ...Object.values({ ...client.headers, ...headers })]
     const hide: Hide = (text) =>
-      secrets.reduce<string>((shown, secret = '') => (secret.length < 8 ? shown : shown.replaceAll(secret, '***')), text)
+      secrets.reduce<string>(
+        (shown, secret = '') => (secret.length < 8 ? shown : shown.replaceAll(secret, '***')),
+        text,
+      )
     try {
       controller.signal.throwIfAborted()
       const { method, root = '/api/v1', path, json } = spec

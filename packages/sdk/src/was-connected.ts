@@ -10,5 +10,7 @@ const NOT_CONNECTED =
  */
 export function wasConnected(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 3) return true
-  return !NOT_CONNECTED.test(`${textIn(error, 'code')} ${error.message}`) && wasConnected(error.cause, depth + 1)
+  return (
+    !NOT_CONNECTED.test(`${textIn(error, 'code')} ${error.message}`) && wasConnected(error.cause, depth + 1)
+  )
 }

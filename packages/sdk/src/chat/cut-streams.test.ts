@@ -115,7 +115,10 @@ describe('a compressed body', () => {
         // Only what follows the last event is missing.
         complete += 1
         expect(text).toBe('Hello world 🎉')
-      } else expect(error instanceof TrunklineError ? error.name : error, `cut at ${at}`).toBe('TruncatedStreamError')
+      } else
+        expect(error instanceof TrunklineError ? error.name : error, `cut at ${at}`).toBe(
+          'TruncatedStreamError',
+        )
     }
     expect(complete).toBeLessThan(12)
   })

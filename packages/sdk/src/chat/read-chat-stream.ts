@@ -10,8 +10,8 @@ import {
 } from '../errors.ts'
 import type { ChatChunk } from '../generated/wire.ts'
 import { setLongTimeout } from '../long-timeout.ts'
-import { responseFields } from '../response-fields.ts'
 import { abortWith } from '../on-abort.ts'
+import { responseFields } from '../response-fields.ts'
 import { shownCause } from '../shown-cause.ts'
 import { readStatusError } from '../status-error.ts'
 import { textIn } from '../text-in.ts'
@@ -52,10 +52,10 @@ export type ChatStreamSource = Response | ReadableStream<BytePiece> | AsyncItera
  * ```
  *
  * @throws StreamFailedError the agent failed after the stream had begun
- * @throws TruncatedStreamError the stream ended with neither `[DONE]` nor a finish reason
+ * @throws TruncatedStreamError the stream ended with neither `[DONE]` nor a finish reason, or within an event
  * @throws IdleTimeoutError no byte arrived for `idleTimeoutMs`
  * @throws AbortError the signal was aborted
- * @throws InvalidResponseError the body is no event stream, an event is not JSON, or a line is too long
+ * @throws InvalidResponseError the body is no event stream, an event that was ended is not JSON, or a line is too long
  * @throws ConnectionError the connection broke
  */
 export function readChatStream(
@@ -249,7 +249,6 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
     })
   }
 }
-
 
 const ENDED: IteratorReturnResult<undefined> = { done: true, value: undefined }
 

@@ -9,13 +9,21 @@ const FIXED = { message: 'The stream failed.', type: 'server_error', code: 'stre
 type Answer = () => Response | Promise<Response>
 
 const refusal = (status: number, reason: string, headers: Record<string, string> = {}) =>
-  Response.json({ code: status, msg: SECRET, detail: SECRET, reason, request_id: SECRET }, { status, headers })
+  Response.json(
+    { code: status, msg: SECRET, detail: SECRET, reason, request_id: SECRET },
+    { status, headers },
+  )
 
 const eventStream = (text: string) =>
   new Response(text, { headers: { 'content-type': 'text/event-stream', 'x-request-id': SECRET } })
 
 const responseOf = (answer: Answer, options?: VisitorErrorOptions) =>
-  new Trunkline({ baseURL: 'http://gateway.test', maxRetries: 0, timeoutMs: 50, fetch: async () => await answer() }).chat
+  new Trunkline({
+    baseURL: 'http://gateway.test',
+    maxRetries: 0,
+    timeoutMs: 50,
+    fetch: async () => await answer(),
+  }).chat
     .stream({ query: 'Hello' }, { idleTimeoutMs: 50 })
     .toResponse(options)
 
@@ -46,7 +54,11 @@ describe('of the reasons of the gateway, the visitor is told', () => {
       retryAfterMs: 7000,
     })
     const failed = JSON.stringify({ error: { message: SECRET, type, code, param: null } })
-    expect(await lastEventOf(responseOf(() => eventStream(`data: ${failed}\n\n`)))).toEqual({ ...FIXED, type, code })
+    expect(await lastEventOf(responseOf(() => eventStream(`data: ${failed}\n\n`)))).toEqual({
+      ...FIXED,
+      type,
+      code,
+    })
   })
 
   test.each([
@@ -63,7 +75,10 @@ const hanging = new Promise<Response>(() => {})
 test.each<[string, Answer]>([
   ['the page of a proxy', () => new Response(`<html>${SECRET}</html>`, { status: 502 })],
   ['no connection', () => Promise.reject(new TypeError(`connect ECONNREFUSED ${SECRET}`))],
-  ['no response', () => Promise.race([hanging, new Promise<never>((_, no) => setTimeout(no, 10, new Error(SECRET)))])],
+  [
+    'no response',
+    () => Promise.race([hanging, new Promise<never>((_, no) => setTimeout(no, 10, new Error(SECRET)))]),
+  ],
   ['another type', () => new Response(SECRET, { headers: { 'content-type': `text/html; x="${SECRET}"` } })],
   ['an event that is no JSON', () => eventStream(`data: ${SECRET}\n\n`)],
   ['a stream that is cut', () => eventStream(`data: {"id":"${SECRET}`)],
