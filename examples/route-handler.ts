@@ -8,6 +8,7 @@ import { Trunkline } from '@trunkline/sdk'
 
 export async function POST(request: Request): Promise<Response> {
   const { query, chat_id = '' } = (await request.json()) as { query: string; chat_id?: string }
+  if (query.trim() === '') return Response.json({ reason: 'invalid_request' }, { status: 400 })
   const client = new Trunkline({
     baseURL: process.env.TRUNKLINE_URL ?? 'http://localhost:8080',
     apiKey: process.env.TRUNKLINE_API_KEY,

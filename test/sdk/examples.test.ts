@@ -47,7 +47,15 @@ test('the route handler streams the reply', async () => {
   expect(streamed).toBe(text)
 })
 
-test('the route handler gives the status and the reason of a refusal', async () => {
+test('the route handler refuses a question that is empty', async () => {
   const response = await ask({ query: ' ' })
   expect([response.status, await response.json()]).toEqual([400, { reason: expect.any(String) }])
+})
+
+test('the route handler tells nothing of its key', async () => {
+  vi.stubEnv('TRUNKLINE_API_KEY', 'tl_wrong')
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const response = await ask({ query: 'Hello' })
+  await expect(readChatStream(response).next()).rejects.toMatchObject({ reason: 'stream_failed' })
+  expect(console.error).toHaveBeenCalledWith(expect.objectContaining({ reason: 'credential_malformed' }))
 })

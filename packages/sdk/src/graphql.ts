@@ -249,7 +249,7 @@ function errorFieldsOf(body: unknown): unknown {
 function failureOf(
   { message, extensions = {} }: GraphqlResultError,
   given: Headers,
-  cause: GraphqlResult,
+  cause: ResultWithErrors,
 ): StatusError {
   const { code, status, retryAfterSeconds } = extensions
   const headers = new Headers(given)
@@ -260,12 +260,17 @@ function failureOf(
   return error
 }
 
+interface ResultWithErrors {
+  readonly data?: unknown
+  readonly errors?: unknown
+}
+
 /** A result with errors. A log of its error shows these, and not the data, which may hold a new key or a token. */
 class PartialResult {
-  readonly errors: GraphqlResult['errors']
+  readonly errors: unknown
   readonly #data: unknown
 
-  constructor({ data, errors }: GraphqlResult) {
+  constructor({ data, errors }: ResultWithErrors) {
     this.#data = data
     this.errors = errors
   }

@@ -114,8 +114,9 @@ export class Transport {
     const endWaiting = onAbort(signal, () => {
       controller.abort(new AbortError('The call was aborted.', { cause: signal?.reason }))
     })
-    // A proxy's page, or an error of another `fetch`, may repeat what was sent. What is shorter is no secret, but may be a word.
-    const secrets = [bearer, ...(spec.secrets ?? []), ...Object.values({ ...client.headers, ...headers })]
+    // A proxy's page, or an error of another `fetch`, may repeat what was sent. The headers of the client may be for that proxy;
+    // those of a call are rather ids. What is shorter than a secret may be a word.
+    const secrets = [bearer, ...(spec.secrets ?? []), ...Object.values(client.headers ?? {})]
     const hide: Hide = (text) =>
       secrets.reduce<string>(
         (shown, secret = '') => (secret.length < 8 ? shown : shown.replaceAll(secret, '***')),
