@@ -4,6 +4,7 @@ import {
   BAD_CREDENTIALS,
   BAD_FIELDS,
   BAD_QUERIES,
+  BAD_RANGES,
   BAD_REPORTS,
   BROKEN_IDS,
   EMPTY_IS_ABSENT,
@@ -38,6 +39,9 @@ beforeAll(async () => {
   gateway = await startContractGateway({ refusedKeys: { points: 10_000 }, agents: { points: 10_000 } })
 })
 afterAll(() => gateway?.remove())
+
+/** Every list and report. */
+const LISTS = OPERATIONS.map(({ id }) => id).filter((id) => /^list|^readUsage$/.test(id))
 
 const operations = OPERATIONS.map((operation) => [operation.id, operation] as const)
 const having = (condition: (operation: Operation) => boolean) =>
@@ -131,6 +135,29 @@ test.each(having(({ query }) => query.includes('limit')))(
   },
 )
 
+test.each(LISTS)('%s rejects parameters that it does not know', async (id) => {
+  const { method, path, as } = requestOf(id, await goodRequest(id))
+  const operation = operationOf(id)
+  for (const name of ['colour', 'Limit', 'constructor', '__proto__', '']) {
+    for (const query of [`${name}=red`, `${name}=red&${name}=blue`]) {
+      const answer = await send(gateway.url, { method, path: `${path}?${query}`, as })
+      const detail = `query${name === '' ? '' : `.${name}`}: is not a known parameter.`
+      expectRefusal(operation, answer, 400, 'invalid_request', detail, query)
+    }
+  }
+})
+
+test.each(BAD_RANGES)('%s rejects a range that ends before it begins', async (id, query) => {
+  const answer = await gateway.send(id, { ...(await goodRequest(id)), query })
+  expectRefusal(operationOf(id), answer, 400, 'invalid_request', 'query.from: expected a time ', query)
+})
+
+test('a range without length is valid where calls are listed', async () => {
+  const query = 'from=2026-11-20T10:00:00Z&to=2026-11-20T10:00:00Z'
+  const answer = await gateway.send('listCalls', { as: gateway.token, query })
+  expect([answer.status, answer.body.data?.items], answer.text).toEqual([200, []])
+})
+
 test.each(BAD_REPORTS)('a usage report rejects %s', async (query, field) => {
   const answer = await gateway.send('readUsage', { as: gateway.token, query })
   expectRefusal(operationOf('readUsage'), answer, 400, 'invalid_request', field, query)
@@ -165,11 +192,16 @@ describe.each(having(hasParameters))('the id of %s', (id, operation) => {
   })
 })
 
-test.each(operations)('%s ignores a slash at the end of its path', async (id) => {
-  const request = requestOf(id, await goodRequest(id))
-  const answer = await send(gateway.url, { ...request, path: `${request.path}/` })
-  expect(answer.status, answer.text).toBe(200)
-})
+test.each(operations)(
+  '%s ignores a slash at the end of its path, unless it is that of a file',
+  async (id) => {
+    const request = requestOf(id, await goodRequest(id))
+    for (const method of request.method === 'GET' ? ['GET', 'HEAD'] : [request.method]) {
+      const answer = await send(gateway.url, { ...request, method, path: `${request.path}/` })
+      expect(answer.status, answer.text).toBe(id === 'getFile' ? 404 : 200)
+    }
+  },
+)
 
 /** The id with its last parameter replaced. */
 function idLike({ path }: Operation, good: OperationRequest, last: string): string {

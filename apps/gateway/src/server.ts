@@ -11,6 +11,7 @@ import { answerClientError } from '#http/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/connections.ts'
 import { installJsonBody, refuseBodies } from '#http/json-body.ts'
 import { installMultipartBody } from '#http/multipart-body.ts'
+import { forbidStoring } from '#http/no-store.ts'
 import { installProblems, sendProblem, toProblem } from '#http/problem.ts'
 import { refuseUntilPrepared } from '#http/readiness.ts'
 import { requestIdOf, requirePlainHost } from '#http/request-identity.ts'
@@ -92,15 +93,19 @@ export async function mountRoutes(
     installValidation(json)
     chatRoutes(json, services, chatOptions)
     openAiRoutes(json, services, chatOptions)
-    agentRoutes(json, services, config.platforms.names)
-    loginRoutes(json, services, runtime)
-    apiKeyRoutes(json, services, runtime)
-    userRoutes(json, services, runtime)
-    usageRoutes(json, services)
     jwksRoutes(json, services)
-    uploadsRoutes(json, services)
+    await json.register(async (management) => {
+      forbidStoring(management)
+      agentRoutes(management, services, config.platforms.names)
+      loginRoutes(management, services, runtime)
+      apiKeyRoutes(management, services, runtime)
+      userRoutes(management, services, runtime)
+      usageRoutes(management, services)
+      uploadsRoutes(management, services)
+    })
   })
   await app.register(async (graphql) => {
+    forbidStoring(graphql)
     installJsonBody(graphql)
     graphqlRoutes(graphql, {
       services,
@@ -113,6 +118,7 @@ export async function mountRoutes(
     })
   })
   await app.register(async (form) => {
+    forbidStoring(form)
     await installMultipartBody(form)
     installValidation(form)
     uploadRoute(form, services)
@@ -120,7 +126,12 @@ export async function mountRoutes(
   if (config.s3 === undefined) fileRoutes(app, services)
   if (config.console) consoleRoutes(app, builtConsole)
   frontPageRoutes(app, { hasConsole: builtConsole !== undefined, hasHealth: config.opsPort === undefined })
-  if (config.opsPort === undefined) healthRoutes(app, health, metrics)
+  if (config.opsPort === undefined) {
+    await app.register(async (operation) => {
+      forbidStoring(operation)
+      healthRoutes(operation, health, metrics)
+    })
+  }
 }
 
 /** Creates the server for health and metrics on a port of their own, which stays open while the gateway drains. */
@@ -137,6 +148,7 @@ export async function createOpsServer(
   })
   refuseBeyondBound(app)
   installProblems(app)
+  forbidStoring(app)
   healthRoutes(app, gateway.health, gateway.metrics)
   return app
 }

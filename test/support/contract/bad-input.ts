@@ -160,6 +160,14 @@ export const BAD_QUERIES: readonly (readonly [query: string, field: string])[] =
 ]
 
 /** Query strings that usage reports reject, with the field that the detail names. */
+export const BAD_RANGES: readonly (readonly [operationId: string, query: string])[] = [
+  'from=2026-11-20&to=2026-11-19',
+  'from=2026-11-20T10:00:00.001Z&to=2026-11-20T10:00:00Z',
+  'from=2026-11-20T10:00:00Z&to=2026-11-20T11:00:00%2B02:00',
+].flatMap((range) =>
+  ['readUsage', 'listCalls'].flatMap((id) => [[id, range] as const, [id, `format=csv&${range}`] as const]),
+)
+
 export const BAD_REPORTS: readonly (readonly [query: string, field: string])[] = [
   ['granularity=week', 'query.granularity'],
   ['colour=red', 'query.colour'],

@@ -9,10 +9,26 @@ export function expectDocumented(operation: Operation, answer: Answer): void {
   if (response === undefined) throw new Error(`${operation.id} does not document ${status}: ${text}`)
 
   expectBody(response, answer)
+  expectNotStored(operation, answer)
   expect(headers['x-request-id']).toEqual(expect.any(String))
   expect([...response.headers]).toEqual(expect.arrayContaining(Object.keys(headers).filter(isOurs)))
   if (status === 401) expect(headers['www-authenticate']).toBe('Bearer')
   if (response.reasons.length > 0) expectProblem(response, answer)
+}
+
+/** Public, or checked by a tag; and chats, which no cache stores because they are POST requests without a lifetime. */
+const MAY_BE_STORED: ReadonlySet<string> = new Set([
+  'getJwks',
+  'getFile',
+  'chat',
+  'createCompletion',
+  'createResponse',
+])
+
+/** Every other response is made for one credential or true only now, and so is every refusal. */
+function expectNotStored({ id }: Operation, { status, headers }: Answer): void {
+  if (status >= 400 ? headers['content-type'] !== undefined : !MAY_BE_STORED.has(id))
+    expect(headers['cache-control'], `${id} ${status}`).toBe('no-store')
 }
 
 function expectProblem({ reasons }: DocumentedResponse, { status, headers, body }: Answer): void {

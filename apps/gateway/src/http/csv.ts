@@ -25,10 +25,7 @@ export function sendCsv(
   header: readonly string[],
   rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>,
 ): FastifyReply {
-  reply
-    .type('text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="${name}.csv"`)
-    .header('cache-control', 'no-store')
+  reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`)
   const text = pipeline(withPauses(header, rows), stringify(CSV_FORMAT), () => {
     // A failure ends the response, and the end of the request is logged.
   })

@@ -120,6 +120,14 @@ export const PageQuery = {
   ),
 } satisfies TProperties
 
+/**
+ * The schema of the query string of a list or report. Parameters that it does not name are refused, because a filter with a
+ * misspelt name would otherwise return everything.
+ */
+export function listQuery<const Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: false })
+}
+
 /** The reasons with which every route can fail. */
 const COMMON_REASONS = ['invalid_host', 'internal_error', 'draining'] as const satisfies ErrorReason[]
 

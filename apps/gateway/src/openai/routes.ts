@@ -17,8 +17,9 @@ import { callerOf, judgeKeyFirst, KEY_PROBLEMS, keyOnly, requireChatKey } from '
 import { sendEventStream } from '#http/event-stream.ts'
 import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
 import { guardLargeBodies } from '#http/large-bodies.ts'
+import { noStore } from '#http/no-store.ts'
 import { CALL_HEADERS } from '#http/response-headers.ts'
-import { problemsAs, ref } from '#http/schemas.ts'
+import { listQuery, problemsAs, ref } from '#http/schemas.ts'
 import { createCompletionEncoder } from './chunks.ts'
 import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader } from './headers.ts'
 import { completionOf } from './reply.ts'
@@ -95,7 +96,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
 
   app.get(
     '/api/v1/models',
-    { config, schema: modelsSchema, onRequest: keyOnly(services) },
+    { config, schema: modelsSchema, onRequest: [noStore, keyOnly(services)] },
     async (request) => ({
       object: 'list' as const,
       data: services.agents.models(callerOf(request)).map(modelRecord),
@@ -105,7 +106,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   // A wildcard, because the id of an app's model contains a slash, which some clients do not escape.
   app.get<{ Params: { '*': string } }>(
     '/api/v1/models/*',
-    { config, schema: modelSchema, onRequest: keyOnly(services) },
+    { config, schema: modelSchema, onRequest: [noStore, keyOnly(services)] },
     async (request) => modelOf(services, request, request.params['*']),
   )
 }
@@ -205,7 +206,11 @@ const modelsSchema = {
   summary: 'List the models',
   description: 'Returns each agent and each of its apps that the key may use, as models.',
   security: [{ apiKey: [] }],
-  response: { 200: ref(ModelListSchema), ...problemsAs(OpenAiErrorSchema, KEY_PROBLEMS) },
+  querystring: listQuery({}),
+  response: {
+    200: ref(ModelListSchema),
+    ...problemsAs(OpenAiErrorSchema, [...KEY_PROBLEMS, 'invalid_request']),
+  },
 }
 
 const modelSchema = {

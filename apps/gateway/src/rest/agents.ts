@@ -5,7 +5,7 @@ import type { Services } from '#core/services/services.ts'
 import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response-headers.ts'
-import { envelope, oneOf, page, problems, ref, success } from '#http/schemas.ts'
+import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/schemas.ts'
 
 export function agentRoutes(
   app: FastifyInstance,
@@ -89,7 +89,8 @@ const listSchema = {
   description:
     'Returns all agents that the caller may use. An API key that is restricted to some agents gets only those. Without a credential the list is returned only where the configuration makes it public.',
   security: [{}, { apiKey: [] }, { accessToken: [] }],
+  querystring: listQuery({}),
   response: {
-    ...problems(...ANY_PROBLEMS),
+    ...problems('invalid_request', ...ANY_PROBLEMS),
   },
 }

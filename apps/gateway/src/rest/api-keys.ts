@@ -25,6 +25,7 @@ import {
 } from '#http/credentials.ts'
 import {
   envelope,
+  listQuery,
   nullable,
   oneOf,
   PageQuery,
@@ -51,7 +52,7 @@ export function apiKeyRoutes(
   for (const schema of COMPONENTS) app.addSchema(schema)
 
   const creating = { schema: createSchema, onRequest: tokenOnly(services) }
-  routes.post('/api/v1/api-keys', creating, async (request, reply) => {
+  routes.post('/api/v1/api-keys', creating, async (request) => {
     const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = request.body
     const created = await keys.create(callerOf(request), {
       name,
@@ -62,7 +63,6 @@ export function apiKeyRoutes(
       allowedAgents: allowed_agents,
       limits: limitsChange(limits),
     })
-    reply.header('cache-control', 'no-store')
     return success(createdKeyRecord(created, now()))
   })
 
@@ -291,7 +291,7 @@ const listSchema = {
   summary: 'List the API keys',
   description:
     'Returns the keys that the caller created or owns, newest first. Administrators get the keys of all users.',
-  querystring: Type.Object({
+  querystring: listQuery({
     ...PageQuery,
     active: Type.Optional(
       Type.Boolean({

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fast
 import { openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { installJsonBody } from '#http/json-body.ts'
+import { forbidStoring } from '#http/no-store.ts'
 import { installProblems } from '#http/problem.ts'
 import { ErrorBodySchema } from '#http/schemas.ts'
 import { installValidation } from '#http/validation.ts'
@@ -28,6 +29,7 @@ export async function openUsersApp(): Promise<UsersApp> {
   const services = await openUserServices()
   const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
   installProblems(app)
+  forbidStoring(app)
   installJsonBody(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)

@@ -15,6 +15,8 @@ export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'up
     '/files/:token/:name',
     { schema: fileSchema },
     async (request, reply) => {
+      // The router ignores a slash at the end, but the URL of a file is one text, as it is on S3.
+      if (endsInSlash(request.url)) return fail('upload_not_found')
       const { path, upload, isAttachment } = await uploads.openByAddress(request.params)
       if (isWholeFile(request.headers.range, upload.size)) delete request.raw.headers.range
       // Handles ranges and conditions; the entity tag is made of size and time.
@@ -43,6 +45,10 @@ export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'up
       return reply.send(stream)
     },
   )
+}
+
+function endsInSlash(url: string): boolean {
+  return /^[^?#]*\/(?:[?#]|$)/.test(url)
 }
 
 /** Browsers show plain text with a style of their own. */

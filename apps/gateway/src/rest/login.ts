@@ -22,9 +22,8 @@ export function loginRoutes(
     ['/api/v1', { login: loginSchema('login'), logout: logoutSchema('logout') }],
     ['/api/v1/auth', { login: loginSchema('authLogin'), logout: logoutSchema('authLogout') }],
   ] as const) {
-    routes.post(`${path}/login`, { schema: schemas.login }, async (request, reply) => {
+    routes.post(`${path}/login`, { schema: schemas.login }, async (request) => {
       const { accessToken, expiresIn, user } = await services.login.login(request.body, request.ip)
-      reply.header('cache-control', 'no-store')
       return success({
         access_token: accessToken,
         token_type: 'bearer' as const,

@@ -12,7 +12,7 @@ import { inHeader } from '#http/field-place.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
 import { partsOf } from '#http/multipart-body.ts'
 import { LIMIT_HEADERS } from '#http/response-headers.ts'
-import { envelope, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
+import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
 import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts'
 
 type UploadServices = Pick<Services, 'uploads' | 'authentication'>
@@ -133,7 +133,7 @@ const listSchema = {
   summary: 'List your uploads',
   description:
     "Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it.",
-  querystring: Type.Object(PageQuery),
+  querystring: listQuery(PageQuery),
   response: {
     200: envelope(page(ref(UploadSchema))),
     ...problems('invalid_request', ...ANY_PROBLEMS, 'permission_denied'),

@@ -12,7 +12,17 @@ import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/credentials.ts'
 import { sendCsv } from '#http/csv.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response-headers.ts'
-import { envelope, oneOf, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
+import {
+  envelope,
+  listQuery,
+  oneOf,
+  PageQuery,
+  page,
+  pageRecord,
+  problems,
+  ref,
+  success,
+} from '#http/schemas.ts'
 import { CALL_FIELDS, callRecord, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
@@ -74,7 +84,8 @@ const Filters = {
   to: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'Only calls admitted before this time, in the same form as `from`.',
+      description:
+        'Only calls admitted before this time, in the same form as `from`, which must not be later.',
     }),
   ),
   format: Type.Optional(oneOf(['json', 'csv'], 'The format of the response; the default is `json`.')),
@@ -94,32 +105,29 @@ const usageSchema = {
   summary: 'Report usage',
   description:
     'Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.',
-  querystring: Type.Object(
-    {
-      ...Filters,
-      timezone: Type.Optional(
-        Type.String({
-          maxLength: 64,
-          default: 'UTC',
-          description:
-            'The IANA name of the time zone in which days and months begin. Its offset from UTC must be whole hours.',
-        }),
+  querystring: listQuery({
+    ...Filters,
+    timezone: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        default: 'UTC',
+        description:
+          'The IANA name of the time zone in which days and months begin. Its offset from UTC must be whole hours.',
+      }),
+    ),
+    granularity: Type.Optional(
+      oneOf(
+        GRANULARITIES,
+        'The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month.',
       ),
-      granularity: Type.Optional(
-        oneOf(
-          GRANULARITIES,
-          'The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month.',
-        ),
-      ),
-      group_by: Type.Optional(
-        Type.String({
-          maxLength: 100,
-          description: `The properties by which to group, separated by commas, out of ${GROUPS.join(', ')}.`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    group_by: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: `The properties by which to group, separated by commas, out of ${GROUPS.join(', ')}.`,
+      }),
+    ),
+  }),
   response: { 200: csvOr(envelope(ref(UsageReportSchema))), ...problems(...REASONS) },
 }
 
@@ -130,26 +138,23 @@ const callsSchema = {
   summary: 'List calls',
   description:
     "Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words are shown only to administrators. The CSV format returns all calls at once, without pages.",
-  querystring: Type.Object(
-    {
-      ...PageQuery,
-      ...Filters,
-      outcome: Type.Optional(
-        oneOf([...OUTCOMES, 'running'], 'Only calls that ended in this way, or those that still run.'),
-      ),
-      request_id: Type.Optional(
-        Type.String({ maxLength: 128, description: 'Only the calls of the request with this id.' }),
-      ),
-      conversation: Type.Optional(
-        Type.String({
-          maxLength: 256,
-          description:
-            'Only the calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  querystring: listQuery({
+    ...PageQuery,
+    ...Filters,
+    outcome: Type.Optional(
+      oneOf([...OUTCOMES, 'running'], 'Only calls that ended in this way, or those that still run.'),
+    ),
+    request_id: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Only the calls of the request with this id.' }),
+    ),
+    conversation: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        description:
+          'Only the calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',
+      }),
+    ),
+  }),
   response: { 200: csvOr(envelope(page(ref(CallSchema)))), ...problems(...REASONS) },
 }
 

@@ -12,7 +12,7 @@ import {
 import type { User } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/credentials.ts'
-import { envelope, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
+import { envelope, listQuery, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
 import {
   FullUserSchema,
   fullUserRecord,
@@ -164,7 +164,7 @@ const listSchema = {
   operationId: 'listUsers',
   summary: 'List the users',
   description: 'Returns all users, newest first. Only administrators may call this operation.',
-  querystring: Type.Object(PageQuery),
+  querystring: listQuery(PageQuery),
   response: {
     200: envelope(page(ref(FullUserSchema))),
     ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied'),

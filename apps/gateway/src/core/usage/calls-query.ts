@@ -4,6 +4,7 @@ import {
   CONVERSATION_LENGTH_MAX,
   oneOf,
   REQUEST_ID_LENGTH_MAX,
+  requireOrder,
   textOf,
   timeOf,
 } from './query-fields.ts'
@@ -36,7 +37,10 @@ export const OUTCOMES_OR_RUNNING = [...OUTCOMES, 'running' as const]
 
 /** @throws Problem `invalid_request` */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
-  const { agent, outcome, requestId, conversation, from, to, keyId, userId } = input
+  const { agent, outcome, requestId, conversation, keyId, userId } = input
+  const from = input.from === undefined ? undefined : timeOf('from', input.from)
+  const to = input.to === undefined ? undefined : timeOf('to', input.to)
+  requireOrder(from, to)
   return {
     ...{ keyId, userId },
     agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
@@ -44,7 +48,6 @@ export function parseCallsQuery(input: CallsInput): CallsQuery {
     requestId: requestId === undefined ? undefined : textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     conversation:
       conversation === undefined ? undefined : textOf('conversation', conversation, CONVERSATION_LENGTH_MAX),
-    from: from === undefined ? undefined : timeOf('from', from),
-    to: to === undefined ? undefined : timeOf('to', to),
+    ...{ from, to },
   }
 }

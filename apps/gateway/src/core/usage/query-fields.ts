@@ -14,6 +14,18 @@ export function timeOf(field: string, value: string | Date): Date {
   return time ?? refuseField([field], `expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
 }
 
+/**
+ * Refuses a range that ends before it begins, which can only be a mistake. An empty range is valid: a program that reads the
+ * ledger from the end of its last range on may ask twice in the same millisecond.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function requireOrder(from: Date | undefined, to: Date | undefined): void {
+  if (from !== undefined && to !== undefined && from > to) {
+    refuseField(['from'], (nameOf) => `expected a time that is not after ${nameOf(['to'])}.`)
+  }
+}
+
 export function oneOf<Word extends string>(field: string, words: readonly Word[], text: string): Word {
   return words.find((word) => word === text) ?? refuseField([field], `expected one of ${words.join(', ')}.`)
 }

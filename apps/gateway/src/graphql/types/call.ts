@@ -171,7 +171,8 @@ const CallFilter = builder.inputType('CallFilter', {
     }),
     to: t.field({
       type: 'DateTime',
-      description: 'Only calls admitted before this time, in the same form as `from`.',
+      description:
+        'Only calls admitted before this time, in the same form as `from`, which must not be later.',
     }),
     agent: t.string({
       description:

@@ -15,14 +15,11 @@ export interface Input {
   readonly firstOfFunctions: number | undefined
 }
 
-/** Items of clients' histories that no agent needs. */
-const SKIPPED: ReadonlySet<unknown> = new Set([
-  'reasoning',
-  'web_search_call',
-  'file_search_call',
-  'computer_call',
-  'code_interpreter_call',
-])
+/**
+ * Items of clients' histories that no agent needs: the answer that followed them says what came of them. The calls of
+ * OpenAI's other tools are refused, because their results are items that no agent could be given.
+ */
+const SKIPPED: ReadonlySet<unknown> = new Set(['reasoning', 'web_search_call'])
 /** Each of them is looked up. */
 const REFERENCES_MAX = 1_000
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])

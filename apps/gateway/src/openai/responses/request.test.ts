@@ -112,6 +112,11 @@ test('the conversation is named by the header, as a string, as an object or in t
     [{ conversation: 'c' }, 'd'],
     [{ conversation: 'c', metadata: { conversation_id: 'd' } }, ''],
     [{ conversation: 5 }, ''],
+    [{ conversation: {} }, ''],
+    [{ conversation: {} }, 'c'],
+    [{ conversation: { name: 'c' } }, ''],
+    [{ conversation: [] }, ''],
+    [{ conversation: { id: 5 } }, ''],
   ] as const) {
     expect(() => id(more, header)).toThrow(expect.objectContaining({ reason: 'invalid_request' }))
   }
@@ -172,7 +177,16 @@ test.each<[string, object]>([
   ['tools[1].type', { tools: [{ type: 'web_search' }, { name: 'f' }] }],
   ['tools[0].name', { tools: [{ type: 'function', name: '' }] }],
   ['input', { input: 5 }],
-  ['input[0].type', { input: [{ type: 'computer_call_output' }] }],
+  ...[
+    'computer_call',
+    'computer_call_output',
+    'file_search_call',
+    'code_interpreter_call',
+    'image_generation_call',
+    'local_shell_call',
+    'mcp_call',
+    'custom_tool_call',
+  ].map((type): [string, object] => ['input[1].type', { input: [{ role: 'user', content: 'u' }, { type }] }]),
   ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],
   ['input[0].content', { input: [{ role: 'user', content: 5 }] }],
   ['input[0].content[0].type', { input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }],
@@ -185,6 +199,7 @@ test.each<[string, object]>([
   ['background', { background: true }],
   ['prompt', { prompt: { id: 'p' } }],
   ['previous_response_id', { previous_response_id: 'resp_1', conversation: 'c' }],
+  ['conversation', { previous_response_id: 'resp_1', conversation: {} }],
   ['text.format.type', { text: { format: { type: 'grammar' } } }],
   ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
   ['tool_choice', { tools: [{ type: 'web_search' }], tool_choice: 'required' }],

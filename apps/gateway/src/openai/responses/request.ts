@@ -91,7 +91,8 @@ export function conversationOf({ conversation, metadata }: ResponseRequest, head
 function idOf(conversation: unknown): string {
   if (!isGiven(conversation)) return ''
   const id = typeof conversation === 'string' ? conversation : objectOf(conversation).id
-  if (!isGiven(id) && isObject(conversation)) return ''
+  // An id that is left out as clients leave out fields, not an object that is of another kind.
+  if (isObject(conversation) && 'id' in conversation && !isGiven(id)) return ''
   return typeof id === 'string'
     ? id
     : refuse(['conversation'], 'expected a string, or an object with the string id.')

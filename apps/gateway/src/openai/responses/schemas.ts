@@ -17,7 +17,7 @@ export const ResponseRequestSchema = Type.Object(
     }),
     input: Type.Unsafe<unknown>({
       description:
-        'A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of searches are skipped.',
+        'A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of web searches are skipped; all others are 400.',
     }),
     instructions: Type.Optional(nullable(Type.String(), 'A system message before the input.')),
     stream: flag('True returns the response as server-sent events; the default is false.'),
