@@ -141,7 +141,7 @@ test.each(LISTS)('%s rejects parameters that it does not know', async (id) => {
   for (const name of ['colour', 'Limit', 'constructor', '__proto__', '']) {
     for (const query of [`${name}=red`, `${name}=red&${name}=blue`]) {
       const answer = await send(gateway.url, { method, path: `${path}?${query}`, as })
-      const detail = `query${name === '' ? '' : `.${name}`}: is not a known parameter.`
+      const detail = `query.${name}: is not a known parameter.`
       expectRefusal(operation, answer, 400, 'invalid_request', detail, query)
     }
   }
@@ -193,7 +193,7 @@ describe.each(having(hasParameters))('the id of %s', (id, operation) => {
 })
 
 test.each(operations)(
-  '%s ignores a slash at the end of its path, unless it is that of a file',
+  '%s ignores a slash at the end of its path, unless it is the path of a file',
   async (id) => {
     const request = requestOf(id, await goodRequest(id))
     for (const method of request.method === 'GET' ? ['GET', 'HEAD'] : [request.method]) {

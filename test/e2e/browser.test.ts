@@ -86,6 +86,75 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     expect(JSON.parse(pieces.join(''))).toMatchObject({ reason: 'agent_rate_limited' })
   })
 
+  describe('the reference of the API', () => {
+    async function openReference(): Promise<{ page: Page; blocked: string[] }> {
+      const page = await browser.newPage()
+      const blocked: string[] = []
+      await page.exposeFunction('reportBlocked', (what: string) => blocked.push(what))
+      await page.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+          ;(window as unknown as { reportBlocked(what: string): void }).reportBlocked(
+            `${effectiveDirective} ${blockedURI}`,
+          )
+        })
+      })
+      await page.goto(`${system.gateway.url}/docs`, { waitUntil: 'networkidle' })
+      return { page, blocked }
+    }
+
+    test('shows its operations and sends requests within its policy', async () => {
+      const { page, blocked } = await openReference()
+      await page.getByText('Send a message to an agent', { exact: true }).first().waitFor()
+      const isStyled = await page.evaluate(() => getComputedStyle(document.body).margin === '0px')
+      expect(isStyled).toBe(true)
+      const status = await page.evaluate(async () => (await fetch('/api/v1/agents')).status)
+      expect(status).toBe(200)
+      await page
+        .getByRole('button', { name: /Test Request/ })
+        .first()
+        .click()
+      await page.getByRole('button', { name: /^Send/ }).first().waitFor()
+      // A library of the page tries whether it may compile code, and does without.
+      expect(blocked.filter((what) => what !== 'script-src eval')).toEqual([])
+    })
+
+    test('runs no script but its own, and tells no other origin', async () => {
+      const { page, blocked } = await openReference()
+      const ran = await page.evaluate((other) => {
+        const script = document.createElement('script')
+        script.textContent = 'window.hasRun = true'
+        document.body.append(script)
+        const foreign = document.createElement('script')
+        foreign.src = `${other}/script.js`
+        document.body.append(foreign)
+        return 'hasRun' in window
+      }, originOf(forbidden))
+      expect(ran).toBe(false)
+      const told = page.evaluate((other) => fetch(other, { mode: 'no-cors' }), originOf(forbidden))
+      await expect(told).rejects.toThrow('Failed to fetch')
+      await expect
+        .poll(() => [...blocked].sort())
+        .toEqual(
+          expect.arrayContaining([
+            expect.stringMatching(/^connect-src /),
+            'script-src-elem inline',
+            expect.stringMatching(/^script-src-elem http/),
+          ]),
+        )
+    })
+
+    test('is shown in no frame of another page', async () => {
+      const page = await pageOf(forbidden)
+      const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
+      await page.evaluate((url) => {
+        const frame = document.createElement('iframe')
+        frame.src = url
+        document.body.append(frame)
+      }, `${system.gateway.url}/docs/`)
+      await refused
+    })
+  })
+
   test('of another origin cannot read any response', async () => {
     await expect(chatIn(await pageOf(forbidden), chatBody())).rejects.toThrow('Failed to fetch')
   })

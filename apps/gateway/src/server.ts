@@ -87,20 +87,23 @@ export async function mountRoutes(
   await installOpenApi(app, config.publicUrl)
 
   const chatOptions = { ...config.chat, endUserHeader: config.conversations.endUserHeader }
-  // A context of its own, because body parsers are registered for a context and other routes accept other types.
+  // A context of its own, because body parsers are registered for a context and other routes accept other types. A context
+  // that adds schemas does not inherit the validation.
   await app.register(async (json) => {
     installJsonBody(json)
     installValidation(json)
     chatRoutes(json, services, chatOptions)
     openAiRoutes(json, services, chatOptions)
-    jwksRoutes(json, services)
     await json.register(async (management) => {
       forbidStoring(management)
+      installValidation(management)
       agentRoutes(management, services, config.platforms.names)
       loginRoutes(management, services, runtime)
       apiKeyRoutes(management, services, runtime)
       userRoutes(management, services, runtime)
       usageRoutes(management, services)
+      // Its keys are public, and say themselves how long they may be kept.
+      jwksRoutes(management, services)
       uploadsRoutes(management, services)
     })
   })

@@ -1130,7 +1130,7 @@ export interface components {
         ResponseRequest: {
             /** The agent that answers, as `<agent>` or `<agent>/<app>`. */
             model: string;
-            /** A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of searches are skipped. */
+            /** A text, or a list of items: messages (with or without `type`), `function_call`, `function_call_output` and `item_reference`. Items of reasoning and of web searches are skipped; all others are 400. */
             input: unknown;
             /** A system message before the input. */
             instructions?: string | null;
@@ -3511,7 +3511,7 @@ export interface operations {
                 agent?: string;
                 /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
                 from?: string;
-                /** Only calls admitted before this time, in the same form as `from`. */
+                /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
                 to?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";
@@ -3568,7 +3568,7 @@ export interface operations {
                 agent?: string;
                 /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
                 from?: string;
-                /** Only calls admitted before this time, in the same form as `from`. */
+                /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
                 to?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";

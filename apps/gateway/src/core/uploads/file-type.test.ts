@@ -181,6 +181,20 @@ test('macros are seen where the content types are unreadable', async () => {
   await expect(check(content, 'a.docx')).rejects.toThrow(Problem)
 })
 
+test('what docs/uploads.md says of macros: a package counts as what its list of contents says, whatever else is in it', async () => {
+  const types = (main: string) =>
+    `<?xml version="1.0"?><Types><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`
+  const withMacros = (main: string) =>
+    zipOf({ '[Content_Types].xml': types(main), 'word/document.xml': '', 'word/vbaProject.bin': 'x' })
+  const declared = withMacros('application/vnd.ms-word.document.macroEnabled.main+xml')
+  expect((await problemOf(check(declared, 'a.docx'))).detail).toContain('macroenabled')
+  const silent = withMacros(
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml',
+  )
+  expect(await check(silent, 'a.docx')).toMatchObject({ extension: 'docx' })
+  expect(await check(fixture('libreoffice.doc'), 'a.doc')).toMatchObject({ extension: 'doc' })
+})
+
 test.each(FIXTURES.filter(([name]) => /\.(?:docx|xlsx|pptx|od.)$/.test(name)))(
   '%s is recognized by its beginning',
   async (name, mediaType) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { installOpenApi } from './routes.ts'
@@ -37,6 +38,43 @@ test('the document is built and serialised once', async () => {
   for (const { body } of bodies) expect(JSON.parse(body).openapi).toBe('3.1.0')
   expect(swagger).not.toHaveBeenCalled()
   expect(stringify).not.toHaveBeenCalled()
+})
+
+describe('the page has a strict policy', () => {
+  const policyOf = ({ headers }: { headers: Record<string, unknown> }) =>
+    new Map(
+      String(headers['content-security-policy'])
+        .split('; ')
+        .map((directive) => [directive.split(' ', 1)[0], directive.split(' ').slice(1)] as const),
+    )
+
+  test.each(['/docs', '/docs/', '/docs/?x=1'])('%s', async (url) => {
+    const response = await app.inject({ method: 'GET', url })
+    const page = response.statusCode === 301 ? await get('/docs/') : response
+    const policy = policyOf(page)
+    // What a browser would run: every script without a source, in the bytes that were sent.
+    const scripts = page.body.split(/<script(?![^>]* src=)[^>]*>/).slice(1)
+    const hashes = scripts.map((rest) => {
+      const [script = ''] = rest.split('</script>')
+      return `'sha256-${createHash('sha256').update(script).digest('base64')}'`
+    })
+    expect(hashes).toHaveLength(1)
+    expect(policy.get('script-src')).toEqual(["'self'", ...hashes])
+    expect(policy.get('frame-ancestors')).toEqual(["'none'"])
+    expect(policy.get('default-src')).toEqual(["'none'"])
+    expect(policy.get('base-uri')).toEqual(["'none'"])
+    expect(policy.get('connect-src')).toEqual(["'self'", 'http://localhost'])
+  })
+
+  test('also for a browser that has it, and for HEAD; its script has none', async () => {
+    const page = await get('/docs/')
+    const again = await get('/docs/', { 'if-none-match': page.headers.etag })
+    expect(again.statusCode).toBe(304)
+    expect(policyOf(again)).toEqual(policyOf(page))
+    const head = await app.inject({ method: 'HEAD', url: '/docs/' })
+    expect([head.statusCode, policyOf(head)]).toEqual([200, policyOf(page)])
+    expect((await get('/docs/js/scalar.js')).headers['content-security-policy']).toBeUndefined()
+  })
 })
 
 test('other routes have no tag', async () => {

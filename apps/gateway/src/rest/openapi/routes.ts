@@ -3,6 +3,7 @@ import scalar, { type FastifyApiReferenceOptions } from '@scalar/fastify-api-ref
 import type { FastifyInstance } from 'fastify'
 import { type FixedBody, fixedBody, revalidate } from '#http/fixed-body.ts'
 import { completeDocument, type OpenApiDocument } from './document.ts'
+import { pagePolicy } from './page-policy.ts'
 
 const VERSION = '1.0.0'
 
@@ -62,7 +63,7 @@ export async function installOpenApi(app: FastifyInstance, publicUrl: string): P
     return reply.send(revalidate(request, reply, document))
   })
   await app.register(async (docs) => {
-    fixBodies(docs)
+    fixBodies(docs, [new URL(publicUrl).origin])
     await docs.register(scalar, SCALAR)
   })
 }
@@ -83,14 +84,26 @@ const SCALAR = {
   },
 } satisfies FastifyApiReferenceOptions
 
-/** Encodes the files of the package once. Left to itself it encodes megabytes of text anew for every response. */
-function fixBodies(app: FastifyInstance): void {
-  const bodies = new Map<string | undefined, FixedBody>()
+/**
+ * Encodes the files of the package once, and gives its page a policy. Left to itself the package encodes megabytes of text anew
+ * for every response.
+ */
+function fixBodies(app: FastifyInstance, connectTo: readonly string[]): void {
+  const files = new Map<string | undefined, { body: FixedBody; headers: Record<string, string> }>()
   app.addHook('onSend', async (request, reply, payload) => {
     if (reply.statusCode !== 200 || typeof payload !== 'string') return payload
     const { url } = request.routeOptions
-    const body = bodies.get(url) ?? fixedBody(payload)
-    bodies.set(url, body)
-    return revalidate(request, reply, body)
+    const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
+    const file = files.get(url) ?? {
+      body: fixedBody(payload),
+      headers: isPage ? pageHeaders(payload, connectTo) : {},
+    }
+    files.set(url, file)
+    reply.headers(file.headers)
+    return revalidate(request, reply, file.body)
   })
+}
+
+function pageHeaders(html: string, connectTo: readonly string[]): Record<string, string> {
+  return { 'content-security-policy': pagePolicy(html, connectTo), 'referrer-policy': 'no-referrer' }
 }
