@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatCall } from '#core/chat/chat-call.ts'
 import type { Chat, ChatService } from '#core/chat/service.ts'
 import type { ErrorReason } from '#core/errors.ts'
-import { handled } from '#core/handled.ts'
 import { abortedWith } from './aborted-with.ts'
 import type { StreamTimes } from './event-stream.ts'
 import { type FieldPlace, inBody, inHeader, RequestProblem } from './field-place.ts'
@@ -18,7 +17,8 @@ export interface ChatRouteOptions extends StreamTimes {
 
 /**
  * Starts the call of a request and aborts it when the client closes its connection. From here on every response carries the
- * headers of the limit. Returns the service's own promise, since an `async` function would cost every call another one.
+ * headers of the limit. Returns the service's own promise, since an `async` function would cost every call another one; the
+ * caller must await it at once, because nothing else handles its rejection.
  * Removes the parsed body from the request, because Fastify would keep it in memory until the reply ends, which takes
  * minutes for a stream.
  */
@@ -29,7 +29,7 @@ export function startChat(
   call: ChatCall,
 ): Promise<Chat> {
   request.isKeyJudgedByCall = true
-  const chat = handled(service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict)))
+  const chat = service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
   request.body = undefined
   return chat
 }

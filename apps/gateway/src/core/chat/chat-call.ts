@@ -135,7 +135,9 @@ function hasOwnFiles(
 ): boolean {
   if (files.some((file) => typeof file !== 'string' || isIssued(file))) return true
   if (!sendsMessages || messages === undefined) return false
-  const issued = new Set(fileUrlsOf(messages).flatMap(([, url]) => (isIssued(url) ? url : [])))
+  const urls = fileUrlsOf(messages)
+  if (urls.length === 0) return false
+  const issued = new Set(urls.flatMap(([, url]) => (isIssued(url) ? url : [])))
   // Each of them is looked up, and some are read into memory. The platform bounds the number of the others.
   if (issued.size > FILES_MAX) refuseField(['messages'], `expected at most ${FILES_MAX} uploaded files.`)
   return issued.size > 0

@@ -96,8 +96,8 @@ export function publicMessages(
   rules: FileRules = EXTERNAL_URLS_ONLY,
 ): readonly CallMessage[] {
   return messages.map((message, index) => {
-    requirePublicUrls(message.extra, ['messages', index], { isText: isMessageText })
-    const { content } = message
+    const { content, extra } = message
+    if (extra !== undefined) requirePublicUrls(extra, ['messages', index], { isText: isMessageText })
     const parts = partsOf(message, index, rules)
     if (typeof content !== 'object' || content === null) return message
     for (const part of parts) requireUrlFields(part, rules)
@@ -144,6 +144,7 @@ function withFileUrl(fields: Fields, field: FieldPath, replacements: ReadonlyMap
 
 /** The content parts of a message that has been checked, each with its path. */
 function contentParts({ content }: CallMessage, index: number): [field: FieldPath, fields: Fields][] {
+  if (typeof content === 'string') return []
   const field = ['messages', index, 'content']
   const parts = Array.isArray(content) ? content : isFields(content) ? [content] : []
   return parts.map((part, at) => [[...field, at], isFields(part) ? part : {}])
@@ -205,8 +206,8 @@ interface Part {
  * without an array around it.
  */
 function partsOf({ content }: CallMessage, index: number, rules: FileRules): readonly Part[] {
-  const field = ['messages', index, 'content']
   if (typeof content === 'string' || content === null || content === undefined) return []
+  const field = ['messages', index, 'content']
   if (Array.isArray(content)) return content.map((part, index) => checkedPart(part, [...field, index], rules))
   if (isFields(content)) return [checkedPart(content, field, rules)]
   return refuseField(field, 'expected a string, an array of parts or null.')

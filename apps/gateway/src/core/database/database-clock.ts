@@ -1,6 +1,7 @@
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { Sql } from './database.ts'
+import { createIdMaker } from './id-maker.ts'
 
 /**
  * The database's clock, for every time that one process writes and others read: times of rows, expiry of tokens, ids. The
@@ -57,7 +58,7 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
     timer.unref()
   }
 
-  const newId = idsAt(system)
+  const newId = createIdMaker(system)
   return {
     runtime: {
       ...system,
@@ -72,24 +73,5 @@ export function createDatabaseClock(sql: Sql, system: Runtime): DatabaseClock {
       clearTimeout(timer)
       timer = undefined
     },
-  }
-}
-
-/**
- * Creates UUIDv7 ids of a given time. Lists, turns of a conversation and ranges of the ledger are ordered by them across all
- * processes.
- */
-function idsAt(system: Runtime): (ms: number) => string {
-  let prefixMs = Number.NaN
-  let prefix = ''
-  return (at) => {
-    const ms = Math.floor(at)
-    // Formatting the time costs more than the rest of the id, so it is done once per millisecond.
-    if (ms !== prefixMs) {
-      const hex = ms.toString(16).padStart(12, '0')
-      prefix = `${hex.slice(0, 8)}-${hex.slice(8)}`
-      prefixMs = ms
-    }
-    return prefix + system.newId().slice(prefix.length)
   }
 }
