@@ -129,6 +129,10 @@ export const BAD_FIELDS: readonly (readonly [operation: string, change: object, 
   ['createCompletion', { n: 2 }, 'body.n'],
   ['createResponse', { input: [{ role: 'robot', content: 'Hello' }] }, 'body.input[0].role'],
   ['createResponse', { background: true }, 'body.background'],
+  ['createResponse', { conversation: {} }, 'body.conversation'],
+  ...['computer_call', 'file_search_call', 'code_interpreter_call'].map(
+    (type) => ['createResponse', { input: [{ type }] }, 'body.input[0].type'] as const,
+  ),
   ['createResponse', { tools: [{ type: 'function', name: 'f' }] }, 'body.tools'],
   ['createCompletion', { tools: [{ type: 'function', function: { name: 'f' } }] }, 'body.tools'],
 ]

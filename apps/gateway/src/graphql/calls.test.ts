@@ -105,6 +105,7 @@ test('calls are filtered as in REST, and mistakes name the field', async () => {
   expect(await count(`conversation: "${conversation}"`)).toBe(2)
   expect(await count(`conversation: "${conversation}", outcome: DONE`)).toBe(0)
   expect(await count('from: "yesterday"')).toBe('filter.from')
+  expect(await count('from: "2026-11-21", to: "2026-11-20"')).toBe('filter.from')
   expect(await count('agent: "nobody"')).toBe('filter.agent')
   expect(await count('requestId: null, agent: null')).toEqual(expect.any(Number))
 })

@@ -36,6 +36,15 @@ test('groups are a set, with or without blanks around them, and times may alread
   expect([query.from, query.groupBy]).toEqual([from, ['agent', 'end_user']])
 })
 
+test('a range of the ledger may be empty but must not end before it begins', () => {
+  const from = '2026-11-20T10:00:00.001Z'
+  expect(() => parseCallsQuery({ from, to: '2026-11-20T11:00:00+01:00' })).toThrow(
+    expect.objectContaining({ reason: 'invalid_request', field: ['from'] }),
+  )
+  for (const to of [from, '2026-11-21', undefined])
+    expect(parseCallsQuery({ from, to }).from).toEqual(new Date(from))
+})
+
 const fields = [
   ['from', { from: '2026-02-30' }],
   ['from', { from: '2026-02-30T00:00:00Z' }],
