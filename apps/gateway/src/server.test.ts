@@ -1,0 +1,88 @@
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseConfig } from '#config/load.ts'
+import type { Database } from '#core/database/database.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+import { createOpsServer, createServer } from './server.ts'
+
+const ADMIN = { username: 'admin', password: 'correct horse' }
+
+let database: Database
+let gateway: Gateway
+let app: FastifyInstance
+let ops: FastifyInstance
+let token: string
+
+beforeAll(async () => {
+  database = await openScratchDatabase()
+  const config = parseConfig(
+    { agents: { models: { platform: 'openai', baseUrl: 'http://127.0.0.1:9', model: 'm' } } },
+    {},
+  )
+  const log = createLogger('silent')
+  gateway = await createGateway({ config, database, runtime: systemRuntime, log })
+  app = await createServer(config, gateway, log)
+  ops = await createOpsServer(config, gateway, log)
+  await gateway.prepare()
+  gateway.open()
+  await gateway.operations.firstStart.createFirstAdmin(ADMIN)
+  const login = await app.inject({ method: 'POST', url: '/api/v1/login', payload: ADMIN })
+  token = login.json().data.access_token
+}, 60_000)
+afterAll(async () => {
+  await gateway?.close(0)
+  await app?.close()
+  await ops?.close()
+  await database?.close()
+})
+
+const query = { query: '{ me { username } }' }
+const wrong = { ...ADMIN, password: 'wrong' }
+const GET = { method: 'GET' } as const
+const POST = { method: 'POST' } as const
+
+test.each<[number, InjectOptions]>([
+  [200, { ...GET, url: '/api/v1/users/me' }],
+  [200, { method: 'HEAD', url: '/api/v1/users/me' }],
+  [200, { ...GET, url: '/api/v1/users/' }],
+  [200, { ...GET, url: '/api/v1/usage' }],
+  [200, { ...GET, url: '/api/v1/usage?format=csv' }],
+  [200, { ...GET, url: '/api/v1/calls?format=csv' }],
+  [200, { method: 'HEAD', url: '/api/v1/calls?format=csv' }],
+  [200, { ...GET, url: '/api/v1/uploads' }],
+  [200, { ...GET, url: '/api/v1/agents' }],
+  [200, { ...POST, url: '/api/v1/auth/login', payload: ADMIN }],
+  [401, { ...POST, url: '/api/v1/login', payload: wrong }],
+  [401, { ...GET, url: '/api/v1/models' }],
+  [400, { ...GET, url: '/api/v1/users?colour=red' }],
+  [400, { ...GET, url: '/api/v1/users/%' }],
+  [404, { ...GET, url: '/api/v1/users/00000000-0000-7000-8000-000000000000' }],
+  [404, { ...GET, url: '/api/v1/nothing' }],
+  [405, { method: 'PUT', url: '/api/v1/users' }],
+  [415, { ...POST, url: '/api/v1/users', payload: 'x', headers: { 'content-type': 'text/plain' } }],
+  [401, { ...POST, url: '/api/v1/upload' }],
+  [200, { ...POST, url: '/graphql', payload: query }],
+  [200, { ...GET, url: `/graphql?query=${encodeURIComponent(query.query)}` }],
+  [400, { ...POST, url: '/graphql', payload: '{', headers: { 'content-type': 'application/json' } }],
+  [201, { method: 'PUT', url: '/graphql/stream' }],
+  [200, { ...GET, url: '/healthz' }],
+  [200, { ...GET, url: '/readyz' }],
+])('%i for %j is not stored by any cache', async (status, { headers, ...request }) => {
+  const answer = await app.inject({ ...request, headers: { authorization: `Bearer ${token}`, ...headers } })
+  expect([answer.statusCode, answer.headers['cache-control']]).toEqual([status, 'no-store'])
+})
+
+test('health on a port of its own is not stored either', async () => {
+  for (const url of ['/healthz', '/readyz', '/metrics', '/nothing'])
+    expect((await ops.inject({ url })).headers['cache-control'], url).toBe('no-store')
+})
+
+test('what is public may be kept: the signing keys for a minute, the reference as long as its tag', async () => {
+  const cacheOf = async (url: string) => (await app.inject({ url })).headers['cache-control']
+  expect(await cacheOf('/.well-known/jwks.json')).toBe('public, max-age=60')
+  expect(await cacheOf('/openapi.json')).toBe('no-cache')
+  expect(await cacheOf('/docs/')).toBe('no-cache')
+})
