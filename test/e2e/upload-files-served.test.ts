@@ -165,11 +165,16 @@ describe('a URL that leads to no file', () => {
     const [, , token = ''] = new URL(url).pathname.split('/')
     expect(await statusOf(`/files/${token}/note.txt`)).toBe(200)
     expect(await statusOf(`/files/${token}/%6eote.txt`)).toBe(200)
+    expect(await statusOf(`/files/${token}/note.txt?x=/`)).toBe(200)
     const other = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
     const paths = [
       `/files/${token}/other.txt`,
       `/files/${token}/NOTE.TXT`,
       `/files/${token}/note.txt/more`,
+      `/files/${token}/note.txt/`,
+      `/files/${token}/note.txt/?x=1`,
+      `/files/${token}/note.txt//`,
+      `/files/${token}/note.txt%2f`,
       `/files/${token}`,
       `/files/${other}/note.txt`,
       `/files/${token.toLowerCase()}/note.txt`,
