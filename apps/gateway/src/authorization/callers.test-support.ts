@@ -84,7 +84,7 @@ export async function openCallers(): Promise<Callers> {
   const config = parseConfig(
     {
       agents: { failing: agent('failing'), answering: agent('answering') },
-      limits: { upload: { points: 10_000 } },
+      limits: { upload: { points: 10_000 }, refusedDocuments: { points: 10_000 } },
     },
     { DATA_DIR: dataDir },
   )

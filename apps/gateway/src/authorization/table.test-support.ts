@@ -108,6 +108,10 @@ export const TABLE: {
     authenticate: open('Returns the principal of a credential and refuses an invalid one.'),
     requireKeyFormat: open('Only refuses malformed keys.'),
   },
+  refusedDocuments: {
+    count: open('Counts what an address sent, whoever sent it.'),
+    closedSeconds: open('Says only whether an address has sent too much.'),
+  },
   users: {
     create: forCaller(ADMINS, (caller, { services }) =>
       services.users.create(caller, {

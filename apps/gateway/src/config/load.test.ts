@@ -49,6 +49,7 @@ describe('defaults', () => {
         login: { points: 10, windowSeconds: 60 },
         loginAddress: { points: 100, windowSeconds: 60 },
         refusedKeys: { points: 60, windowSeconds: 60 },
+        refusedDocuments: { points: 60, windowSeconds: 60 },
       },
       uploads: { maxBytes: 52_428_800, retentionDays: 7 },
       cors: { origins: [] },

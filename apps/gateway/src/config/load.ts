@@ -5,6 +5,7 @@ import type { Agent } from '#core/agents/adapter.ts'
 import { PLATFORMS, type PlatformRegistry } from '#core/agents/registry.ts'
 import { isObject } from '#core/agents/translate/json.ts'
 import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
+import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { normalizeUsername } from '#core/users/user-rules.ts'
 import { resolveAgents } from './agents.ts'
 import { expandVariables, readConfigFile } from './file.ts'
@@ -58,6 +59,8 @@ export interface GraphqlConfig {
   readonly documents: Settings['graphql']['documents']
   /** The path of the file with the documents that clients may send. */
   readonly trustedDocuments?: string
+  /** How large a document may be; the defaults if it is absent. */
+  readonly bounds?: BoundsBySender
 }
 
 export interface S3 {
@@ -189,7 +192,7 @@ function fromS3Variables(variables: Variables): S3 | undefined {
 
 /** What helps to develop a front end is off in production, unless the file says otherwise. */
 function graphqlOf(
-  { introspection, graphiql, documents, trustedDocuments }: Settings['graphql'],
+  { introspection, graphiql, documents, trustedDocuments, bounds }: Settings['graphql'],
   production: boolean,
   cwd: string,
 ): GraphqlConfig {
@@ -197,6 +200,7 @@ function graphqlOf(
     introspection: introspection ?? !production,
     graphiql: graphiql ?? !production,
     documents,
+    bounds,
     ...(trustedDocuments !== undefined && { trustedDocuments: resolve(cwd, trustedDocuments) }),
   }
 }

@@ -3,6 +3,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { type Annotations, oneOf, section, text } from '#core/agents/entry-schema.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import { expectation } from '#core/expectation.ts'
+import { DOCUMENT_BOUNDS, type DocumentBounds } from '#core/limits/document-bounds.ts'
 import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
 import {
   normalizeUsername,
@@ -88,6 +89,7 @@ const SETTINGS = {
     login: limit(10),
     loginAddress: limit(100),
     refusedKeys: limit(60),
+    refusedDocuments: limit(60),
     streamsPerKey: Type.Optional(wholeNumber()),
   }),
   uploads: section({
@@ -148,6 +150,10 @@ const SETTINGS = {
     graphiql: Type.Optional(flag()),
     documents: oneOf(['any', 'persisted', 'trusted'], { default: 'any' }),
     trustedDocuments: Type.Optional(text()),
+    bounds: section({
+      withCredential: documentBounds(DOCUMENT_BOUNDS.withCredential),
+      withoutCredential: documentBounds(DOCUMENT_BOUNDS.withoutCredential),
+    }),
   }),
   connectionsMax: count(20_000),
   drainMs: timerMs(30_000),
@@ -287,6 +293,15 @@ function limit(points: number) {
   return section({
     points: count(points, { maximum: POINTS_MAX }),
     windowSeconds: count(60, { maximum: TIMER_SECONDS_MAX }),
+  })
+}
+
+function documentBounds({ tokens, fields, aliases, equalNames }: DocumentBounds) {
+  return section({
+    tokens: count(tokens),
+    fields: count(fields),
+    aliases: count(aliases),
+    equalNames: count(equalNames),
   })
 }
 

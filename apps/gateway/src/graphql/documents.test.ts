@@ -13,7 +13,7 @@ const persisted = (text: string) => ({
 
 describe('any document', () => {
   test('is executed, and a hash alone is refused so that clients send no further ones', () => {
-    const find = createDocuments({ documents: 'any' })
+    const { find } = createDocuments({ documents: 'any' })
     expect(find({ query: ME })).toEqual({ query: ME })
     expect(() => find(persisted(ME))).toThrow(
       expect.objectContaining({ detail: 'PersistedQueryNotSupported' }),
@@ -23,7 +23,7 @@ describe('any document', () => {
 
 describe('persisted documents', () => {
   test('are found by their hash once they were sent', () => {
-    const find = createDocuments({ documents: 'persisted' })
+    const { find } = createDocuments({ documents: 'persisted' })
     const unknown = expect.objectContaining({
       reason: 'document_not_found',
       detail: 'PersistedQueryNotFound',
@@ -35,7 +35,7 @@ describe('persisted documents', () => {
   })
 
   test('are never kept under the hash of another', () => {
-    const find = createDocuments({ documents: 'persisted' })
+    const { find } = createDocuments({ documents: 'persisted' })
     expect(() => find({ query: '{ users { nodes { id } } }', ...persisted(ME) })).toThrow(
       expect.objectContaining({ reason: 'invalid_request' }),
     )
@@ -43,7 +43,7 @@ describe('persisted documents', () => {
   })
 
   test('a long document is executed, but takes no memory', () => {
-    const find = createDocuments({ documents: 'persisted' })
+    const { find } = createDocuments({ documents: 'persisted' })
     const long = `{ me { id } } #${'x'.repeat(20_000)}`
     expect(find({ query: long, ...persisted(long) }).query).toBe(long)
     expect(() => find(persisted(long))).toThrow(expect.objectContaining({ reason: 'document_not_found' }))
@@ -60,14 +60,14 @@ describe('trusted documents', () => {
   function trusting(content: string) {
     const trustedDocuments = join(folder, 'persisted-documents.json')
     writeFileSync(trustedDocuments, content)
-    return createDocuments({ documents: 'trusted', trustedDocuments })
+    return createDocuments({ documents: 'trusted', trustedDocuments }).find
   }
 
   test('are also those of the console that the gateway serves', () => {
     const trustedDocuments = join(folder, 'persisted-documents.json')
     writeFileSync(trustedDocuments, '{}')
     const consoleDocuments = { [hashOf(ME)]: ME }
-    const find = createDocuments({ documents: 'trusted', trustedDocuments, consoleDocuments })
+    const { find } = createDocuments({ documents: 'trusted', trustedDocuments, consoleDocuments })
     expect(find({ query: ME }).query).toBe(ME)
     expect(find(persisted(ME)).query).toBe(ME)
     expect(() => find({ query: '{ users { nodes { id } } }' })).toThrow(

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { GraphQLParams, Plugin } from 'graphql-yoga'
 import { BoundedMap } from '#core/bounded-map.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import type { RequestParams } from './admission/request-params.ts'
 
 export interface DocumentSettings {
   readonly documents: 'any' | 'persisted' | 'trusted'
@@ -12,8 +12,15 @@ export interface DocumentSettings {
   readonly consoleDocuments?: Readonly<Record<string, string>> | undefined
 }
 
-/** The parameters of a request, with the document that they name or carry. */
-export type FindDocument = (params: GraphQLParams) => GraphQLParams
+/** The documents that a gateway executes. */
+export interface Documents {
+  /** Returns the parameters of a request with the document that they name or carry. */
+  readonly find: FindDocument
+  /** Whether the gateway trusts a document, because the operator or its own console brought it. */
+  trusts(text: string): boolean
+}
+
+export type FindDocument = (params: RequestParams) => RequestParams
 
 /**
  * Which documents a gateway executes: `any`; `persisted`, where clients may send the hash of a document that they have sent
@@ -25,33 +32,15 @@ export function createDocuments({
   documents,
   trustedDocuments,
   consoleDocuments = {},
-}: DocumentSettings): FindDocument {
-  if (documents === 'trusted') {
-    return findTrusted(new Map([...Object.entries(consoleDocuments), ...readTrusted(trustedDocuments ?? '')]))
-  }
-  return documents === 'persisted' ? findPersisted(new PersistedDocuments()) : withoutPersistence
-}
-
-/** What Yoga's own type lacks. */
-type DocumentParams = GraphQLParams & { readonly documentId?: unknown }
-
-export function useDocuments(find: FindDocument): Plugin {
+}: DocumentSettings): Documents {
+  const read = documents === 'trusted' ? readTrusted(trustedDocuments ?? '') : []
+  const trusted = new Map([...Object.entries(consoleDocuments), ...read])
+  const texts = new Set(trusted.values())
+  const trusts = (text: string) => texts.has(text)
+  if (documents === 'trusted') return { trusts, find: findTrusted(trusted, trusts) }
   return {
-    // Yoga takes the four parameters of the specification from a URL, and none beside them.
-    onRequestParse({ request, url }) {
-      const documentId = request.method === 'GET' ? url.searchParams.get('documentId') : null
-      if (documentId === null) return
-      return {
-        onRequestParseDone({ requestParserResult, setRequestParserResult }) {
-          const params: DocumentParams = { ...requestParserResult, documentId }
-          setRequestParserResult(params)
-        },
-      }
-    },
-    onParams({ params, setParams }) {
-      // Yoga refuses what is no object.
-      if (typeof params === 'object' && params !== null && !Array.isArray(params)) setParams(find(params))
-    },
+    trusts,
+    find: documents === 'persisted' ? findPersisted(new PersistedDocuments()) : withoutPersistence,
   }
 }
 
@@ -59,7 +48,7 @@ export function useDocuments(find: FindDocument): Plugin {
 const NOT_FOUND = 'PersistedQueryNotFound'
 const NOT_SUPPORTED = 'PersistedQueryNotSupported'
 
-function withoutPersistence(params: GraphQLParams): GraphQLParams {
+function withoutPersistence(params: RequestParams): RequestParams {
   if (params.query == null && idOf(params) !== undefined) fail('document_not_found', NOT_SUPPORTED)
   return params
 }
@@ -79,20 +68,18 @@ function findPersisted(stored: PersistedDocuments): FindDocument {
   }
 }
 
-function findTrusted(trusted: ReadonlyMap<string, string>): FindDocument {
-  const texts = new Set(trusted.values())
+function findTrusted(trusted: ReadonlyMap<string, string>, trusts: (text: string) => boolean): FindDocument {
   return (params) => {
     const id = idOf(params)
     if (id !== undefined) return withText(params, trusted.get(id) ?? fail('document_not_found', NOT_FOUND))
-    if (params.query != null && !texts.has(params.query)) fail('document_not_trusted')
+    if (params.query != null && !trusts(params.query)) fail('document_not_trusted')
     return params
   }
 }
 
 /** The hash of automatic persisted queries, or the `documentId` of GraphQL over HTTP, with or without its algorithm. */
-function idOf(params: GraphQLParams): string | undefined {
-  const { documentId }: DocumentParams = params
-  const persisted: unknown = params.extensions?.persistedQuery
+function idOf({ documentId, extensions }: RequestParams): string | undefined {
+  const persisted: unknown = extensions?.persistedQuery
   const hash = (persisted as { sha256Hash?: unknown } | null | undefined)?.sha256Hash ?? documentId
   return typeof hash === 'string' ? withoutAlgorithm(hash) : undefined
 }
@@ -102,8 +89,8 @@ function withoutAlgorithm(hash: string): string {
   return hash.replace(/^sha256:/, '')
 }
 
-function withText(params: GraphQLParams, query: string): GraphQLParams {
-  const { documentId: _found, ...rest }: DocumentParams = params
+function withText(params: RequestParams, query: string): RequestParams {
+  const { documentId: _found, ...rest } = params
   return { ...rest, query }
 }
 

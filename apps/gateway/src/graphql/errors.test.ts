@@ -74,7 +74,7 @@ describe('faults of the gateway', () => {
         throw new Error('SECRET of a plugin')
       },
     }
-    const plugins = [broken, useProblems(app.log, { suggests: true })]
+    const plugins = [broken, useProblems(app.log)]
     const maskedErrors = { maskError: toGraphqlError }
     const yoga = createYoga<OperationPlace, GraphqlContext>({ schema, plugins, maskedErrors, logging: false })
     const response = await yoga.fetch('http://a/graphql?query={me{id}}', {}, place)

@@ -1,8 +1,8 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql'
-import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import { GraphQLError, type GraphQLErrorOptions, Kind } from 'graphql'
+import { ERRORS, Problem } from '#core/errors.ts'
 import { joinPath, type NameField } from '#core/field-path.ts'
 import { problemOf } from '#core/problem-of.ts'
-import { retryAfterOf } from '#http/problem.ts'
+import { problemHeaders, retryAfterOf } from '#http/problem.ts'
 
 /** The causes of errors, for the log. An error must not carry its cause, which Yoga would take for a fault of the server. */
 const causes = new WeakMap<GraphQLError, unknown>()
@@ -13,11 +13,23 @@ export function problemBehind(error: GraphQLError): Problem | undefined {
   return cause instanceof Problem ? cause : undefined
 }
 
-/** A problem as an error without a place in the document, which the executor adds. */
-export function graphqlErrorOf(problem: Problem, nameOf: NameField = joinPath): GraphQLError {
+/** Where an error is, and how its field is named. */
+interface GraphqlErrorPlace {
+  /** Renders the path of the input; the default is the path as core has it. */
+  readonly nameOf?: NameField
+  /** The place in the document; the executor adds it to errors that a resolver throws. */
+  readonly at?: Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions'>
+}
+
+/** A problem as an error of GraphQL. */
+export function graphqlErrorOf(
+  problem: Problem,
+  { nameOf = joinPath, at }: GraphqlErrorPlace = {},
+): GraphQLError {
   const { reason, status, field } = problem
   const retryAfterSeconds = retryAfterOf(problem)
   const error = new GraphQLError(problem.describe(nameOf), {
+    ...at,
     extensions: {
       code: reason,
       status,
@@ -35,10 +47,10 @@ export function graphqlErrorOf(problem: Problem, nameOf: NameField = joinPath): 
  */
 export function toGraphqlError(error: unknown): GraphQLError {
   if (!(error instanceof GraphQLError)) return ofRequest(graphqlErrorOf(problemOf(error)))
-  if (isOurs(error)) return error
+  if (isOurs(error)) return error.path === undefined ? ofRequest(error) : error
   const thrown = thrownBy(error)
-  if (thrown instanceof GraphQLError) return isOurs(thrown) ? placed(thrown, error) : refusal(thrown, error)
-  return placed(graphqlErrorOf(problemOf(thrown)), error)
+  if (!(thrown instanceof GraphQLError)) return placed(graphqlErrorOf(problemOf(thrown)), error)
+  return placed(isOurs(thrown) ? thrown : graphqlErrorOf(problemOfLibrary(error)), error)
 }
 
 /** The error that a resolver threw, which the executor has wrapped, perhaps several times. */
@@ -48,12 +60,12 @@ function thrownBy(error: GraphQLError): unknown {
   return originalError instanceof GraphQLError ? thrownBy(originalError) : originalError
 }
 
+/** By its form, since Yoga may copy an error. */
 function isOurs({ extensions }: GraphQLError): boolean {
   return typeof extensions.code === 'string' && extensions.code in ERRORS && 'status' in extensions
 }
 
-function placed(error: GraphQLError, at: GraphQLError): GraphQLError {
-  const { nodes, source, positions, path } = at
+function placed(error: GraphQLError, { nodes, source, positions, path }: GraphQLError): GraphQLError {
   const result = new GraphQLError(error.message, {
     ...{ nodes, source, positions, path },
     extensions: error.extensions,
@@ -62,44 +74,23 @@ function placed(error: GraphQLError, at: GraphQLError): GraphQLError {
   return path === undefined ? ofRequest(result) : result
 }
 
-/** Errors of graphql-js and Yoga: the document, its variables or the request are not valid. */
-function refusal(thrown: GraphQLError, at: GraphQLError): GraphQLError {
-  const reason = reasonOf(thrown, at)
-  if (reason === 'internal_error') return placed(graphqlErrorOf(problemOf(thrown)), at)
-  const extensions: GraphQLErrorExtensions = { code: reason, status: ERRORS[reason].status }
-  const field = variableOf(at.message)
-  const message = withoutValue(at.message)
-  if (field !== undefined) extensions.field = field
-  // A wrong variable is a request that was understood, for which GraphQL over HTTP wants 200 in the older media type.
-  else if (thrown.extensions.http !== undefined) extensions.http = thrown.extensions.http
-  return placed(new GraphQLError(message, { extensions }), at)
-}
-
-function reasonOf({ extensions, message }: GraphQLError, { path }: GraphQLError): ErrorReason {
-  if (/^Syntax Error: Document contains more than \d+ tokens/.test(message)) return 'operation_too_large'
-  if (extensions.code === 'GRAPHQL_PARSE_FAILED') return 'document_malformed'
-  if (extensions.code === 'GRAPHQL_VALIDATION_FAILED') return 'document_invalid'
-  if ((extensions.http as { status?: number } | undefined)?.status === 405) return 'method_not_allowed'
-  // Within the execution, only arguments can be wrong; everything else is a result that does not match the schema.
-  if (path !== undefined && !/^(?:Argument|Variable) /.test(message)) return 'internal_error'
-  return 'invalid_request'
-}
-
 /**
- * A message about a variable without the value itself, which may contain a password and ends in the logs of clients. What is
- * wrong with it follows the last semicolon.
+ * What graphql-js and Yoga found by themselves. Their words are never passed on, since they repeat values; what can be said of
+ * a request is said by the checks of our own before.
  */
-function withoutValue(message: string): string {
-  const [, variable, place = '', problem] =
-    /^(Variable "\$\w+") got invalid value .*?( at "[^"]+")?; ((?:(?!; [A-Z]).)*)$/s.exec(message) ?? []
-  return variable === undefined ? message : `${variable} got an invalid value${place}: ${problem}`
+function problemOfLibrary(error: GraphQLError): Problem {
+  if (error.path === undefined) return new Problem('invalid_request')
+  // Within the execution only a variable can still be wrong, where an argument needs a value and it is null. Its error is at
+  // the literal; every other one is at a field, whose result does not match the schema.
+  const [node] = error.nodes ?? []
+  if (node === undefined || node.kind === Kind.FIELD) return new Problem('internal_error', { cause: error })
+  return new Problem('invalid_request', { detail: ARGUMENT_EXPECTED })
 }
 
-/** The path of a value in the variables, which the executor only says in words. */
-function variableOf(message: string): string | undefined {
-  const [, name, path] = /^Variable "\$(\w+)"(?:.*? at "([^"]+)";)?/s.exec(message) ?? []
-  return path ?? name
-}
+const ARGUMENT_EXPECTED = 'An argument of this field needs a value, and its variable has none.'
+
+/** Statuses that say something of the request itself, and not of the GraphQL in it: they are sent whatever the media type. */
+const OF_HTTP: ReadonlySet<number> = new Set([401, 405, 429])
 
 /**
  * Errors of the whole request, which has no data. Their status is that of the response; only in the older media type a request
@@ -107,6 +98,15 @@ function variableOf(message: string): string | undefined {
  */
 function ofRequest(error: GraphQLError): GraphQLError {
   const status = Number(error.extensions.status)
-  error.extensions.http ??= { spec: status < 500, status }
+  const problem = problemBehind(error)
+  const isOfHttp = status >= 500 || OF_HTTP.has(status)
+  error.extensions.http ??= isOfHttp
+    ? {
+        status,
+        headers: { ...(problem !== undefined && problemHeaders(problem)), ...(status === 405 && ONLY_POST) },
+      }
+    : { spec: true, status }
   return error
 }
+
+const ONLY_POST = { allow: 'POST' }

@@ -14,6 +14,15 @@ export function useEventStreams(): Plugin<object, OperationPlace> {
   return {
     onResultProcess({ request, result, setResultProcessor, serverContext }) {
       if (Array.isArray(result)) return
+      const refusal = isAsyncIterable(result) ? undefined : refusalOf(result)
+      if (refusal !== undefined) {
+        const { status, headers } = refusal
+        setResultProcessor(
+          (_result, { Response }) => new Response(resultText(result as ExecutionResult), { status, headers }),
+          'application/json',
+        )
+        return
+      }
       if (!isAsyncIterable(result) && !acceptsOnlyEventStream(request.headers.get('accept'))) return
       setResultProcessor((_result, { Response }) => {
         serverContext.streamed.results = result as Results
@@ -22,6 +31,22 @@ export function useEventStreams(): Plugin<object, OperationPlace> {
     },
   }
 }
+
+/** A request that is refused by a status of HTTP is answered so even to clients that take nothing but an event stream. */
+function refusalOf({
+  errors,
+}: ExecutionResult): { status: number; headers: Record<string, string> } | undefined {
+  const http = errors?.[0]?.extensions.http as RefusalInHttp | undefined
+  if (http?.headers === undefined) return undefined
+  return { status: http.status, headers: { 'content-type': JSON_TYPE, ...http.headers } }
+}
+
+interface RefusalInHttp {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function acceptsEventStream(accept: string | null | undefined): boolean {
   return (

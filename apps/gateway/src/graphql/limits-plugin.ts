@@ -1,26 +1,41 @@
-import { type DocumentNode, type GraphQLSchema, getOperationAST, parse } from 'graphql'
+import { type DocumentNode, type ExecutionResult, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { BoundedMap } from '#core/bounded-map.ts'
-import { fail } from '#core/errors.ts'
+import { fail, Problem } from '#core/errors.ts'
+import type { DocumentAdmission } from './admission/admit-document.ts'
 import type { GraphqlContext } from './context.ts'
-import { OPERATION_LIMITS, requireSmallOperation } from './operation-limits.ts'
+import { graphqlErrorOf, toGraphqlError } from './errors.ts'
+import { findVariableMistakes } from './mistakes/find-variable-mistakes.ts'
+import { requireSmallOperation } from './operation-limits.ts'
 
-/** Refuses operations that ask for too much. Must come before the plugin that looks up the credential, which reads the database. */
-export function useOperationLimits(): Plugin<GraphqlContext> {
-  const hook = ({ args }: { args: OperationArgs }) => {
+/**
+ * Refuses operations whose variables are wrong and those that ask for too much. Must come before the plugin that looks up the
+ * credential, which reads the database.
+ */
+export function useOperationLimits(admission: Pick<DocumentAdmission, 'refuse'>): Plugin<GraphqlContext> {
+  const hook = async ({ args, setResultAndStopExecution }: OperationPayload): Promise<void> => {
     const { schema, document } = args
     const operation = getOperationAST(document, args.operationName ?? undefined)
     if (operation == null) return
-    requireSmallOperation({ schema, document, operation, variables: args.variableValues ?? {} })
+    const called = { schema, document, operation, variables: args.variableValues ?? {} }
+    const mistakes = findVariableMistakes(called)
+    if (mistakes.length > 0) {
+      const errors = mistakes.map(({ field, text }) =>
+        toGraphqlError(graphqlErrorOf(new Problem('invalid_request', { field, detail: text }))),
+      )
+      return setResultAndStopExecution({ errors })
+    }
+    try {
+      requireSmallOperation(called)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      await admission.refuse(args.contextValue as GraphqlContext, error)
+    }
   }
   return {
-    onParse({ setParseFn }) {
-      setParseFn((source, options) => parse(source, { ...options, maxTokens: OPERATION_LIMITS.tokens }))
-    },
     onExecute: hook,
-    onSubscribe(payload) {
-      hook(payload)
+    async onSubscribe(payload) {
       const { canStream } = payload.args.contextValue as GraphqlContext
+      await hook(payload)
       // Otherwise a chat would begin, and its reply could not be sent.
       if (!canStream) fail('not_acceptable', EVENT_STREAM_EXPECTED)
     },
@@ -29,24 +44,13 @@ export function useOperationLimits(): Plugin<GraphqlContext> {
 
 const EVENT_STREAM_EXPECTED = 'accept: expected text/event-stream for a subscription.'
 
-interface OperationArgs {
-  readonly document: DocumentNode
-  readonly schema: GraphQLSchema
-  readonly operationName?: string | null | undefined
-  readonly variableValues?: Record<string, unknown> | null | undefined
+interface OperationPayload {
+  readonly args: {
+    readonly document: DocumentNode
+    readonly schema: GraphQLSchema
+    readonly operationName?: string | null | undefined
+    readonly variableValues?: Record<string, unknown> | null | undefined
+    readonly contextValue?: unknown
+  }
+  setResultAndStopExecution(result: ExecutionResult): void
 }
-
-/**
- * Parsed documents, kept for the next request. Few and short ones, because anybody can fill it. Documents that do not parse
- * are not kept.
- */
-export const DOCUMENT_CACHE = {
-  documentCache: new (class extends BoundedMap<string, DocumentNode> {
-    override set(text: string, document: DocumentNode): this {
-      return text.length > CACHED_CHARACTERS_MAX ? this : super.set(text, document)
-    }
-  })(100),
-  errorCache: { get: () => undefined, set: () => undefined },
-}
-
-const CACHED_CHARACTERS_MAX = 8_192

@@ -35,9 +35,9 @@ export function locateProblems(schema: GraphQLSchema): GraphQLSchema {
 function locating({ args: known }: GraphQLField<unknown, GraphqlContext>, resolve: Resolver): Resolver {
   return (root, args, context, info) => {
     const located = (error: unknown): never => {
-      const problem = error instanceof PothosValidationError ? problemOfPage(error) : error
+      const problem = error instanceof PothosValidationError ? problemOfCursor(error) : error
       if (!(problem instanceof Problem)) throw problem
-      throw graphqlErrorOf(problem, (field) => joinPath(placeOf(field, known, args)))
+      throw graphqlErrorOf(problem, { nameOf: (field) => joinPath(placeOf(field, known, args)) })
     }
     try {
       checkPage(args)
@@ -49,10 +49,9 @@ function locating({ args: known }: GraphQLField<unknown, GraphqlContext>, resolv
   }
 }
 
-/** What Pothos finds wrong with the arguments of a connection before it calls the service. */
-function problemOfPage({ message }: PothosValidationError): Problem {
-  if (/cursor/i.test(message)) return new Problem('invalid_request', CURSOR_EXPECTED)
-  return new Problem('invalid_request', { detail: `${message}.`.replace(/\.\.$/, '.') })
+/** {@link checkPage} has found everything else that Pothos refuses in the arguments of a connection. Its words repeat the cursor. */
+function problemOfCursor(cause: PothosValidationError): Problem {
+  return new Problem('invalid_request', { ...CURSOR_EXPECTED, cause })
 }
 
 function placeOf(
@@ -71,9 +70,22 @@ function placeOf(
   return holder === undefined ? field : [holder.name, String(name), ...rest]
 }
 
-/** Pothos would silently cut a page size that is too large, and take one of two sizes for the direction alone. */
-function checkPage({ first, last }: Record<string, unknown>): void {
-  if (first != null && last != null) refuseField(['last'], 'expected it to be left out where first is given.')
+/**
+ * Checks the size and the direction of a page in words of our own. Pothos would silently cut a size that is too large, and take
+ * one of two sizes for the direction alone.
+ */
+function checkPage({ first, last, before, after }: Record<string, unknown>): void {
+  const both = [
+    ['last', last, 'first', first],
+    ['before', before, 'after', after],
+    ['before', before, 'first', first],
+    ['after', after, 'last', last],
+  ] as const
+  for (const [name, value, other, otherValue] of both) {
+    if (value != null && otherValue != null) {
+      refuseField([name], `expected it to be left out where ${other} is given.`)
+    }
+  }
   for (const [name, size] of Object.entries({ first, last })) {
     if (size == null || (Number(size) >= 1 && Number(size) <= PAGE_ITEMS_MAX)) continue
     refuseField([name], `expected an integer of 1 to ${PAGE_ITEMS_MAX}.`)

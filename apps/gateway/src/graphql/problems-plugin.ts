@@ -1,21 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { handleStreamOrSingleExecutionResult, isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { Problem } from '#core/errors.ts'
 import type { GraphqlContext, OperationPlace } from './context.ts'
 import { problemBehind, toGraphqlError } from './errors.ts'
-import { withoutSuggestion } from './introspection-plugin.ts'
 
 /** Gives every error of a result its code and status, also in mid-stream, and logs the faults of the gateway. */
-export function useProblems(
-  log: FastifyBaseLogger,
-  { suggests }: { suggests: boolean },
-): Plugin<GraphqlContext, OperationPlace> {
-  const toError = (thrown: unknown): GraphQLError => {
-    const error = toGraphqlError(thrown)
-    if (!suggests) error.message = withoutSuggestion(error.message)
-    return error
-  }
+export function useProblems(log: FastifyBaseLogger): Plugin<GraphqlContext, OperationPlace> {
   const logged = new WeakSet<GraphQLError>()
   const logFault = (error: GraphQLError, reqId: string): void => {
     const problem = problemBehind(error)
@@ -29,7 +19,7 @@ export function useProblems(
   const convert = (result: ExecutionResult, reqId: string): ExecutionResult => {
     if (result.errors === undefined) return result
     const errors = result.errors.map((thrown) => {
-      const error = toError(thrown)
+      const error = toGraphqlError(thrown)
       logFault(error, reqId)
       return error
     })
@@ -38,9 +28,6 @@ export function useProblems(
   const handle = (reqId: string) => (payload: ResultPayload) =>
     payload.setResult(convert(payload.result, reqId))
   return {
-    onValidate: () => (after) => {
-      if (!after.valid) after.setResult(after.result.map((error) => toError(markedInvalid(error))))
-    },
     // What breaks beside the execution, which Yoga has converted by `toGraphqlError` without knowing the request.
     onResultProcess({ result, serverContext }) {
       if (Array.isArray(result) || isAsyncIterable(result)) return
@@ -64,16 +51,4 @@ interface ResultPayload {
 
 function idOf(context: unknown): string {
   return (context as GraphqlContext).http.id
-}
-
-function markedInvalid(error: unknown): unknown {
-  // graphql-js gives up where too many selections of the same name would have to be compared with each other.
-  if (error instanceof Error && error.message === 'Validation aborted.') {
-    return new Problem('operation_too_large', { detail: 'operation: selects the same names too often.' })
-  }
-  if (error instanceof Error && 'extensions' in error) {
-    const extensions = error.extensions as Record<string, unknown>
-    extensions.code ??= 'GRAPHQL_VALIDATION_FAILED'
-  }
-  return error
 }

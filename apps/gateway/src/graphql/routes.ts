@@ -1,22 +1,31 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createYoga, type GraphQLParams } from 'graphql-yoga'
+import { createYoga } from 'graphql-yoga'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
+import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { abortedWith } from '#http/aborted-with.ts'
 import { problemHeaders, toProblem } from '#http/problem.ts'
+import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
+import { createDocumentAdmission, failClosed } from './admission/admit-document.ts'
+import { requireParams } from './admission/request-params.ts'
 import { useAuthentication } from './authentication-plugin.ts'
-import { useParsedBody } from './body-plugin.ts'
-import { type ContextParts, createContext, type GraphqlContext, type OperationPlace } from './context.ts'
-import { createDocuments, type DocumentSettings, useDocuments } from './documents.ts'
+import {
+  type ContextParts,
+  createContext,
+  type GraphqlContext,
+  type OperationPlace,
+  placeOf,
+} from './context.ts'
+import { createDocuments, type DocumentSettings } from './documents.ts'
 import { graphqlErrorOf, toGraphqlError } from './errors.ts'
 import { acceptsEventStream, sendResults, useEventStreams } from './event-streams.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
-import { useIntrospection } from './introspection-plugin.ts'
-import { DOCUMENT_CACHE, useOperationLimits } from './limits-plugin.ts'
+import { useOperationLimits } from './limits-plugin.ts'
 import { type GraphqlObserver, useObserver } from './observe-plugin.ts'
 import { useProblems } from './problems-plugin.ts'
 import type { Results } from './results.ts'
 import { schema } from './schema.ts'
 import { streamRoutes } from './stream-routes.ts'
+import { useValidation } from './validation-plugin.ts'
 
 export interface GraphqlOptions extends ContextParts {
   readonly hasWorkers: boolean
@@ -28,6 +37,7 @@ export interface GraphqlOptions extends ContextParts {
 export interface GraphqlSettings extends DocumentSettings {
   readonly introspection: boolean
   readonly graphiql: boolean
+  readonly bounds?: BoundsBySender | undefined
 }
 
 const PATH = '/graphql'
@@ -37,6 +47,16 @@ export function graphqlRoutes(
   app: FastifyInstance,
   { settings, hasWorkers, observer, ...parts }: GraphqlOptions,
 ): void {
+  const { services, chatOptions } = parts
+  const { introspection, bounds } = settings
+  const documents = createDocuments(settings)
+  const admission = createDocumentAdmission({
+    services,
+    schema,
+    introspection,
+    bounds,
+    trusts: documents.trusts,
+  })
   const yoga = createYoga<OperationPlace, GraphqlContext>({
     schema,
     graphqlEndpoint: PATH,
@@ -50,25 +70,27 @@ export function graphqlRoutes(
     landingPage: false,
     logging: false,
     maskedErrors: { maskError: toGraphqlError },
-    parserAndValidationCache: DOCUMENT_CACHE,
+    // Results of validations are remembered beside the documents that the admission keeps.
+    parserAndValidationCache: { documentCache: NO_CACHE, errorCache: NO_CACHE },
     extraParamNames: ['documentId'],
     plugins: [
-      useParsedBody(),
+      useAdmission({ find: documents.find, admission, observer }),
       useEventStreams(),
-      useDocuments(createDocuments(settings)),
-      useIntrospection(settings.introspection),
-      useOperationLimits(),
+      useValidation(introspection),
+      useOperationLimits(admission),
       useAuthentication(),
-      useProblems(app.log, { suggests: settings.introspection }),
+      useProblems(app.log),
+      useRefusalCount(),
       useObserver(observer, app.log),
     ],
   })
   app.setErrorHandler((error, request, reply) => sendGraphqlProblem(toProblem(error), request, reply))
-  const { services, chatOptions } = parts
-  const execute = async (params: GraphQLParams, place: OperationPlace): Promise<Results> => {
+  const execute = async (body: unknown, place: OperationPlace): Promise<Results> => {
     const request = new yoga.fetchAPI.Request(`http://localhost${PATH}`, { method: 'POST' })
     try {
-      return (await yoga.getResultForParams({ params, request }, place)) ?? { errors: [] }
+      return (
+        (await yoga.getResultForParams({ params: requireParams(body), request }, place)) ?? { errors: [] }
+      )
     } catch (error) {
       return { errors: [toGraphqlError(error)] }
     }
@@ -80,18 +102,25 @@ export function graphqlRoutes(
     method: ['GET', 'POST'],
     url: PATH,
     schema: { hide: true },
+    // Before the body is read. A credential may be valid, which is looked up once the rest of the request is known.
+    onRequest: (request, _reply, done) => {
+      if (request.method === 'POST' && request.headers.authorization === undefined) {
+        const seconds = services.refusedDocuments.closedSeconds(request.ip)
+        if (seconds !== undefined) failClosed(seconds)
+      }
+      done()
+    },
     handler: async (request, reply) => {
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
-      const streamed: OperationPlace['streamed'] = {}
       const canStream = acceptsEventStream(request.headers.accept)
-      const place = { http: request, reply, signal: abortedWith(reply), canStream, streamed }
+      const place = placeOf(request, { reply, signal: abortedWith(reply), canStream })
       // HEAD is served wherever GET is, and Yoga knows only GET.
       const response =
         request.method === 'HEAD'
           ? await yoga.fetch(`http://localhost${request.url}`, { headers: acceptOf(request) }, place)
           : await yoga.handleNodeRequestAndResponse(request, reply, place)
-      if (streamed.results !== undefined) {
-        await sendResults(reply, streamed.results, parts.chatOptions)
+      if (place.streamed.results !== undefined) {
+        await sendResults(reply, place.streamed.results, parts.chatOptions)
         return reply
       }
       if (response.status === 406) fail('not_acceptable', RESULT_EXPECTED)
@@ -106,6 +135,8 @@ export function graphqlRoutes(
 function acceptOf({ headers }: FastifyRequest): Record<string, string> {
   return headers.accept === undefined ? {} : { accept: headers.accept }
 }
+
+const NO_CACHE = { get: () => undefined, set: () => undefined }
 
 const BODY_EXPECTED = 'expected a JSON object with query.'
 const RESULT_EXPECTED =

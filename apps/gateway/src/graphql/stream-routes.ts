@@ -1,12 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { GraphQLParams } from 'graphql-yoga'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fail } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { credentialId } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { bearerOf } from '#http/credentials.ts'
 import type { StreamTimes } from '#http/event-stream.ts'
-import type { OperationPlace } from './context.ts'
+import { type OperationPlace, placeOf } from './context.ts'
 import type { Results } from './results.ts'
 import { SharedStreams } from './shared-streams.ts'
 
@@ -14,7 +13,8 @@ export interface StreamRouteOptions extends StreamTimes {
   readonly services: Services
   /** Whether requests may reach different processes. */
   readonly hasWorkers: boolean
-  execute(params: GraphQLParams, place: OperationPlace): Promise<Results>
+  /** Executes the operation of a request's body. */
+  execute(body: unknown, place: OperationPlace): Promise<Results>
 }
 
 const URL = '/graphql/stream'
@@ -50,10 +50,10 @@ export function streamRoutes(
 
   app.post(URL, { schema, onRequest }, async (request, reply) => {
     const stream = streams.find(tokenOf(request))
-    const params = (request.body ?? {}) as GraphQLParams
-    const operationId: unknown = params.extensions?.operationId
+    const body = (request.body ?? {}) as { extensions?: { operationId?: unknown } | null }
+    const place = (signal: AbortSignal) => placeOf(request, { reply, signal, canStream: true })
     const running = handled(
-      stream.run(operationId, (signal) => execute(params, placeOf(request, reply, signal))),
+      stream.run(body.extensions?.operationId, (signal) => execute(body, place(signal))),
     )
     running.catch((err: unknown) => request.log.error({ reqId: request.id, err }, 'an operation broke off'))
     return reply.status(202).send()
@@ -68,10 +68,6 @@ export function streamRoutes(
 const ACCEPT = 'accept: expected text/event-stream.'
 const WORKERS =
   'The single connection mode needs one process, and this gateway has several (WORKERS). Use distinct connections on /graphql.'
-
-function placeOf(http: FastifyRequest, reply: FastifyReply, signal: AbortSignal): OperationPlace {
-  return { http, reply, signal, canStream: true, streamed: {} }
-}
 
 function tokenOf(request: FastifyRequest): string | undefined {
   const header = request.headers['x-graphql-event-stream-token']

@@ -63,6 +63,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     login: perMinute(10),
     loginAddress: perMinute(100),
     refusedKeys: perMinute(60),
+    refusedDocuments: perMinute(60),
   })
   const passwords = createPasswords(LIGHT_HASHING)
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })

@@ -4,7 +4,7 @@ import { createLimits } from '#core/limits/limits.ts'
 import { refuseKey } from './refused-keys.ts'
 
 const rule = { points: 2, windowSeconds: 60 }
-const logins = { login: rule, loginAddress: rule, refusedKeys: rule }
+const logins = { login: rule, loginAddress: rule, refusedKeys: rule, refusedDocuments: rule }
 const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, ...logins }
 
 test('an address with too many rejected keys is limited, and other addresses are not', async () => {

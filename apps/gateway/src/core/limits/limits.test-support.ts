@@ -14,6 +14,6 @@ export function limitsOf(rule: LimitRule): Limits {
 export function rulesOf(rule: LimitRule): LimitRules {
   return {
     ...{ chat: rule, upload: rule, agents: rule, reports: rule, calls: rule },
-    ...{ login: rule, loginAddress: rule, refusedKeys: rule },
+    ...{ login: rule, loginAddress: rule, refusedKeys: rule, refusedDocuments: rule },
   }
 }

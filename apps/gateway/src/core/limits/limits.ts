@@ -22,6 +22,8 @@ export interface LimitRules {
   readonly loginAddress: LimitRule
   /** Refused API keys from one address. */
   readonly refusedKeys: LimitRule
+  /** GraphQL documents from one address that were too large, or of which every field was refused for want of a valid credential. */
+  readonly refusedDocuments: LimitRule
 }
 
 /** The state of a caller's rate limit, from which the `RateLimit` headers are written. */
@@ -75,6 +77,7 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
     login: limiter('login', rules.login),
     loginAddress: limiter('login-address', rules.loginAddress),
     refusedKeys: limiter('refused-keys', rules.refusedKeys),
+    refusedDocuments: limiter('refused-documents', rules.refusedDocuments),
   }
 }
 

@@ -11,6 +11,7 @@ import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
+import { createRefusedDocuments } from '#core/limits/refused-documents.ts'
 import { createTypeCheck } from '#core/uploads/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
 import type { UploadObserver } from '#core/uploads/receive-upload.ts'
@@ -124,6 +125,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
       chat: { start: chat.start },
       uploads,
       usage,
+      refusedDocuments: createRefusedDocuments({ limits, runtime }),
     },
     operations: {
       firstStart: { usersExist, createFirstAdmin },

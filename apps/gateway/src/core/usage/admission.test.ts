@@ -35,6 +35,7 @@ beforeEach(() => {
     login: perMinute(1),
     loginAddress: perMinute(1),
     refusedKeys: perMinute(2),
+    refusedDocuments: perMinute(60),
   })
   const { runtime, database } = services
   admission = createAdmission({

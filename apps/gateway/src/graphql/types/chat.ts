@@ -1,6 +1,6 @@
 import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { JUDGES_CREDENTIALS } from '../authentication-plugin.ts'
+import { JUDGES_CREDENTIALS, STARTS_CALL } from '../authentication-plugin.ts'
 import { builder } from '../builder.ts'
 import type { ChatEnd, ChatItem } from '../chat-items.ts'
 import { itemOf } from '../ending.ts'
@@ -159,7 +159,7 @@ builder.subscriptionField('chat', (t) =>
     description:
       'Sends a message to an agent and follows the reply while it is written. Takes an API key with the permission `CHAT`. Leaving stops the agent. Ends with an error within a second when the key is revoked or expires or its owner is suspended, and when the gateway shuts down.',
     args: { input: t.arg({ type: ChatInput, required: true, description: 'The message.' }) },
-    extensions: JUDGES_CREDENTIALS,
+    extensions: STARTS_CALL,
     subscribe: (_root, { input }, context) => followChat(input, context),
     resolve: itemOf,
   }),

@@ -1,0 +1,80 @@
+import type { ExecutionResult } from 'graphql'
+import { isAsyncIterable, type Plugin } from 'graphql-yoga'
+import { handled } from '#core/handled.ts'
+import type { GraphqlContext, OperationPlace } from '../context.ts'
+import type { FindDocument } from '../documents.ts'
+import { toGraphqlError } from '../errors.ts'
+import type { DocumentAdmission } from './admit-document.ts'
+import { paramsOfUrl, requireParams } from './request-params.ts'
+
+export interface AdmissionPluginOptions {
+  readonly find: FindDocument
+  readonly admission: DocumentAdmission
+  /** Is told the code of what is refused here, since nothing else of the request is reached. */
+  readonly observer: { graphqlError(code: string): void }
+}
+
+/**
+ * Takes the parameters of a request as Fastify has parsed them, finds the document and admits it. Yoga would read the body of a
+ * POST itself, in any of five media types, and wait for ever for one that has been read; and its errors repeat what it read.
+ */
+export function useAdmission({
+  find,
+  admission,
+  observer,
+}: AdmissionPluginOptions): Plugin<GraphqlContext, OperationPlace> {
+  return {
+    onRequestParse({ request, serverContext: { http }, setRequestParser }) {
+      setRequestParser(() => (request.method === 'POST' ? requireParams(http.body ?? {}) : paramsOfUrl(http)))
+    },
+    async onParams({ params, setParams, context }) {
+      try {
+        const found = find(params)
+        setParams(found)
+        context.admitted.document = await admission.admit(found, context)
+      } catch (error) {
+        observer.graphqlError(String(toGraphqlError(error).extensions.code))
+        throw error
+      }
+    },
+    onParse({ context, setParsedDocument }) {
+      const { document } = (context as OperationPlace).admitted
+      if (document !== undefined) setParsedDocument(document)
+    },
+  }
+}
+
+/**
+ * Counts documents of which every field was refused for want of a valid credential. Must come after the plugin that gives
+ * errors their status.
+ */
+export function useRefusalCount(): Plugin<GraphqlContext> {
+  const count = async (context: unknown, result: ExecutionResult): Promise<void> => {
+    const { services, http } = context as GraphqlContext
+    if (isRefused(result)) await services.refusedDocuments.count(http.ip)
+  }
+  return {
+    onExecute: ({ args }) => ({
+      onExecuteDone: ({ result }) => (isAsyncIterable(result) ? undefined : count(args.contextValue, result)),
+    }),
+    onSubscribe: ({ args }) => ({
+      onSubscribeResult({ result }) {
+        if (!isAsyncIterable(result)) void handled(count(args.contextValue, result))
+      },
+    }),
+  }
+}
+
+/** Failed logins have limits of their own. */
+function isRefused({ data, errors }: ExecutionResult): boolean {
+  if (errors === undefined) return false
+  const refused = new Set<unknown>()
+  for (const { path, extensions } of errors) {
+    if (extensions.status === 401 && extensions.code !== 'login_failed') refused.add(path?.[0])
+  }
+  const fields = Object.keys(data ?? {})
+  // A subscription that does not begin has no data at all.
+  return fields.length === 0
+    ? refused.size > 0
+    : fields.every((name) => refused.has(name) && data?.[name] === null)
+}

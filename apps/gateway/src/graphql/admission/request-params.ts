@@ -1,0 +1,77 @@
+import type { FastifyRequest } from 'fastify'
+import type { GraphQLParams } from 'graphql-yoga'
+import { Problem } from '#core/errors.ts'
+import { parseJsonText } from '#http/json-body.ts'
+import { graphqlErrorOf } from '../errors.ts'
+import { callerName } from '../mistakes/caller-name.ts'
+
+/** The parameters of a request in the form that Yoga wants; `documentId` is what its type lacks. */
+export type RequestParams = GraphQLParams & { readonly documentId?: unknown }
+
+type ParamName = (typeof PARAMS)[number]
+const PARAMS = ['query', 'documentId', 'operationName', 'variables', 'extensions'] as const
+const JSON_PARAMS: ReadonlySet<string> = new Set<ParamName>(['variables', 'extensions'])
+
+/**
+ * Reads the parameters of a request with `GET` from its URL.
+ *
+ * @throws GraphQLError `invalid_request`
+ */
+export function paramsOfUrl({ query }: FastifyRequest): RequestParams {
+  const given = new Map(Object.entries(query as Readonly<Record<string, unknown>>))
+  const params: Partial<Record<ParamName, unknown>> = {}
+  for (const name of PARAMS) {
+    const text = given.get(name)
+    if (text === undefined || text === '') continue
+    if (typeof text !== 'string') refuse(name, 'was sent more than once.')
+    params[name] = JSON_PARAMS.has(name) ? parseParam(name, text) : text
+  }
+  return requireParams(params)
+}
+
+function parseParam(name: ParamName, text: string): unknown {
+  try {
+    return parseJsonText(text)
+  } catch {
+    // The error would say what is there.
+    return refuse(name, 'expected a JSON object.')
+  }
+}
+
+/**
+ * Checks the form of the parameters of a request.
+ *
+ * @throws GraphQLError `invalid_request`
+ */
+export function requireParams(body: unknown): RequestParams {
+  if (!isObject(body)) refuse('body', 'expected a JSON object with query; one request carries one operation.')
+  const given = Object.entries(body).filter(([, value]) => value !== null && value !== undefined)
+  for (const [name, value] of given) {
+    if (!isParam(name)) refuse(callerName(name), 'is not a known parameter.')
+    const isText = typeof value === 'string'
+    if (JSON_PARAMS.has(name) ? !isObject(value) : !isText) {
+      refuse(name, JSON_PARAMS.has(name) ? 'expected an object.' : 'expected a string.')
+    }
+  }
+  return body
+}
+
+/** A request without a document says nothing, whatever else is in it. */
+export function requireQuery({ query }: RequestParams): string {
+  return typeof query === 'string' ? query : refuse('query', 'is required; expected a document of GraphQL.')
+}
+
+/** What is no request of GraphQL at all is 400 whatever the media type of the answer. */
+function refuse(name: string, detail: string): never {
+  const error = graphqlErrorOf(new Problem('invalid_request', { field: [name], detail }))
+  error.extensions.http = { status: 400 }
+  throw error
+}
+
+function isParam(name: string): name is ParamName {
+  return PARAMS.some((each) => each === name)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
