@@ -71,7 +71,7 @@ const OPERATOR: Principal = {
   via: { kind: 'token', tokenId: NO_ID, expiresAt: new Date(0) },
 }
 
-export async function openCallers(): Promise<Callers> {
+export async function openCallers(log = createLogger('silent')): Promise<Callers> {
   const database = await openScratchDatabase()
   const platform = await startPlatform()
   const { port } = platform.address() as AddressInfo
@@ -92,7 +92,7 @@ export async function openCallers(): Promise<Callers> {
     config,
     database,
     runtime: systemRuntime,
-    log: createLogger('silent'),
+    log,
   })
   await gateway.prepare()
   gateway.open()

@@ -138,7 +138,7 @@ describe('refusals', () => {
         query: 'mutation ($input: LoginInput!) { login(input: $input) { accessToken } }',
         variables: { input: { username: 'admin', password: 'a secret; Word', extra: 1 } },
       },
-      { code: 'invalid_request', field: 'input' },
+      { code: 'invalid_request', field: 'input.extra' },
     ],
   ])('%s has a code, and a status where the media type allows one', async (what, payload, extensions) => {
     for (const [accept, status] of [

@@ -26,9 +26,9 @@ export interface Result<Data> {
   readonly errors?: readonly { message: string; path?: unknown[]; extensions: Record<string, unknown> }[]
 }
 
-export async function openFace(): Promise<Face> {
-  const callers = await openCallers()
-  const app = await createServer(callers.config, callers.gateway, createLogger('silent'))
+export async function openFace(log = createLogger('silent')): Promise<Face> {
+  const callers = await openCallers(log)
+  const app = await createServer(callers.config, callers.gateway, log)
   const headersOf = (as: CallerName) => {
     const { credential } = callers.callers[as]
     return credential === '' ? {} : { authorization: `Bearer ${credential}` }

@@ -77,7 +77,7 @@ export function createDocumentAdmission({
     boundsOfStranger: DocumentBounds,
     place: OperationPlace,
   ): Promise<void> => {
-    const excessOfStranger = excessOf(size, boundsOfStranger, ' without a valid credential')
+    const excessOfStranger = excessOf(size, boundsOfStranger, ' (without a valid credential)')
     if (excessOfStranger === undefined) return
     const excess = excessOf(size, withCredential)
     if (excess !== undefined) await refuse(place, excess)

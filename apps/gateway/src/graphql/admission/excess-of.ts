@@ -2,22 +2,26 @@ import { Problem } from '#core/errors.ts'
 import type { DocumentBounds } from '#core/limits/document-bounds.ts'
 import type { DocumentSize } from './document-size.ts'
 
-const EXPECTED: Readonly<Record<keyof DocumentSize, string>> = {
-  tokens: 'tokens',
-  fields: 'fields, aliases included and fragments as often as they are used',
-  aliases: 'aliases, fragments as often as they are used',
-  equalNames: 'fields of the same name in one selection',
+/** What is said of a bound that a document is beyond. */
+const TEXTS: Readonly<Record<keyof DocumentSize, (most: number) => string>> = {
+  tokens: (most) => `expected at most ${most} tokens`,
+  fields: (most) =>
+    `expected at most ${most} fields, aliases included and fragments as often as they are used`,
+  aliases: (most) => `expected at most ${most} aliases, fragments as often as they are used`,
+  equalNames: (most) =>
+    `selects the same names too often, expected each at most ${most} times in one selection`,
 }
 const NAMES = ['tokens', 'fields', 'aliases', 'equalNames'] as const
 
-/** Says which bound a document is beyond; undefined if it is within all. What was not counted is left out. */
+/** Says which bounds a document is beyond; undefined if it is within all. What was not counted is left out. */
 export function excessOf(
   size: Partial<DocumentSize>,
   bounds: DocumentBounds,
   whose = '',
 ): Problem | undefined {
-  const name = NAMES.find((each) => (size[each] ?? 0) > bounds[each])
-  if (name === undefined) return undefined
-  const detail = `operation: expected at most ${bounds[name]} ${EXPECTED[name]}${whose}.`
-  return new Problem('operation_too_large', { detail })
+  const texts = NAMES.filter((name) => (size[name] ?? 0) > bounds[name]).map((name) =>
+    TEXTS[name](bounds[name]),
+  )
+  if (texts.length === 0) return undefined
+  return new Problem('operation_too_large', { detail: `operation: ${texts.join('; ')}${whose}.` })
 }

@@ -1,0 +1,287 @@
+import { Writable } from 'node:stream'
+import type { InjectOptions } from 'fastify'
+import pino from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLogger } from '#ops/logger.ts'
+import { createServer } from '../../server.ts'
+import { type Face, openFace } from '../face.test-support.ts'
+import { schema } from '../schema.ts'
+import {
+  MARKER,
+  NAME_MARKER,
+  NUMBER_MARKER,
+  type WrongRequest,
+  wrongRequests,
+} from './wrong-inputs.test-support.ts'
+
+/*
+ * Nothing that a caller sends comes back in an error or reaches the log. The requests are made from the schema, so that an
+ * input which is added later is tested as well.
+ */
+
+const SECRETS = [MARKER, NAME_MARKER, String(NUMBER_MARKER), String(NUMBER_MARKER / 1_000), 'hunter2']
+
+let face: Face
+let production: Face['app']
+let persisted: Face['app']
+const lines: string[] = []
+
+beforeAll(async () => {
+  const log = pino(
+    { level: 'trace' },
+    new Writable({
+      write(line, _encoding, done) {
+        lines.push(String(line))
+        done()
+      },
+    }),
+  )
+  face = await openFace(log)
+  const closed = { introspection: false, graphiql: false, documents: 'any' } as const
+  production = await createServer({ ...face.config, graphql: closed }, face.gateway, log)
+  const graphql = { ...closed, documents: 'persisted' } as const
+  persisted = await createServer({ ...face.config, graphql }, face.gateway, log)
+}, 120_000)
+afterAll(async () => {
+  await production?.close()
+  await persisted?.close()
+  await face?.close()
+})
+
+function leaks(text: string): string[] {
+  return SECRETS.filter((secret) => text.includes(secret))
+}
+
+/** What an answer or the log repeats of a request. */
+async function repeated(app: Face['app'], request: InjectOptions): Promise<string[]> {
+  lines.length = 0
+  const { body, headers } = await app.inject(request)
+  return leaks(`${body}${JSON.stringify(headers)}${lines.join('')}`)
+}
+
+const post = (payload: object): InjectOptions => ({ method: 'POST', url: '/graphql', payload })
+
+function as(caller: keyof Face['callers'], request: InjectOptions): InjectOptions {
+  const { credential } = face.callers[caller]
+  const headers = { accept: 'application/json, text/event-stream', ...request.headers }
+  return {
+    ...request,
+    headers: credential === '' ? headers : { authorization: `Bearer ${credential}`, ...headers },
+  }
+}
+
+const byField = new Map<string, WrongRequest[]>()
+for (const request of wrongRequests(schema)) {
+  const [field = ''] = request.name.split('(')
+  byField.set(field, [...(byField.get(field) ?? []), request])
+}
+
+describe('the inputs of an operation in every wrong form', () => {
+  test('are those of every field with arguments', () => {
+    expect([...byField.keys()]).toContain('mutation login')
+    expect([...byField.keys()]).toContain('subscription chat')
+    expect(byField.size).toBeGreaterThan(20)
+  })
+
+  test.each([...byField])('%s', async (_field, requests) => {
+    const found: Record<string, string[]> = {}
+    for (const { name, query, variables } of requests) {
+      for (const [place, app] of Object.entries({ development: face.app, production })) {
+        const caller = query.includes('chat(') ? 'chat key' : 'anonymous'
+        const repeats = await repeated(app, as(caller, post({ query, variables })))
+        if (repeats.length > 0) found[`${name} (${place})`] = repeats
+      }
+    }
+    expect(found).toEqual({})
+  })
+
+  test('also with a credential, where the services judge them', async () => {
+    const found: Record<string, string[]> = {}
+    for (const requests of byField.values()) {
+      for (const { name, query, variables } of requests) {
+        if (!/: (a text|a number|an object)/.test(name)) continue
+        const repeats = await repeated(production, as('admin', post({ query, variables })))
+        if (repeats.length > 0) found[name] = repeats
+      }
+    }
+    expect(found).toEqual({})
+  })
+})
+
+const LOGIN = `mutation { login(input: { username: "${MARKER}", password: "${MARKER}" }) { accessToken } }`
+const ME = '{ me { id } }'
+
+describe('documents', () => {
+  test.each<[string, string]>([
+    ['a text that does not end', `{ user(id: "${MARKER}`],
+    ['a text in place of a name', `{ user("${MARKER}") { id } }`],
+    ['a text in place of a colon', `{ user(id "${MARKER}") { id } }`],
+    ['a block text that does not end', `{ user(id: """${MARKER}`],
+    ['a wrong escape', `{ user(id: "${MARKER}\\x") { id } }`],
+    ['a number that does not parse', `{ user(id: ${NUMBER_MARKER}x) { id } }`],
+    ['a character that is none', `{ user(id: ${MARKER}%) { id } }`],
+    ['nothing but a text', `"${MARKER}"`],
+    ['a description', `"${MARKER}" { me { id } }`],
+    ['a condition', `{ me @include(if: "${MARKER}") { id } }`],
+    ['a condition that is an object', `{ me @skip(if: { a: "${MARKER}" }) { id } }`],
+    ['a condition of an enum', `{ me @skip(if: ${NAME_MARKER}) { id } }`],
+    ['an argument of a directive that is unknown', `{ me @include(if: true, unless: "${MARKER}") { id } }`],
+    ['a directive that is unknown', `{ me @unknown(a: "${MARKER}") { id } }`],
+    ['an argument that is unknown', `{ me(secret: "${MARKER}") { id } }`],
+    ['an argument of a field that is unknown', `{ nothing(secret: "${MARKER}") { id } }`],
+    ['an argument of a leaf', `{ me { id(secret: "${MARKER}") } }`],
+    ['an argument that is missing', `{ user(ID: "${MARKER}") { id } }`],
+    ['two arguments of one name', `{ user(id: "${MARKER}", id: "${MARKER}") { id } }`],
+    ['two inputs of one name', LOGIN.replace('username', 'password')],
+    ['two selections that differ', `{ user(id: "${MARKER}") { id } user(id: "a${MARKER}") { id } }`],
+    ['a default', `query ($id: Int = "${MARKER}") { users(first: $id) { totalCount } }`],
+    [
+      'a default of an input',
+      `mutation ($i: LoginInput! = { password: "${MARKER}" }) { login(input: $i) { expiresIn } }`,
+    ],
+    [
+      'a default of an enum',
+      `query ($g: UsageGranularity! = ${NAME_MARKER}) { usage(granularity: $g) { granularity } }`,
+    ],
+    [
+      'a variable where it does not fit',
+      `query ($id: Int = 1) { a: user(id: $id) { id } b: user(id: "${MARKER}") { id } }`,
+    ],
+    ['a label', `{ ... @defer(label: "${MARKER}") { me { id } } }`],
+    ['a definition', `type A @deprecated(reason: "${MARKER}") { a: Int }`],
+    [
+      'an operation that cannot be',
+      `subscription { a: usageUpdated { day } chat(input: { agent: "${MARKER}", query: "${MARKER}" }) { __typename } }`,
+    ],
+    ['a mutation that is wrong elsewhere', `${LOGIN} fragment Unused on User { id }`],
+    ['too many tokens', `${LOGIN} fragment A on User { ${'id '.repeat(3_000)} }`],
+    ['too many names', `mutation { ${LOGIN.slice(11, -2).repeat(30)} }`],
+  ])('%s', async (_what, query) => {
+    for (const app of [face.app, production]) {
+      for (const caller of ['anonymous', 'admin'] as const) {
+        expect(await repeated(app, as(caller, post({ query })))).toEqual([])
+        expect(await repeated(app, as(caller, { url: '/graphql', query: { query } }))).toEqual([])
+      }
+    }
+  })
+
+  test('a name that the caller made up is shown, and cut', async () => {
+    const long = 'n'.repeat(200)
+    for (const payload of [
+      { query: `{ ${long} }` },
+      { query: `{ me(${long}: 1) { id } }` },
+      { query: `{ me @${long} { id } }` },
+      {
+        query: 'mutation ($i: LoginInput!) { login(input: $i) { expiresIn } }',
+        variables: { i: { [long]: 1 } },
+      },
+      { query: ME, [long]: 1 },
+    ]) {
+      const { body } = await face.app.inject(post(payload))
+      expect(body).toContain('n'.repeat(64))
+      expect(body).not.toContain('n'.repeat(65))
+    }
+  })
+})
+
+describe('requests', () => {
+  const hash = (sha256Hash: unknown) => ({ persistedQuery: { version: 1, sha256Hash } })
+  const bodies: Readonly<Record<string, unknown>> = {
+    'the name of an operation': { query: ME, operationName: MARKER },
+    'the name of one of several operations': {
+      query: 'query A { me { id } } query B { me { id } }',
+      operationName: MARKER,
+    },
+    'a name that is none': { query: ME, operationName: { a: MARKER } },
+    'variables that are a text': { query: ME, variables: MARKER },
+    'variables that are a list': { query: ME, variables: [MARKER] },
+    'extensions that are a text': { query: ME, extensions: MARKER },
+    'a document that is none': { query: { a: MARKER } },
+    'no document': { variables: { a: MARKER } },
+    'a parameter that is unknown': { query: ME, unknown: MARKER },
+    'the id of a document': { documentId: MARKER },
+    'an id that is none': { documentId: { a: MARKER } },
+    'the hash of a document': { extensions: hash(MARKER) },
+    'the hash of another document': { query: ME, extensions: hash(MARKER) },
+    'a hash that is none': { extensions: hash({ a: MARKER }) },
+    'several requests': [{ query: LOGIN }, { query: MARKER }],
+    'a text': MARKER,
+    'a list': [MARKER],
+  }
+
+  test.each(Object.entries(bodies))('%s', async (_what, body) => {
+    const request = { method: 'POST', url: '/graphql', payload: JSON.stringify(body) } as const
+    for (const app of [face.app, production, persisted]) {
+      expect(await repeated(app, as('admin', { ...request, headers: JSON_BODY }))).toEqual([])
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) continue
+      const texts = Object.entries(body).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ])
+      const query = Object.fromEntries(texts)
+      expect(await repeated(app, as('admin', { url: '/graphql', query }))).toEqual([])
+    }
+  })
+
+  test.each<[string, InjectOptions]>([
+    [
+      'a body that is no JSON',
+      { method: 'POST', payload: `{"query": ${MARKER}`, headers: { 'content-type': 'application/json' } },
+    ],
+    ['variables in a URL that are no JSON', { query: { query: ME, variables: `{"password": ${MARKER}` } }],
+    ['extensions in a URL that are no JSON', { query: { query: ME, extensions: MARKER } }],
+    ['a parameter twice', { query: { query: [ME, MARKER] } }],
+    ['a mutation in a URL', { query: { query: LOGIN } }],
+    [
+      'a content type',
+      { method: 'POST', payload: '{}', headers: { 'content-type': `application/${NAME_MARKER}` } },
+    ],
+    [
+      'a charset',
+      { method: 'POST', payload: '{}', headers: { 'content-type': `application/json; charset=${MARKER}` } },
+    ],
+    [
+      'an encoding',
+      {
+        method: 'POST',
+        payload: '{}',
+        headers: { ...{ 'content-type': 'application/json' }, 'content-encoding': MARKER },
+      },
+    ],
+    ['a media type', { query: { query: ME }, headers: { accept: `application/${MARKER}` } }],
+    ['a credential', { query: { query: ME }, headers: { authorization: `Bearer ${MARKER}` } }],
+    [
+      'a credential in another scheme',
+      { query: { query: ME }, headers: { authorization: `Basic ${MARKER}` } },
+    ],
+    ['a token', { query: { query: ME }, headers: { authorization: `Bearer ${MARKER}.${MARKER}.${MARKER}` } }],
+    ['a host', { query: { query: ME }, headers: { host: `${MARKER}/` } }],
+    ['a method', { method: 'DELETE', query: { query: MARKER } }],
+    [
+      'the token of a stream',
+      { url: `/graphql/stream?token=${MARKER}`, headers: { accept: 'text/event-stream' } },
+    ],
+    [
+      'the token of a stream in a header',
+      {
+        url: '/graphql/stream',
+        method: 'POST',
+        payload: { query: ME },
+        headers: { 'x-graphql-event-stream-token': MARKER },
+      },
+    ],
+  ])('%s', async (_what, request) => {
+    for (const app of [face.app, production]) {
+      expect(await repeated(app, { url: '/graphql', ...request })).toEqual([])
+    }
+  })
+})
+
+const JSON_BODY = { 'content-type': 'application/json' }
+
+test('the test would see a value that is repeated', async () => {
+  const open = await createServer(face.config, face.gateway, createLogger('silent'))
+  open.get('/repeats', async (request) => ({ query: request.query }))
+  expect(await repeated(open, { url: '/repeats', query: { a: MARKER } })).toContain(MARKER)
+  await open.close()
+})
