@@ -5,7 +5,8 @@ import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { abortedWith } from '#http/aborted-with.ts'
 import { problemHeaders, toProblem } from '#http/problem.ts'
 import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
-import { createDocumentAdmission, failClosed } from './admission/admit-document.ts'
+import { createDocumentAdmission } from './admission/admit-document.ts'
+import { createClosedDoor } from './admission/closed-door.ts'
 import { requireParams } from './admission/request-params.ts'
 import { useAuthentication } from './authentication-plugin.ts'
 import {
@@ -102,14 +103,7 @@ export function graphqlRoutes(
     method: ['GET', 'POST'],
     url: PATH,
     schema: { hide: true },
-    // Before the body is read. A credential may be valid, which is looked up once the rest of the request is known.
-    onRequest: (request, _reply, done) => {
-      if (request.method === 'POST' && request.headers.authorization === undefined) {
-        const seconds = services.refusedDocuments.closedSeconds(request.ip)
-        if (seconds !== undefined) failClosed(seconds)
-      }
-      done()
-    },
+    onRequest: createClosedDoor(services.refusedDocuments),
     handler: async (request, reply) => {
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
       const canStream = acceptsEventStream(request.headers.accept)

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyError, FastifyInstance, FastifySchemaValidationError } from 'fastify'
+import { callerName } from '#core/caller-name.ts'
 import { Problem } from '#core/errors.ts'
 import { expectation, type JsonSchema } from '#core/expectation.ts'
 import type { FieldPath } from '#core/field-path.ts'
@@ -40,7 +41,7 @@ function withoutControlCharacters(
     check.errors = undefined
     const control = Object.entries(query ?? {}).find(([, value]) => /\p{Cc}/u.test(String(value)))
     if (control !== undefined) {
-      const place = { part: 'query', path: [control[0]] } as const
+      const place = { part: 'query', path: [callerName(control[0])] } as const
       return { error: new RequestProblem(place, 'must not contain control characters.') }
     }
     const isValid = validate(query)
@@ -87,7 +88,7 @@ export function validationProblem(error: FastifyError): Problem {
 function pathOf(pointer: string, property?: string): FieldPath {
   const keys = pointer.split('/').slice(1)
   if (property !== undefined) keys.push(property)
-  return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key))
+  return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : callerName(key)))
 }
 
 function propertySchema(schema: unknown, name: string): JsonSchema | undefined {

@@ -5,6 +5,7 @@ import { type BoundsBySender, DOCUMENT_BOUNDS, type DocumentBounds } from '#core
 import type { Services } from '#core/services/services.ts'
 import { type Credential, type OperationPlace, readCredential } from '../context.ts'
 import { parseDocument } from '../mistakes/parse-document.ts'
+import { closedProblem } from './closed-door.ts'
 import { countTokens, type DocumentSize, measureSelections } from './document-size.ts'
 import { excessOf } from './excess-of.ts'
 import { type RequestParams, requireQuery } from './request-params.ts'
@@ -68,7 +69,7 @@ export function createDocumentAdmission({
   const requireOpen = async (place: OperationPlace): Promise<void> => {
     const retryAfterSeconds = refusedDocuments.closedSeconds(place.http.ip)
     if (retryAfterSeconds === undefined || (await hasValidCredential(place))) return
-    failClosed(retryAfterSeconds)
+    throw closedProblem(retryAfterSeconds)
   }
 
   /** @throws Problem if the document is larger than its sender may make it */
@@ -123,14 +124,6 @@ export function createDocumentAdmission({
     },
   }
 }
-
-/** @throws Problem `rate_limited` */
-export function failClosed(retryAfterSeconds: number): never {
-  fail('rate_limited', { detail: CLOSED, retryAfterSeconds })
-}
-
-const CLOSED =
-  'Too many documents from this address were refused. Documents with a valid credential are still answered.'
 
 interface ParsedDocument {
   readonly document: DocumentNode

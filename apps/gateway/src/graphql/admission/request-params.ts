@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { GraphQLParams } from 'graphql-yoga'
+import { callerName } from '#core/caller-name.ts'
 import { Problem } from '#core/errors.ts'
 import { parseJsonText } from '#http/json-body.ts'
 import { graphqlErrorOf } from '../errors.ts'
-import { callerName } from '../mistakes/caller-name.ts'
 
 /** The parameters of a request in the form that Yoga wants; `documentId` is what its type lacks. */
 export type RequestParams = GraphQLParams & { readonly documentId?: unknown }
