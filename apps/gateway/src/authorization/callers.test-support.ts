@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import type { Logger } from 'pino'
 import { vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
 import type { ChatCall } from '#core/chat/chat-call.ts'
@@ -71,7 +72,16 @@ const OPERATOR: Principal = {
   via: { kind: 'token', tokenId: NO_ID, expiresAt: new Date(0) },
 }
 
-export async function openCallers(log = createLogger('silent')): Promise<Callers> {
+export interface CallersOptions {
+  readonly log?: Logger
+  /** The documents of an address that may be refused in a minute. */
+  readonly refusedDocuments?: number
+}
+
+export async function openCallers({
+  log = createLogger('silent'),
+  refusedDocuments = 10_000,
+}: CallersOptions = {}): Promise<Callers> {
   const database = await openScratchDatabase()
   const platform = await startPlatform()
   const { port } = platform.address() as AddressInfo
@@ -84,7 +94,7 @@ export async function openCallers(log = createLogger('silent')): Promise<Callers
   const config = parseConfig(
     {
       agents: { failing: agent('failing'), answering: agent('answering') },
-      limits: { upload: { points: 10_000 }, refusedDocuments: { points: 10_000 } },
+      limits: { upload: { points: 10_000 }, refusedDocuments: { points: refusedDocuments } },
     },
     { DATA_DIR: dataDir },
   )

@@ -2,7 +2,12 @@ import { PGlite } from '@electric-sql/pglite'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { vi } from 'vitest'
 import { createLogger } from '#ops/logger.ts'
-import { type CallerName, type Callers, openCallers } from '../authorization/callers.test-support.ts'
+import {
+  type CallerName,
+  type Callers,
+  type CallersOptions,
+  openCallers,
+} from '../authorization/callers.test-support.ts'
 import { createServer } from '../server.ts'
 
 /** The GraphQL face of a gateway with one caller of every kind. */
@@ -26,8 +31,9 @@ export interface Result<Data> {
   readonly errors?: readonly { message: string; path?: unknown[]; extensions: Record<string, unknown> }[]
 }
 
-export async function openFace(log = createLogger('silent')): Promise<Face> {
-  const callers = await openCallers(log)
+export async function openFace(options: CallersOptions = {}): Promise<Face> {
+  const { log = createLogger('silent') } = options
+  const callers = await openCallers({ ...options, log })
   const app = await createServer(callers.config, callers.gateway, log)
   const headersOf = (as: CallerName) => {
     const { credential } = callers.callers[as]

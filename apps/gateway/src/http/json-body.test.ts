@@ -3,6 +3,7 @@ import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { installJsonBody, refuseBodies } from './json-body.ts'
 import { installProblems } from './problem.ts'
+import { installValidation } from './validation.ts'
 
 /** A server that parses bodies as the gateway does, with a route that takes JSON, one that takes a stream of bytes, and one that takes no body. */
 async function createApp() {
@@ -48,4 +49,29 @@ test('a route without a parser rejects a body', async () => {
     expect((await app.inject({ method: 'POST', url: '/none', ...request })).statusCode).toBe(415)
   }
   expect((await app.inject({ method: 'POST', url: '/none' })).statusCode).toBe(200)
+})
+
+test('a refusal of a header does not repeat what it says', async () => {
+  const app = await createApp()
+  for (const headers of [
+    { 'content-type': 'application/json; charset=hunter2' },
+    { 'content-type': 'application/hunter2' },
+    { 'content-type': 'application/json', 'content-encoding': 'hunter2' },
+  ]) {
+    const response = await app.inject({ method: 'POST', url: '/json', headers, payload: '{}' })
+    expect(response.json()).toMatchObject({ code: 415, detail: expect.stringContaining('expected') })
+    expect(response.body).not.toContain('hunter2')
+  }
+})
+
+test('a field that the caller made up is named, and cut', async () => {
+  const app = Fastify()
+  installProblems(app)
+  installJsonBody(app)
+  installValidation(app)
+  const body = { type: 'object', properties: {}, additionalProperties: false }
+  app.post('/strict', { schema: { body } }, async () => ({}))
+  const name = 'n'.repeat(200)
+  const response = await app.inject({ method: 'POST', url: '/strict', payload: { [name]: 'hunter2' } })
+  expect(response.json().detail).toBe(`body.${'n'.repeat(64)}…: is not a known field.`)
 })

@@ -33,7 +33,10 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const mayPass = request.method !== 'POST' || request.headers.authorization !== undefined
     const seconds = mayPass ? undefined : closedSeconds(request.ip)
-    if (seconds === undefined) return done()
+    if (seconds === undefined) {
+      done()
+      return
+    }
     const { problem, body, headers } = answerOf(seconds)
     request.problem = problem
     reply.status(problem.status).headers(headers).send(body)

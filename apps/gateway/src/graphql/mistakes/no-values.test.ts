@@ -36,7 +36,7 @@ beforeAll(async () => {
       },
     }),
   )
-  face = await openFace(log)
+  face = await openFace({ log })
   const closed = { introspection: false, graphiql: false, documents: 'any' } as const
   production = await createServer({ ...face.config, graphql: closed }, face.gateway, log)
   const graphql = { ...closed, documents: 'persisted' } as const
