@@ -9,7 +9,7 @@ import { createScratchDatabase } from './scratch-database.ts'
 import { JSON_CALL } from './workload.ts'
 
 /**
- * `pnpm bench:refused [--quick]` measures how much clients whose GraphQL documents are refused slow the chats of another tenant,
+ * `node bench/refused-documents.ts [--quick]` measures how much clients whose GraphQL documents are refused slow the chats of another tenant,
  * compared with as many clients of `/healthz` in the same run. It needs what `pnpm bench` needs.
  */
 const ROUNDS = process.argv.includes('--quick') ? 2 : 5

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { configFileOf, Environment } from '@trunkline/gateway/src/config/schema.ts'
 import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
+import { DOCUMENT_BOUNDS } from '@trunkline/gateway/src/core/limits/document-bounds.ts'
 import { OPERATION_LIMITS } from '@trunkline/gateway/src/graphql/operation-limits.ts'
 import { PARAMETERS } from '@trunkline/gateway/src/openai/request.ts'
 import { buildSchema, parse as parseGraphql, validate } from 'graphql'
@@ -51,8 +52,13 @@ test('docs/graphql.md has the limits of operations as they are', () => {
     .split('\n\n', 1)
     .join()
     .match(/[\d,]+(?= +\|)/g)
-  const { tokens, depth, fields, cost } = OPERATION_LIMITS
-  expect(limits).toEqual([tokens, depth, fields, cost].map((limit) => limit.toLocaleString('en')))
+  const { withCredential, withoutCredential } = DOCUMENT_BOUNDS
+  const { depth, cost } = OPERATION_LIMITS
+  const bounds = (['tokens', 'fields', 'aliases', 'equalNames'] as const).flatMap((name) => [
+    withCredential[name],
+    withoutCredential[name],
+  ])
+  expect(limits).toEqual([...bounds, depth, depth, cost, cost].map((limit) => limit.toLocaleString('en')))
 })
 
 const READ_BY_AWS_SDK = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']

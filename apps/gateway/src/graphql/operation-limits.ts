@@ -16,14 +16,13 @@ import {
 import { fail } from '#core/errors.ts'
 import { type Multiplied, multiply, type Variables } from './cost.ts'
 
-/** The most that one operation may ask for. docs/graphql.md has the same numbers. */
+/**
+ * The most that one operation may ask for, whoever wrote its document: how large that may be is decided before it is validated
+ * (`admission`). docs/graphql.md has the same numbers.
+ */
 export const OPERATION_LIMITS = {
-  /** Words, numbers and punctuation of a document. */
-  tokens: 2_000,
   /** Levels of fields. A page of a connection takes three, such as `users { edges { node`. */
   depth: 15,
-  /** Fields, aliases included, each fragment as often as it is used. */
-  fields: 1_000,
   /** Values that may have to be resolved: fields, each as often as the lists around it have items. */
   cost: 25_000,
 } as const
@@ -56,7 +55,6 @@ class Walk {
   readonly #limits: OperationLimits
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: Variables
-  #fields = 0
   #cost = 0
 
   constructor(operation: Operation, limits: OperationLimits) {
@@ -91,13 +89,7 @@ class Walk {
       this.#walk(fragment.selectionSet, name, depth, around)
       return
     }
-    this.#fields += 1
     this.#cost += around.times
-    if (this.#fields > this.#limits.fields) {
-      this.#refuse(
-        `expected at most ${this.#limits.fields} fields, aliases included and fragments as often as they are used.`,
-      )
-    }
     if (this.#cost > this.#limits.cost) {
       this.#refuse(
         `could return more than ${this.#limits.cost} values; ask for smaller pages (first, last) or fewer fields.`,
