@@ -1,4 +1,4 @@
-import { buildSchema, getOperationAST, parse } from 'graphql'
+import { buildSchema, getIntrospectionQuery, getOperationAST, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { OPERATION_LIMITS, type OperationLimits, requireSmallOperation } from './operation-limits.ts'
 
@@ -81,6 +81,19 @@ describe('the limits of an operation', () => {
     expect(() => check(text)).toThrow(
       expect.objectContaining({ detail: expect.stringContaining('could return more than 25000 values') }),
     )
+  })
+
+  test.each([
+    '{ a: __schema { types { name } } b: __schema { types { name } } }',
+    '{ __schema { a: types { name } b: types { fields { name } } } }',
+    '{ __schema { ...S types { kind } } } fragment S on __Schema { types { name } }',
+  ])('the whole schema is given once: %s', (text) => {
+    expect(() => check(text)).toThrow(expect.objectContaining({ reason: 'operation_too_large' }))
+  })
+
+  test('the query of tools for the schema is within the limits', () => {
+    expect(() => check(getIntrospectionQuery())).not.toThrow()
+    expect(() => check('{ a: __type(name: "User") { name } b: __type(name: "Edge") { name } }')).not.toThrow()
   })
 
   test('reading the schema itself is no depth', () => {

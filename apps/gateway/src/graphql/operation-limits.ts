@@ -56,6 +56,8 @@ class Walk {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: Variables
   #cost = 0
+  /** The fields that give the whole schema, of which one each is enough. */
+  readonly #wholes = new Set<string>()
 
   constructor(operation: Operation, limits: OperationLimits) {
     this.#operation = operation
@@ -95,12 +97,17 @@ class Walk {
         `could return more than ${this.#limits.cost} values; ask for smaller pages (first, last) or fewer fields.`,
       )
     }
-    if (selection.selectionSet === undefined) return
     const name = selection.name.value
+    if (name === '__schema' || (typeName === SCHEMA_TYPE && name === 'types')) {
+      if (this.#wholes.has(name)) this.#refuse(`expected ${name} of the schema at most once.`)
+      this.#wholes.add(name)
+    }
+    if (selection.selectionSet === undefined) return
     const field = this.#fieldOf(typeName, name)
     // graphql-js bounds how deep a selection of the schema itself may be; it costs no statement.
-    if (field === undefined) this.#walk(selection.selectionSet, '', depth, around)
-    else {
+    if (field === undefined) {
+      this.#walk(selection.selectionSet, name === '__schema' ? SCHEMA_TYPE : '', depth, around)
+    } else {
       const below = multiply(around, selection, field, this.#variables)
       this.#walk(selection.selectionSet, getNamedType(field.type).name, depth + 1, below)
     }
@@ -117,6 +124,8 @@ class Walk {
     fail('operation_too_large', `operation: ${detail}`)
   }
 }
+
+const SCHEMA_TYPE = '__Schema'
 
 function withDefaults({ operation, variables }: Operation): Variables {
   const values: Record<string, unknown> = {}
