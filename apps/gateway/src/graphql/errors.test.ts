@@ -195,6 +195,38 @@ describe('refusals', () => {
     expect(errors?.[0].extensions ?? { code: reason, status }).toMatchObject({ code, status })
   })
 
+  test.each<[string, Record<string, string | string[]>, string]>([
+    ['variables that are no JSON', { variables: '{"password": hunter2' }, 'variables'],
+    ['variables that are no object', { variables: '"hunter2"' }, 'variables'],
+    ['extensions that are no JSON', { extensions: 'hunter2' }, 'extensions'],
+    ['a document twice', { query: ['{ me { id } }', '{ me { id } }'] }, 'query'],
+    ['the name of no operation', { operationName: 'hunter2' }, 'operationName'],
+  ])('%s in a URL are a mistake of the client', async (_what, query, field) => {
+    const response = await app.inject({ url: '/graphql', query: { query: '{ __typename }', ...query } })
+    expect(response.json().errors).toMatchObject([
+      { extensions: { code: 'invalid_request', status: 400, field } },
+    ])
+    expect(response.body).not.toContain('hunter2')
+    expect(logged).toEqual([])
+  })
+
+  test('a variable is named by the argument that it stands for', async () => {
+    const query =
+      'mutation ($mine: String!, $other: String!) { login(input: { username: $mine, password: $other }) { expiresIn } }'
+    const { errors } = (await post({ query, variables: { mine: 5 } })).json()
+    expect(errors).toMatchObject([
+      { message: 'input.username: expected a string.', extensions: { field: 'input.username' } },
+      { message: 'input.password: is required; expected a string.', extensions: { field: 'input.password' } },
+    ])
+  })
+
+  test('a null for an argument that needs a value is a mistake of the field alone', async () => {
+    const query = 'query ($id: ID = "a") { user(id: $id) { id } me { id } }'
+    const { data, errors } = (await post({ query, variables: { id: null } }, asPremium())).json()
+    expect(data).toMatchObject({ user: null, me: { id: expect.any(String) } })
+    expect(errors).toMatchObject([{ path: ['user'], extensions: { code: 'invalid_request', status: 400 } }])
+  })
+
   test('HEAD is answered as GET is, without the body, and neither of them takes a mutation', async () => {
     for (const [query, status] of [
       ['{ __typename }', 200],
