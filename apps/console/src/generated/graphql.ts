@@ -38,7 +38,7 @@ export type CallFilter = {
   outcome?: CallState | null | undefined;
   /** Only calls of the request with this id. */
   requestId?: string | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`. */
+  /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
   to?: string | null | undefined;
   /** Only calls of the API keys of the user with this id. */
   userId?: string | number | null | undefined;
