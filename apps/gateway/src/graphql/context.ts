@@ -47,7 +47,7 @@ export function createContext(
   const context: GraphqlContext = {
     ...parts,
     ...{ http, reply, signal, canStream, streamed, credential: {}, loggedIn: new Set<string>() },
-    loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply })),
+    loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply }), signal),
   }
   return context
 }

@@ -60,6 +60,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     agents: perMinute(30),
     reports: perMinute(30),
     calls: perMinute(30),
+    reads: perMinute(30),
     login: perMinute(10),
     loginAddress: perMinute(100),
     refusedKeys: perMinute(60),

@@ -9,6 +9,7 @@ import type { KeyWatch } from '#core/keys/key-watch.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { OwnerShares } from '#core/sharing/owner-shares.ts'
 import { sleep } from '#core/sleep.ts'
 import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
 import type { Ledger, Settlement } from '#core/usage/ledger.ts'
@@ -70,7 +71,7 @@ export interface ChatDeps extends TurnDeps, ContinuationDeps {
 
 /** Limits of one process. */
 export interface ChatBounds {
-  /** The most calls in progress at once. */
+  /** The most calls in progress at once, of which one owner may have all but the last tenth. */
   readonly inFlightMax: number
   /** The most text of one reply, in bytes. */
   readonly streamBytesMax: number
@@ -82,6 +83,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   const { agents, admission, ledger, runtime, observer, bounds, files } = deps
   const running = new InFlight<Run>()
   const openStreams = new OpenStreams(bounds.streamsPerKey)
+  const shares = new OwnerShares(bounds.inFlightMax)
   const stopping = new Set<Promise<void>>()
   let starting = 0
   let isDraining = false
@@ -91,7 +93,15 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (running.size + starting === 0) whenIdle?.()
   }
 
-  function begin(call: ResolvedCall, { callId, keyId, open, signal, closeStream }: Beginning): Run {
+  /** Returns the function that gives the place back. */
+  function takeShare(ownerId: string): () => void {
+    const refusal = shares.refusalOf(ownerId)
+    if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
+    if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
+    return shares.take(ownerId)
+  }
+
+  function begin(call: ResolvedCall, { callId, keyId, open, signal, closeStream, endShare }: Beginning): Run {
     const { target, adapter, requestId } = call
     let endWatch: (() => void) | undefined
     observer.started()
@@ -106,6 +116,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       onEnd(end) {
         removeRun()
         closeStream?.()
+        endShare?.()
         endWatch?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended({ target, requestId }, callId, end)
@@ -167,6 +178,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       if (running.size + starting >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
       starting += 1
       let closeStream: (() => void) | undefined
+      let endShare: (() => void) | undefined
       try {
         const keyHash = hashKey(call.credential)
         if (call.stream) closeStream = openStreams.open(keyHash)
@@ -176,6 +188,9 @@ export function createChatService(deps: ChatDeps): ChatService {
         const admitted = await admission.admit(
           admissionOf(call, { callId, keyHash, conversationId }),
           onLimit,
+          (ownerId) => {
+            endShare = takeShare(ownerId)
+          },
         )
         return {
           callId,
@@ -196,10 +211,12 @@ export function createChatService(deps: ChatDeps): ChatService {
             },
             signal,
             closeStream,
+            endShare,
           }),
         }
       } catch (error) {
         closeStream?.()
+        endShare?.()
         throw withForm(error, call.credential)
       } finally {
         starting -= 1
@@ -243,10 +260,16 @@ interface Beginning extends Pick<RunOptions, 'open'> {
   readonly keyId: string
   readonly signal: AbortSignal
   readonly closeStream: (() => void) | undefined
+  readonly endShare: (() => void) | undefined
 }
 
 /** The delay is short, because any running call may end at any moment. */
 const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }
+
+const TOO_MANY_OF_OWNER = {
+  detail: 'The owner of the API key has as many calls in progress as one user may have in this gateway.',
+  retryAfterSeconds: 1,
+}
 
 function admissionOf(
   call: ResolvedCall,

@@ -11,6 +11,7 @@ import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
+import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
 import { createTypeCheck } from '#core/uploads/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
 import type { UploadObserver } from '#core/uploads/receive-upload.ts'
@@ -51,6 +52,8 @@ export interface ServicesConfig {
   readonly uploads: UploadSettings
   readonly users: UsersDeps['config']
   readonly usage: UsageDeps['config']
+  /** For reads and uploads that wait for their turns. */
+  readonly waitingPlaces: WaitingPlaces
   /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
   readonly apiKeys: Omit<KeyRules, 'agentIds' | 'limits'>
@@ -65,6 +68,8 @@ export interface UploadSettings {
   readonly retentionDays: number
   readonly bytesPerOwnerMax: number
   readonly inFlightMax: number
+  readonly inFlightPerOwnerMax: number
+  readonly waitMs: number
   readonly stalledMs: number
   readonly timeoutMs: number
 }
@@ -93,7 +98,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
   const { uploads, inProgress } = createUploads({
     ...{ prisma, sql, storage, agents, runtime, admission, ledger, checkType },
     installation,
-    inFlightMax: config.uploads.inFlightMax,
+    turns: { ...config.uploads, places: config.waitingPlaces },
     bounds: config.uploads,
     times: config.uploads,
     observer: deps.uploadObserver,
@@ -105,7 +110,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
     ...{ database, runtime, limits, agentIds },
     onFeedAnswer: deps.onUsageFeedAnswer,
-    config: config.usage,
+    config: { ...config.usage, places: config.waitingPlaces },
   })
   const rules = { agentIds, limits: config.limits, ...config.apiKeys }
   return {

@@ -247,11 +247,17 @@ builder.queryField('calls', (t) =>
         'Lists calls, newest first, including those that still run; pages go forwards only. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls. Takes an access token or any API key.',
       args: { filter: t.arg({ type: CallFilter, description: 'Which calls to list.' }) },
       resolve: (query, _root, { filter }, context) =>
-        context.services.usage.calls(callerOf(context), withoutNulls(filter), query, showLimit(context)),
+        context.services.usage.calls(
+          callerOf(context),
+          withoutNulls(filter),
+          query,
+          showLimit(context),
+          context.signal,
+        ),
       totalCount: (_root, { filter }, context) =>
         // Null for more than 10,000: the field below is nullable, which Pothos' own would not be.
         context.services.usage
-          .countCalls(callerOf(context), withoutNulls(filter), showLimit(context))
+          .countCalls(callerOf(context), withoutNulls(filter), showLimit(context), context.signal)
           .catch(placeInFilter) as Promise<number>,
     },
     CallConnection,

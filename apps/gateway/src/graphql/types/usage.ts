@@ -243,6 +243,7 @@ builder.queryField('usage', (t) =>
         callerOf(context),
         { ...withoutNulls(filter), ...query },
         showLimit(context),
+        context.signal,
       ),
   }),
 )
