@@ -14,8 +14,10 @@ import { useIntrospection } from './introspection-plugin.ts'
 import { DOCUMENT_CACHE, useOperationLimits } from './limits-plugin.ts'
 import { type GraphqlObserver, useObserver } from './observe-plugin.ts'
 import { useProblems } from './problems-plugin.ts'
+import { useReadTurns } from './read-turns-plugin.ts'
 import type { Results } from './results.ts'
 import { schema } from './schema.ts'
+import { useSharedUpdates } from './shared-updates-plugin.ts'
 import { streamRoutes } from './stream-routes.ts'
 
 export interface GraphqlOptions extends ContextParts {
@@ -59,6 +61,8 @@ export function graphqlRoutes(
       useIntrospection(settings.introspection),
       useOperationLimits(),
       useAuthentication(),
+      useReadTurns(),
+      useSharedUpdates(),
       useProblems(app.log, { suggests: settings.introspection }),
       useObserver(observer, app.log),
     ],

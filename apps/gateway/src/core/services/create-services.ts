@@ -12,6 +12,7 @@ import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { createSmallReads } from '#core/sharing/small-reads.ts'
 import { createTypeCheck } from '#core/uploads/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
 import type { UploadObserver } from '#core/uploads/receive-upload.ts'
@@ -128,6 +129,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
       chat: { start: chat.start },
       uploads,
       usage,
+      reads: createSmallReads({ limits }),
     },
     operations: {
       firstStart: { usersExist, createFirstAdmin },

@@ -3,6 +3,7 @@ import type { Login } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/chat/service.ts'
 import type { Keys } from '#core/keys/keys.ts'
+import type { SmallReads } from '#core/sharing/small-reads.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Uploads, UploadsInProgress } from '#core/uploads/uploads.ts'
@@ -26,6 +27,7 @@ export interface Services {
   readonly chat: Pick<ChatService, 'start'>
   readonly uploads: Uploads
   readonly usage: UsageService
+  readonly reads: SmallReads
 }
 
 /** What the process does without a caller. These methods check no principal, so faces must not have access to them. */

@@ -66,7 +66,9 @@ test('an owner has a part of the places, and its neighbours have the others', as
   await settled()
   expect(refused).toEqual(['a4 rate_limited', 'b2 unavailable', 'c1 unavailable'])
   expect(turns.waiting).toBe(3)
-  expect(() => turns.requirePlace({ owner: 'a' })).toThrow(expect.objectContaining({ reason: 'rate_limited' }))
+  expect(() => turns.requirePlace({ owner: 'a' })).toThrow(
+    expect.objectContaining({ reason: 'rate_limited' }),
+  )
   expect(() => turns.requirePlace({ owner: 'd' })).toThrow(expect.objectContaining({ reason: 'unavailable' }))
 })
 

@@ -185,7 +185,10 @@ export class OwnerTurns {
   #requirePlace(queue: Queue | undefined): void {
     const { places = WAITING_PLACES, what } = this.#rules
     if ((queue?.requests.size ?? 0) >= places.perOwner) {
-      fail('rate_limited', again(`${places.perOwner} ${what} of this user are waiting, which is the maximum.`))
+      fail(
+        'rate_limited',
+        again(`${places.perOwner} ${what} of this user are waiting, which is the maximum.`),
+      )
     }
     if (this.#places >= places.inAll) fail('unavailable', again(`Too many ${what} are waiting.`))
   }

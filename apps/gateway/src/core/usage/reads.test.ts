@@ -34,8 +34,13 @@ test('a read is rejected when too many are waiting, and a failed read makes room
   const gate = Promise.withResolvers<void>()
   const failing = () => gate.promise.then(() => Promise.reject(new Error('no')))
   const first = [failing, failing, failing].map((read) => reads.inTurn(ALONE, read).catch(() => 'failed'))
-  await expect(reads.inTurn(ALONE, failing)).rejects.toMatchObject({ reason: 'rate_limited', retryAfterSeconds: 1 })
-  expect(() => reads.requirePlace({ owner: 'another' })).toThrow(expect.objectContaining({ reason: 'unavailable' }))
+  await expect(reads.inTurn(ALONE, failing)).rejects.toMatchObject({
+    reason: 'rate_limited',
+    retryAfterSeconds: 1,
+  })
+  expect(() => reads.requirePlace({ owner: 'another' })).toThrow(
+    expect.objectContaining({ reason: 'unavailable' }),
+  )
   gate.resolve()
   expect(await Promise.all(first)).toEqual(['failed', 'failed', 'failed'])
   expect(await reads.inTurn(ALONE, async () => 'read')).toBe('read')

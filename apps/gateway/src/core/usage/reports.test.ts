@@ -109,7 +109,7 @@ function usageOf(kind: 'embedded' | 'server'): UsageService {
 test.each([1, 7, 50])('slices of %i rollups add up to the result of one statement', async (rowsMax) => {
   const reads: Reads = {
     inTurn: (_asking, read) => read(),
-      requirePlace: () => undefined,
+    requirePlace: () => undefined,
     slices: { run: (statement) => statement(rowsMax) },
   }
   const deps = { sql: services.database.sql, reads, requireKnownAgent: async () => undefined }

@@ -4,6 +4,7 @@ import { CALL_FACES, CALL_KINDS } from '#core/usage/ledger.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { HAS_OWN_LIMIT } from '../read-turns-plugin.ts'
 import { relatedQuery } from '../related-query.ts'
 import { showLimit } from '../show-limit.ts'
 import { withoutNulls } from '../without-nulls.ts'
@@ -241,6 +242,7 @@ builder.queryField('calls', (t) =>
   t.prismaConnection(
     {
       type: Call,
+      extensions: HAS_OWN_LIMIT,
       cursor: 'id',
       nullable: true,
       description:
