@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { NeighbourLoad } from './neighbours-requests.ts'
+import { type NeighbourLoad, NUMBER } from './neighbours-requests.ts'
 
 /**
  * A process that sends requests, so many at a time, until its parent says that it is enough, and then reports how they were
@@ -13,7 +13,8 @@ const pool = new Pool(load.origin, {
   bodyTimeout: 120_000,
 })
 const answers: Record<string, number> = {}
-const body = load.uploadBytes === undefined ? load.body : formOf(load.uploadBytes)
+const form = load.uploadBytes === undefined ? undefined : formOf(load.uploadBytes)
+let sent = 0
 let isOver = false
 
 process.once('message', () => {
@@ -25,6 +26,8 @@ await Promise.all(Array.from({ length: load.atOnce }, repeat))
 
 async function repeat(): Promise<void> {
   while (!isOver) {
+    sent += 1
+    const body = form ?? load.body?.replace(NUMBER, String(sent))
     const {
       statusCode,
       headers,

@@ -108,7 +108,10 @@ export const TABLE: {
     authenticate: open('Returns the principal of a credential and refuses an invalid one.'),
     requireKeyFormat: open('Only refuses malformed keys.'),
   },
-  reads: { begin: open('Counts a read of whoever asks, and reads nothing itself.') },
+  reads: {
+    begin: open('Counts a read of whoever asks, and reads nothing itself.'),
+    beginLarge: open('Reads nothing itself.'),
+  },
   users: {
     create: forCaller(ADMINS, (caller, { services }) =>
       services.users.create(caller, {

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { authenticate, type GraphqlContext } from './context.ts'
+import { type GraphqlContext, readCredential } from './context.ts'
 
 /**
  * Looks up the credential of a request before its operation runs, unless every field of the operation judges credentials
@@ -16,7 +16,9 @@ export function useAuthentication(): Plugin<GraphqlContext> {
   const hook = async ({ args }: { args: OperationArgs }) => {
     const operation = getOperationAST(args.document, args.operationName ?? undefined)
     if (operation == null || !needsCaller(args.schema, operation)) return
-    await authenticate(args.contextValue as GraphqlContext)
+    const context = args.contextValue as GraphqlContext
+    // Filters of relations need the caller at once.
+    await readCredential(context.services, context)
   }
   return { onExecute: hook, onSubscribe: hook }
 }

@@ -12,8 +12,6 @@ import { showLimit } from './show-limit.ts'
 
 /** What every resolver of one request gets. */
 export interface GraphqlContext extends ContextParts, OperationPlace {
-  /** The result of {@link authenticate}; see {@link callerOf}. */
-  readonly credential: { caller?: Principal; problem?: Problem }
   /** The users who have logged in within this request: its results may show them although it has no caller. */
   readonly loggedIn: Set<string>
   readonly loaders: Loaders
@@ -38,28 +36,50 @@ export interface OperationPlace {
   readonly canStream: boolean
   /** Has the results of an operation that are sent as an event stream, see {@link useEventStreams}. */
   readonly streamed: { results?: Results }
+  /** What is known of the credential; see {@link readCredential} and {@link callerOf}. */
+  readonly credential: Credential
+}
+
+/** A credential that was looked up has a caller or a problem. */
+export interface Credential {
+  caller?: Principal
+  problem?: Problem
+  looking?: Promise<void>
 }
 
 export function createContext(
   parts: ContextParts,
-  { http, reply, signal, canStream, streamed }: OperationPlace,
+  { http, reply, signal, canStream, streamed, credential }: OperationPlace,
 ): GraphqlContext {
   const context: GraphqlContext = {
     ...parts,
-    ...{ http, reply, signal, canStream, streamed, credential: {}, loggedIn: new Set<string>() },
+    ...{ http, reply, signal, canStream, streamed, credential, loggedIn: new Set<string>() },
     loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply }), signal),
   }
   return context
 }
 
 /**
- * Looks up the credential of the request before its operation runs, because filters of relations need the caller at once. An
- * error is kept and thrown by the first field that needs a caller, so that fields without one still work.
+ * Looks up the credential of the request, once and only if it carries one. An error is kept and thrown by the first field that
+ * needs a caller, so that fields without one still work.
  */
-export async function authenticate({ services, http, credential }: GraphqlContext): Promise<void> {
-  if (http.headers.authorization === undefined) return
+export async function readCredential(
+  { authentication }: Pick<Services, 'authentication'>,
+  { http, credential }: Pick<OperationPlace, 'http' | 'credential'>,
+): Promise<Credential> {
+  if (http.headers.authorization === undefined) return credential
+  credential.looking ??= lookUp(authentication, http, credential)
+  await credential.looking
+  return credential
+}
+
+async function lookUp(
+  authentication: Services['authentication'],
+  http: FastifyRequest,
+  credential: Credential,
+): Promise<void> {
   try {
-    credential.caller = await services.authentication.authenticate(bearerOf(http), http.ip)
+    credential.caller = await authentication.authenticate(bearerOf(http), http.ip)
   } catch (error) {
     credential.problem = problemOf(error)
   }

@@ -11,6 +11,7 @@ import { graphqlErrorOf, toGraphqlError } from './errors.ts'
 import { acceptsEventStream, sendResults, useEventStreams } from './event-streams.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
 import { useIntrospection } from './introspection-plugin.ts'
+import { useLargeDocuments } from './large-documents-plugin.ts'
 import { DOCUMENT_CACHE, useOperationLimits } from './limits-plugin.ts'
 import { type GraphqlObserver, useObserver } from './observe-plugin.ts'
 import { useProblems } from './problems-plugin.ts'
@@ -56,6 +57,7 @@ export function graphqlRoutes(
     extraParamNames: ['documentId'],
     plugins: [
       useParsedBody(),
+      useLargeDocuments(parts.services),
       useEventStreams(),
       useDocuments(createDocuments(settings)),
       useIntrospection(settings.introspection),
@@ -88,7 +90,7 @@ export function graphqlRoutes(
       if (request.method === 'POST' && request.body === undefined) refuseField(['body'], BODY_EXPECTED)
       const streamed: OperationPlace['streamed'] = {}
       const canStream = acceptsEventStream(request.headers.accept)
-      const place = { http: request, reply, signal: abortedWith(reply), canStream, streamed }
+      const place = { http: request, reply, signal: abortedWith(reply), canStream, streamed, credential: {} }
       // HEAD is served wherever GET is, and Yoga knows only GET.
       const response =
         request.method === 'HEAD'

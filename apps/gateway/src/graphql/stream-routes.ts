@@ -70,7 +70,7 @@ const WORKERS =
   'The single connection mode needs one process, and this gateway has several (WORKERS). Use distinct connections on /graphql.'
 
 function placeOf(http: FastifyRequest, reply: FastifyReply, signal: AbortSignal): OperationPlace {
-  return { http, reply, signal, canStream: true, streamed: {} }
+  return { http, reply, signal, canStream: true, streamed: {}, credential: {} }
 }
 
 function tokenOf(request: FastifyRequest): string | undefined {

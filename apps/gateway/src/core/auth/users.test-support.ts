@@ -86,7 +86,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
 
   return {
     ...{ database, runtime, limits, passwords, tokens, login, authentication, users, keys },
-    reads: createSmallReads({ limits }),
+    reads: createSmallReads({ limits, runtime }),
     clock: {
       passSeconds(seconds) {
         offsetMs += seconds * 1000

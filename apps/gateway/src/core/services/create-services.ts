@@ -129,7 +129,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
       chat: { start: chat.start },
       uploads,
       usage,
-      reads: createSmallReads({ limits }),
+      reads: createSmallReads({ limits, runtime }),
     },
     operations: {
       firstStart: { usersExist, createFirstAdmin },
