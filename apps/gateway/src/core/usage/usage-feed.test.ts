@@ -241,7 +241,9 @@ test('a user with many keys leaves the last tenth of the subscriptions to others
 test('subscribers with the same credential get the same object, so that its text is made once', async () => {
   const key = await services.ownKey(await services.join('premium'))
   const feed = feedOf()
-  const [first, second] = await Promise.all([feed.subscribe(key.caller), feed.subscribe(key.caller)].map(nextOf))
+  const [first, second] = await Promise.all(
+    [feed.subscribe(key.caller), feed.subscribe(key.caller)].map(nextOf),
+  )
   expect(first).toBe(second)
   feed.close()
 })
