@@ -12,7 +12,7 @@ import type { Runtime } from '#core/runtime.ts'
 import { OwnerShares } from '#core/sharing/owner-shares.ts'
 import { sleep } from '#core/sleep.ts'
 import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
-import type { Ledger, Settlement } from '#core/usage/ledger.ts'
+import type { Admitted, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type Continued, type ResolvedCall, resolveCall } from './chat-call.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import { openTurn, type TurnDeps } from './conversation-turn.ts'
@@ -93,15 +93,15 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (running.size + starting === 0) whenIdle?.()
   }
 
-  /** Returns the function that gives the place back. */
-  function takeShare(ownerId: string): () => void {
+  function takeShare(ownerId: string): void {
     const refusal = shares.refusalOf(ownerId)
     if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
     if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
-    return shares.take(ownerId)
+    shares.take(ownerId)
   }
 
-  function begin(call: ResolvedCall, { callId, keyId, open, signal, closeStream, endShare }: Beginning): Run {
+  function begin(call: ResolvedCall, { callId, admitted, open, signal, closeStream }: Beginning): Run {
+    const { keyId, ownerId } = admitted
     const { target, adapter, requestId } = call
     let endWatch: (() => void) | undefined
     observer.started()
@@ -116,7 +116,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       onEnd(end) {
         removeRun()
         closeStream?.()
-        endShare?.()
+        shares.giveBack(ownerId)
         endWatch?.()
         ledger.settle(settlementOf(callId, end))
         observer.ended({ target, requestId }, callId, end)
@@ -175,10 +175,11 @@ export function createChatService(deps: ChatDeps): ChatService {
         throw await refusalOf(raw, error)
       }
       if (isDraining) throw new Problem('draining')
-      if (running.size + starting >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
+      // Calls whose owner is not known yet do not count, or one owner's burst would refuse the calls of others.
+      if (shares.taken >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
       starting += 1
       let closeStream: (() => void) | undefined
-      let endShare: (() => void) | undefined
+      let shareOf: string | undefined
       try {
         const keyHash = hashKey(call.credential)
         if (call.stream) closeStream = openStreams.open(keyHash)
@@ -189,7 +190,8 @@ export function createChatService(deps: ChatDeps): ChatService {
           admissionOf(call, { callId, keyHash, conversationId }),
           onLimit,
           (ownerId) => {
-            endShare = takeShare(ownerId)
+            takeShare(ownerId)
+            shareOf = ownerId
           },
         )
         return {
@@ -202,7 +204,7 @@ export function createChatService(deps: ChatDeps): ChatService {
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
-            keyId: admitted.keyId,
+            admitted,
             open(ending) {
               const enter = () => openTurn(deps, { call, callId, admitted, conversationId, ...ending })
               const { continued = [] } = call
@@ -211,12 +213,11 @@ export function createChatService(deps: ChatDeps): ChatService {
             },
             signal,
             closeStream,
-            endShare,
           }),
         }
       } catch (error) {
         closeStream?.()
-        endShare?.()
+        if (shareOf !== undefined) shares.giveBack(shareOf)
         throw withForm(error, call.credential)
       } finally {
         starting -= 1
@@ -257,10 +258,9 @@ function modelOf({ adapter, target, app, model, isAgentInModel }: ResolvedCall):
 
 interface Beginning extends Pick<RunOptions, 'open'> {
   readonly callId: string
-  readonly keyId: string
+  readonly admitted: Admitted
   readonly signal: AbortSignal
   readonly closeStream: (() => void) | undefined
-  readonly endShare: (() => void) | undefined
 }
 
 /** The delay is short, because any running call may end at any moment. */

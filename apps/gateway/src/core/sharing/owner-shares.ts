@@ -30,18 +30,17 @@ export class OwnerShares {
     return isReserved && (this.#heldBy.get(owner) ?? 0) >= this.#reserved ? 'share' : undefined
   }
 
-  /** Takes one, whether or not the owner may. Returns the function that gives it back; calling it again does nothing. */
-  take(owner: string): () => void {
+  /** Takes one, whether or not the owner may. */
+  take(owner: string): void {
     this.#taken += 1
     this.#heldBy.set(owner, (this.#heldBy.get(owner) ?? 0) + 1)
-    let isHeld = true
-    return () => {
-      if (isHeld) this.#giveBack(owner)
-      isHeld = false
-    }
   }
 
-  #giveBack(owner: string): void {
+  /**
+   * Gives one back, which must be done once for each that was taken. It is no function that {@link OwnerShares.take} returns,
+   * because every open stream would keep one.
+   */
+  giveBack(owner: string): void {
     this.#taken -= 1
     const left = (this.#heldBy.get(owner) ?? 0) - 1
     if (left > 0) this.#heldBy.set(owner, left)

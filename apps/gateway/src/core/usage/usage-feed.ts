@@ -128,9 +128,9 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
       const id = credentialOf(caller)
       const watch = watches.get(id) ?? newWatch(caller)
       if (watch.subscriptions.size >= perCredentialMax) fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
-      const endShare = shares.take(caller.userId)
+      shares.take(caller.userId)
       const subscription = new LatestValue<UsageUpdate>(() => {
-        endShare()
+        shares.giveBack(caller.userId)
         watch.subscriptions.delete(subscription)
         if (watch.subscriptions.size > 0) return
         watches.delete(id)
