@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createReads } from './reads.ts'
 
 const ALONE = { owner: 'alone' }
@@ -9,7 +9,7 @@ test.each([
 ] as const)(
   'on %s at most %i reads run at a time, and the others wait for their turns',
   async (kind, most) => {
-    const reads = createReads(kind)
+    const reads = createReads(kind, { elapsedMs: () => 0 })
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const begun: number[] = []
     const done = gates.map(({ promise }, index) =>
@@ -30,7 +30,7 @@ test.each([
 )
 
 test('a read is rejected when too many are waiting, and a failed read makes room as well', async () => {
-  const reads = createReads('server', { places: { inAll: 1, perOwner: 1 } })
+  const reads = createReads('server', { places: { inAll: 1, perOwner: 1 }, elapsedMs: () => 0 })
   const gate = Promise.withResolvers<void>()
   const failing = () => gate.promise.then(() => Promise.reject(new Error('no')))
   const first = [failing, failing, failing].map((read) => reads.inTurn(ALONE, read).catch(() => 'failed'))
@@ -44,6 +44,32 @@ test('a read is rejected when too many are waiting, and a failed read makes room
   gate.resolve()
   expect(await Promise.all(first)).toEqual(['failed', 'failed', 'failed'])
   expect(await reads.inTurn(ALONE, async () => 'read')).toBe('read')
+})
+
+test('a turn stays free for as long as it was used, for a bounded time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    let nowMs = 0
+    const reads = createReads('embedded', { elapsedMs: () => nowMs })
+    const taking = (ms: number) => reads.inTurn(ALONE, async () => void (nowMs += ms))
+    for (const [tookMs, pauseMs] of [
+      [10, 10],
+      [5_000, 40],
+    ] as const) {
+      await taking(tookMs)
+      let isRead = false
+      const next = taking(0).then(() => {
+        isRead = true
+      })
+      await vi.advanceTimersByTimeAsync(pauseMs - 1)
+      expect(isRead).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      await next
+      expect(isRead).toBe(true)
+    }
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('slices grow while they are quick and shrink when they are slow, within their bounds', async () => {

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '#core/database/database.ts'
 import { type Asking, OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
 
@@ -35,6 +35,9 @@ export interface Slices {
 
 const READS_AT_ONCE = { embedded: 1, server: 2 } as const
 
+/** A turn stays free for as long as it was used, at most for this time. */
+const PAUSE_MS_MAX = 40
+
 export interface ReadsOptions {
   readonly places?: WaitingPlaces | undefined
   readonly elapsedMs?: () => number
@@ -53,10 +56,14 @@ export function createReads(
     slices: kind === 'embedded' ? createSlices(elapsedMs) : undefined,
     async inTurn(asking, read) {
       const endTurn = await turns.take(asking)
+      const startedMs = elapsedMs()
       try {
         return await read()
       } finally {
-        endTurn()
+        // What was read is now written, which takes the event loop, and chats wait behind it and behind the next read.
+        const pauseMs = Math.min(elapsedMs() - startedMs, PAUSE_MS_MAX)
+        if (pauseMs < 1) endTurn()
+        else setTimeout(endTurn, pauseMs)
       }
     },
     requirePlace: (asking) => turns.requirePlace(asking),
@@ -81,7 +88,7 @@ function createSlices(elapsedMs: () => number): Slices {
       const tookMs = elapsedMs() - startedMs
       if (tookMs > SLICE_MS) rows = Math.max(ROWS_MIN, Math.floor(rows / 2))
       else if (tookMs < SLICE_MS / 2) rows = Math.min(ROWS_MAX, rows * 2)
-      await setTimeout(Math.min(tookMs, SLICE_MS))
+      await pause(Math.min(tookMs, SLICE_MS))
       return result
     },
   }
