@@ -51,7 +51,10 @@ test('a turn stays free for as long as it was used, for a bounded time', async (
   try {
     let nowMs = 0
     const reads = createReads('embedded', { elapsedMs: () => nowMs })
-    const taking = (ms: number) => reads.inTurn(ALONE, async () => void (nowMs += ms))
+    const taking = (ms: number) =>
+      reads.inTurn(ALONE, async () => {
+        nowMs += ms
+      })
     for (const [tookMs, pauseMs] of [
       [10, 10],
       [5_000, 40],
