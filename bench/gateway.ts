@@ -28,13 +28,18 @@ export interface GatewayOptions {
   /** Further sections of the configuration. */
   readonly settings?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
+  /** The name of the user to create; for a database that has been used before, another than before. */
+  readonly username?: string
 }
 
-/** Starts the gateway as a user does, with all features: key, quota, limit, ledger, metrics, one log line per request. */
+/**
+ * Starts the gateway as a user does, with all features: key, quota, limit, ledger, metrics, one log line per request. Without
+ * a URL it uses the embedded database in its `DATA_DIR`.
+ */
 export async function startGateway(
-  databaseUrl: string,
+  databaseUrl: string | undefined,
   platformUrl: string,
-  { settings, env }: GatewayOptions = {},
+  { settings, env, username = 'bench' }: GatewayOptions = {},
 ): Promise<GatewayTarget> {
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
@@ -51,7 +56,7 @@ export async function startGateway(
     env: {
       PATH: process.env.PATH,
       PORT: String(port),
-      DATABASE_URL: databaseUrl,
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ADMIN_PASSWORD: ADMIN.password,
       LOG_LEVEL: 'info',
       ...env,
@@ -64,7 +69,7 @@ export async function startGateway(
   try {
     const origin = `http://127.0.0.1:${port}`
     await untilReady(origin, () => child.exitCode !== null)
-    const { key, token, createKey } = await createUser(origin)
+    const { key, token, createKey } = await createUser(origin, username)
     return {
       ...{ token, createKey },
       pid: pidOf(child),
@@ -99,9 +104,9 @@ async function untilReady(origin: string, hasEnded: () => boolean): Promise<void
 }
 
 /** Creates a user with a quota, and returns a key and a token of that user. */
-async function createUser(origin: string) {
+async function createUser(origin: string, username: string) {
   const admin = await login(origin, ADMIN)
-  const user = { username: 'bench', password: ADMIN.password }
+  const user = { username, password: ADMIN.password }
   const { id } = await post<{ id: string }>(
     `${origin}/api/v1/users`,
     { ...user, max_api_calls: PLENTY, quota_period: 'month' },

@@ -27,6 +27,19 @@ export async function run(target: Target, call: Call, { calls, concurrency }: Lo
   }
 }
 
+/** The same for a time, one call after the other. */
+export async function runFor(target: Target, call: Call, ms: number): Promise<number[]> {
+  const pool = poolOf(target, 1)
+  const timesMs: number[] = []
+  const untilMs = performance.now() + ms
+  try {
+    while (performance.now() < untilMs) timesMs.push(await timeOf(pool, target, call))
+    return timesMs
+  } finally {
+    await pool.destroy()
+  }
+}
+
 async function inParallel(times: number, concurrency: number, work: () => Promise<void>): Promise<void> {
   let left = times
   const worker = async () => {

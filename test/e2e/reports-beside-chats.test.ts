@@ -51,7 +51,9 @@ test(`${REPORTS} concurrent reports of one user do not delay the calls of anothe
   // Calls that had waited behind the reports would find all of them answered.
   const answered = statuses.filter((status) => status === 200)
   expect(answered.length).toBeLessThan(REPORTS_A_MINUTE / 2)
-  expect(statuses.filter((status) => status === 429)).toHaveLength(REPORTS - REPORTS_A_MINUTE)
+  // One user has ten places, so most are refused before they count towards the limit of a minute.
+  const refused = statuses.filter((status) => status === 429)
+  expect(refused.length).toBeGreaterThanOrEqual(REPORTS - REPORTS_A_MINUTE)
   // The remaining reports need no answer.
   await gateway.kill()
   await reports

@@ -112,6 +112,10 @@ export const TABLE: {
     count: open('Counts what an address sent, whoever sent it.'),
     closedSeconds: open('Says only whether an address has sent too much.'),
   },
+  reads: {
+    begin: open('Counts a read of whoever asks, and reads nothing itself.'),
+    beginLarge: open('Reads nothing itself.'),
+  },
   users: {
     create: forCaller(ADMINS, (caller, { services }) =>
       services.users.create(caller, {

@@ -4,6 +4,7 @@ import { type Annotations, oneOf, section, text } from '#core/agents/entry-schem
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import { expectation } from '#core/expectation.ts'
 import { DOCUMENT_BOUNDS, type DocumentBounds } from '#core/limits/document-bounds.ts'
+import { WAITING_PLACES } from '#core/sharing/owner-turns.ts'
 import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
 import {
   normalizeUsername,
@@ -86,6 +87,7 @@ const SETTINGS = {
     agents: limit(30),
     reports: limit(60),
     calls: limit(300),
+    reads: limit(600),
     login: limit(10),
     loginAddress: limit(100),
     refusedKeys: limit(60),
@@ -101,6 +103,8 @@ const SETTINGS = {
     retentionDays: days(7),
     bytesPerOwnerMax: count(10 * GIB),
     inFlightMax: count(64),
+    inFlightPerOwnerMax: count(4),
+    waitMs: timerMs(30_000),
     stalledMs: timerMs(60_000),
     timeoutMs: count(3_600_000, { maximum: UPLOAD_MS_MAX }),
   }),
@@ -156,6 +160,7 @@ const SETTINGS = {
     }),
   }),
   connectionsMax: count(20_000),
+  waitingPlaces: section({ inAll: count(WAITING_PLACES.inAll), perOwner: count(WAITING_PLACES.perOwner) }),
   drainMs: timerMs(30_000),
   instance: section({ leaseMs: timerMs(15_000), retentionDays: days(30) }),
 }

@@ -8,21 +8,14 @@ export class LatestValue<Value> implements AsyncIterableIterator<Value, undefine
   #pending: { readonly value: Value } | undefined
   #failure: { readonly error: unknown } | undefined
   #isClosed = false
-  #wasSet = false
 
   /** @param onClose - runs once, when the reader leaves or {@link LatestValue.fail} is called */
   constructor(onClose: () => void = () => undefined) {
     this.#onClose = onClose
   }
 
-  /** Whether any value was set. */
-  get wasSet(): boolean {
-    return this.#wasSet
-  }
-
   set(value: Value): void {
     if (this.#isClosed) return
-    this.#wasSet = true
     const reader = this.#waiting.shift()
     if (reader === undefined) this.#pending = { value }
     else reader.resolve({ value, done: false })

@@ -62,7 +62,7 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
   const context: GraphqlContext = {
     ...parts,
     ...{ http, reply, signal, canStream, streamed, admitted, credential, loggedIn: new Set<string>() },
-    loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply })),
+    loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply }), signal),
   }
   return context
 }

@@ -5,6 +5,7 @@ import { handled } from '#core/handled.ts'
 import { EventStream, type StreamTimes } from '#http/event-stream.ts'
 import type { OperationPlace } from './context.ts'
 import type { Results } from './results.ts'
+import { SharedResult } from './shared-updates-plugin.ts'
 
 /**
  * Takes the results of subscriptions, and of operations whose client accepts nothing but an event stream, out of Yoga's hands,
@@ -123,6 +124,7 @@ export async function forEachResult(
 
 /** A result as JSON, without the instructions to Yoga that errors carry. */
 export function resultText(result: ExecutionResult): string {
+  if (result instanceof SharedResult) return result.text
   if (result.errors === undefined) return JSON.stringify(result)
   return JSON.stringify({ ...result, errors: result.errors.map(publicError) })
 }

@@ -43,7 +43,12 @@ export interface Loaders {
 }
 
 /** @param callerOf - is called when something is loaded, since not every request has a caller */
-export function createLoaders(services: Services, callerOf: () => Principal, onLimit: OnLimit): Loaders {
+export function createLoaders(
+  services: Services,
+  callerOf: () => Principal,
+  onLimit: OnLimit,
+  signal: AbortSignal,
+): Loaders {
   const { keys, users, usage, uploads, agents } = services
   const byId = <Row extends { id: string }>(read: (ids: readonly string[]) => Promise<readonly Row[]>) =>
     async function readById(ids: readonly string[]) {
@@ -53,7 +58,7 @@ export function createLoaders(services: Services, callerOf: () => Principal, onL
     (parent: CallParent) =>
     ({ query }: Page) =>
     (ids: readonly string[]) =>
-      usage.callsOf(callerOf(), { parent, ids }, query, onLimit)
+      usage.callsOf(callerOf(), { parent, ids }, query, onLimit, signal)
   return {
     key: batchedBy((query) => byId((ids) => keys.findMany(callerOf(), ids, query))),
     user: batchedBy((query) => byId((ids) => users.findMany(callerOf(), ids, query))),
@@ -73,7 +78,7 @@ export function createLoaders(services: Services, callerOf: () => Principal, onL
           uploads.listOfKeys(callerOf(), ids, query),
     ),
     uploadCountOf: batched((ids) => uploads.countOfKeys(callerOf(), ids)),
-    report: batchedBy((input) => (ids) => usage.reportsOfKeys(callerOf(), ids, input, onLimit)),
+    report: batchedBy((input) => (ids) => usage.reportsOfKeys(callerOf(), ids, input, onLimit, signal)),
   }
 }
 

@@ -36,6 +36,7 @@ async function read(report: Report, context: GraphqlContext): Promise<Previous> 
     callerOf(context),
     queryBefore(report),
     showLimit(context),
+    context.signal,
   )
   const totals = new Map(before.series.map((series) => [JSON.stringify(series.group), series.totals]))
   return { report: before, totals }

@@ -23,8 +23,10 @@ import { graphiqlRoutes } from './graphiql/routes.ts'
 import { useOperationLimits } from './limits-plugin.ts'
 import { type GraphqlObserver, useObserver } from './observe-plugin.ts'
 import { useProblems } from './problems-plugin.ts'
+import { useReadTurns } from './read-turns-plugin.ts'
 import type { Results } from './results.ts'
 import { schema } from './schema.ts'
+import { useSharedUpdates } from './shared-updates-plugin.ts'
 import { streamRoutes } from './stream-routes.ts'
 import { useValidation } from './validation-plugin.ts'
 
@@ -75,11 +77,13 @@ export function graphqlRoutes(
     parserAndValidationCache: { documentCache: NO_CACHE, errorCache: NO_CACHE },
     extraParamNames: ['documentId'],
     plugins: [
-      useAdmission({ find: documents.find, admission, observer }),
+      useAdmission({ services, find: documents.find, admission, observer }),
       useEventStreams(),
       useValidation(introspection),
       useOperationLimits(admission),
       useAuthentication(),
+      useReadTurns(),
+      useSharedUpdates(),
       useProblems(app.log),
       useRefusalCount(),
       useObserver(observer, app.log),

@@ -208,7 +208,8 @@ test('the limit is in the headers, as on REST', async () => {
   expect(await headersOf('{ calls { totalCount } }')).toMatchObject({
     'ratelimit-policy': '"calls";q=300;w=60',
   })
-  expect(await headersOf('{ me { id } }')).not.toHaveProperty('ratelimit')
+  expect(await headersOf('{ me { id } }')).toMatchObject({ 'ratelimit-policy': '"reads";q=600;w=60' })
+  expect(await headersOf('{ __typename }')).not.toHaveProperty('ratelimit')
 })
 
 test('reports count towards the limit of REST, each by itself', async () => {

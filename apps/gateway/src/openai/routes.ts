@@ -18,8 +18,9 @@ import { sendEventStream } from '#http/event-stream.ts'
 import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
 import { guardLargeBodies } from '#http/large-bodies.ts'
 import { noStore } from '#http/no-store.ts'
-import { CALL_HEADERS } from '#http/response-headers.ts'
+import { CALL_HEADERS, LIMIT_HEADERS } from '#http/response-headers.ts'
 import { listQuery, problemsAs, ref } from '#http/schemas.ts'
+import { smallRead } from '#http/small-read.ts'
 import { createCompletionEncoder } from './chunks.ts'
 import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader } from './headers.ts'
 import { completionOf } from './reply.ts'
@@ -56,6 +57,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
     app.addSchema(schema)
   }
   const config = { errors: 'openai' } as const
+  const reads = smallRead(services)
   const fieldPlaces = (request: FastifyRequest) => placesOf(request, options)
   const bytesMax = Math.max(BODY_BYTES_MAX, options.bodyBytesMax)
   const bodyBounds = { bytesMax, smallBytesMax: options.bodyBytesMax }
@@ -96,7 +98,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
 
   app.get(
     '/api/v1/models',
-    { config, schema: modelsSchema, onRequest: [noStore, keyOnly(services)] },
+    { config, schema: modelsSchema, onRequest: [noStore, keyOnly(services)], ...reads },
     async (request) => ({
       object: 'list' as const,
       data: services.agents.models(callerOf(request)).map(modelRecord),
@@ -106,7 +108,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   // A wildcard, because the id of an app's model contains a slash, which some clients do not escape.
   app.get<{ Params: { '*': string } }>(
     '/api/v1/models/*',
-    { config, schema: modelSchema, onRequest: [noStore, keyOnly(services)] },
+    { config, schema: modelSchema, onRequest: [noStore, keyOnly(services)], ...reads },
     async (request) => modelOf(services, request, request.params['*']),
   )
 }
@@ -203,6 +205,7 @@ const completionSchema = {
 const modelsSchema = {
   tags: ['openai'],
   operationId: 'listModels',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'List the models',
   description: 'Returns each agent and each of its apps that the key may use, as models.',
   security: [{ apiKey: [] }],
@@ -216,6 +219,7 @@ const modelsSchema = {
 const modelSchema = {
   tags: ['openai'],
   operationId: 'readModel',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Read a model',
   description: 'Returns one of the models that the key may use.',
   security: [{ apiKey: [] }],

@@ -235,9 +235,15 @@ async function listenForRequests(
   return app
 }
 
+/**
+ * How many connections may wait to be accepted. A gateway that restarts gets those of all its clients at once, and beyond
+ * Node's 511 the kernel resets them. The kernel lowers it to `net.core.somaxconn`, which is 4096 since Linux 5.4.
+ */
+const BACKLOG = 4_096
+
 async function listen(app: FastifyInstance, host: string, port: number, name: string): Promise<void> {
   try {
-    await app.listen({ host, port })
+    await app.listen({ host, port, backlog: BACKLOG })
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? `port ${port} is in use; set ${name} to a free one` : message

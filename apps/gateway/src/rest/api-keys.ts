@@ -23,6 +23,7 @@ import {
   TOKEN_PROBLEMS,
   tokenOnly,
 } from '#http/credentials.ts'
+import { LIMIT_HEADERS } from '#http/response-headers.ts'
 import {
   envelope,
   listQuery,
@@ -37,17 +38,19 @@ import {
   Timestamp,
   uuid,
 } from '#http/schemas.ts'
+import { smallRead } from '#http/small-read.ts'
 import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
 import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from './user-record.ts'
 
 export function apiKeyRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'keys' | 'authentication'>,
+  services: Pick<Services, 'keys' | 'authentication' | 'reads'>,
   { now }: Pick<Runtime, 'now'>,
 ): void {
   const { keys } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = managerOnly(services)
+  const reads = smallRead(services)
   const answer = (key: ApiKey) => success(keyRecord(key, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
@@ -66,13 +69,13 @@ export function apiKeyRoutes(
     return success(createdKeyRecord(created, now()))
   })
 
-  routes.get('/api/v1/api-keys', { schema: listSchema, onRequest }, async (request) => {
+  routes.get('/api/v1/api-keys', { schema: listSchema, onRequest, ...reads }, async (request) => {
     const { active, ...position } = request.query
     const page = await readPage(position, (query) => keys.list(callerOf(request), query, { active }))
     return success(pageRecord(page, (key) => keyRecord(key, now())))
   })
 
-  routes.get('/api/v1/api-keys/:id', { schema: getSchema, onRequest }, async (request) =>
+  routes.get('/api/v1/api-keys/:id', { schema: getSchema, onRequest, ...reads }, async (request) =>
     answer(await keys.find(callerOf(request), request.params.id)),
   )
 
@@ -95,7 +98,7 @@ export function apiKeyRoutes(
     return answer(await keys.resetUsage(callerOf(request), params.id, body.period))
   })
 
-  const reading = { schema: currentSchema, onRequest: keyOnly(services) }
+  const reading = { schema: currentSchema, onRequest: keyOnly(services), ...reads }
   routes.get('/api/v1/key', reading, async (request) => {
     const { key, owner, rateLimits } = await keys.current(callerOf(request))
     const at = now()
@@ -288,6 +291,7 @@ const createSchema = {
 const listSchema = {
   ...common,
   operationId: 'listApiKeys',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'List the API keys',
   description:
     'Returns the keys that the caller created or owns, newest first. Administrators get the keys of all users.',
@@ -309,6 +313,7 @@ const listSchema = {
 const getSchema = {
   ...common,
   operationId: 'getApiKey',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Read an API key',
   description:
     'Returns the record of a key that the caller created or owns. Administrators may read any key.',
@@ -362,6 +367,7 @@ const deleteSchema = {
 const currentSchema = {
   ...common,
   operationId: 'getCurrentApiKey',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Read the API key of the request',
   description:
     'Returns the record of the API key that the request is sent with, its rate limits and what is left of its quota. Any valid key may call this operation.',

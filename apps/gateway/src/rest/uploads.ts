@@ -13,9 +13,10 @@ import { limitHeaders } from '#http/limit-headers.ts'
 import { partsOf } from '#http/multipart-body.ts'
 import { LIMIT_HEADERS } from '#http/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
+import { smallRead } from '#http/small-read.ts'
 import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts'
 
-type UploadServices = Pick<Services, 'uploads' | 'authentication'>
+type UploadServices = Pick<Services, 'uploads' | 'authentication' | 'reads'>
 
 /** Receives files. Its context must have the body parser of `http/multipart-body.ts`. */
 export function uploadRoute(app: FastifyInstance, services: UploadServices): void {
@@ -56,17 +57,18 @@ export function uploadsRoutes(app: FastifyInstance, services: UploadServices): v
   const { uploads } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = anyCredential(services)
+  const reads = smallRead(services)
   const record = async (upload: Upload) => uploadRecord(upload, await uploads.urlOf(upload))
   app.addSchema(UploadSchema)
 
-  routes.get('/api/v1/uploads', { schema: listSchema, onRequest }, async (request) => {
+  routes.get('/api/v1/uploads', { schema: listSchema, onRequest, ...reads }, async (request) => {
     const { items, nextCursor } = await readPage(request.query, (query) =>
       uploads.list(callerOf(request), query),
     )
     return success({ items: await Promise.all(items.map(record)), next_cursor: nextCursor })
   })
 
-  routes.get('/api/v1/uploads/:id', { schema: getSchema, onRequest }, async (request) =>
+  routes.get('/api/v1/uploads/:id', { schema: getSchema, onRequest, ...reads }, async (request) =>
     success(await record(await uploads.find(callerOf(request), request.params.id))),
   )
 
@@ -130,6 +132,7 @@ const reading = { tags: ['uploads'], security: [{ accessToken: [] }, { apiKey: [
 const listSchema = {
   ...reading,
   operationId: 'listUploads',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'List your uploads',
   description:
     "Returns the caller's uploads, newest first. An API key without the permission `admin` gets those that were made with it.",
@@ -143,6 +146,7 @@ const listSchema = {
 const getSchema = {
   ...reading,
   operationId: 'getUpload',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Read an upload',
   description: 'Returns the record of an upload with a fresh URL.',
   params,

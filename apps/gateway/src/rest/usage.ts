@@ -8,6 +8,7 @@ import type { Services } from '#core/services/services.ts'
 import { OUTCOMES } from '#core/usage/ledger.ts'
 import { GRANULARITIES } from '#core/usage/report-range.ts'
 import { GROUPS } from '#core/usage/report-rows.ts'
+import { abortedWith } from '#http/aborted-with.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/credentials.ts'
 import { sendCsv } from '#http/csv.ts'
 import { limitHeaders } from '#http/limit-headers.ts'
@@ -42,6 +43,7 @@ export function usageRoutes(
       callerOf(request),
       { ...input, groupBy: group_by ? group_by.split(',') : [], keyId: key_id, userId: user_id },
       (verdict) => limitHeaders(reply, verdict),
+      abortedWith(reply),
     )
     if (format === 'csv') return sendCsv(reply, 'usage', reportHeader(report), reportRows(report))
     reply.type('application/json; charset=utf-8')
@@ -53,10 +55,14 @@ export function usageRoutes(
     const caller = callerOf(request)
     const filter = { ...input, keyId: key_id, userId: user_id, requestId: request_id }
     const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
+    const signal = abortedWith(reply)
     if (format === 'csv') {
-      return sendCsv(reply, 'calls', CALL_FIELDS, callRows(await usage.exportCalls(caller, filter, onLimit)))
+      const calls = await usage.exportCalls(caller, filter, onLimit, signal)
+      return sendCsv(reply, 'calls', CALL_FIELDS, callRows(calls))
     }
-    const page = await readPage({ limit, cursor }, (query) => usage.calls(caller, filter, query, onLimit))
+    const page = await readPage({ limit, cursor }, (query) =>
+      usage.calls(caller, filter, query, onLimit, signal),
+    )
     return success(pageRecord(page, callRecord))
   })
 }

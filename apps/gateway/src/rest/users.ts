@@ -12,7 +12,9 @@ import {
 import type { User } from '#generated/prisma/client.ts'
 import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/credentials.ts'
+import { LIMIT_HEADERS } from '#http/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
+import { smallRead } from '#http/small-read.ts'
 import {
   FullUserSchema,
   fullUserRecord,
@@ -24,12 +26,13 @@ import {
 
 export function userRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'users' | 'authentication'>,
+  services: Pick<Services, 'users' | 'authentication' | 'reads'>,
   { now }: Pick<Runtime, 'now'>,
 ): void {
   const { users } = services
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const onRequest = managerOnly(services)
+  const reads = smallRead(services)
   const answer = (user: User) => success(fullUserRecord(user, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
@@ -39,12 +42,12 @@ export function userRoutes(
     return answer(await users.create(callerOf(request), input))
   })
 
-  routes.get('/api/v1/users', { schema: listSchema, onRequest }, async (request) => {
+  routes.get('/api/v1/users', { schema: listSchema, onRequest, ...reads }, async (request) => {
     const page = await readPage(request.query, (query) => users.list(callerOf(request), query))
     return success(pageRecord(page, (user) => fullUserRecord(user, now())))
   })
 
-  routes.get('/api/v1/users/me', { schema: meSchema, onRequest }, async (request) =>
+  routes.get('/api/v1/users/me', { schema: meSchema, onRequest, ...reads }, async (request) =>
     answer(await users.me(callerOf(request))),
   )
 
@@ -53,7 +56,7 @@ export function userRoutes(
     return answer(await users.changeOwnPassword(callerOf(request), { currentPassword, newPassword }))
   })
 
-  routes.get('/api/v1/users/:id', { schema: getSchema, onRequest }, async (request) =>
+  routes.get('/api/v1/users/:id', { schema: getSchema, onRequest, ...reads }, async (request) =>
     answer(await users.find(callerOf(request), request.params.id)),
   )
 
@@ -162,6 +165,7 @@ const createSchema = {
 const listSchema = {
   ...common,
   operationId: 'listUsers',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'List the users',
   description: 'Returns all users, newest first. Only administrators may call this operation.',
   querystring: listQuery(PageQuery),
@@ -174,6 +178,7 @@ const listSchema = {
 const meSchema = {
   ...common,
   operationId: 'getMe',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Read your own user',
   description: 'Returns the user that the credential belongs to; for an API key, that is its owner.',
   response: { 200: user, ...problems(...MANAGER_PROBLEMS) },
@@ -192,6 +197,7 @@ const ownPasswordSchema = {
 const getSchema = {
   ...common,
   operationId: 'getUser',
+  'x-response-headers': LIMIT_HEADERS,
   summary: 'Read a user',
   description: 'Returns one user. Only administrators may call this operation.',
   params,

@@ -5,6 +5,7 @@ import { createKeys, type Keys } from '#core/keys/keys.ts'
 import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { type Runtime, systemRuntime } from '#core/runtime.ts'
+import { createSmallReads, type SmallReads } from '#core/sharing/small-reads.ts'
 import { createPasswords, type Passwords } from '#core/users/passwords.ts'
 import { createUsers, type FirstStart, type Users } from '#core/users/users.ts'
 import { type Authentication, createAuthentication } from './authenticate.ts'
@@ -22,6 +23,7 @@ export interface UserServices {
   readonly authentication: Authentication
   readonly users: Users & FirstStart
   readonly keys: Keys
+  readonly reads: SmallReads
   readonly clock: { passSeconds(seconds: number): void }
   /** Creates a user with the password {@link PASSWORD}, and returns it as a caller with an access token. */
   join(role: Role, username?: string): Promise<Principal>
@@ -60,6 +62,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     agents: perMinute(30),
     reports: perMinute(30),
     calls: perMinute(30),
+    reads: perMinute(600),
     login: perMinute(10),
     loginAddress: perMinute(100),
     refusedKeys: perMinute(60),
@@ -84,6 +87,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
 
   return {
     ...{ database, runtime, limits, passwords, tokens, login, authentication, users, keys },
+    reads: createSmallReads({ limits, runtime }),
     clock: {
       passSeconds(seconds) {
         offsetMs += seconds * 1000

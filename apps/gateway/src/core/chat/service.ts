@@ -6,13 +6,14 @@ import { type ErrorReason, fail, Problem } from '#core/errors.ts'
 import { handled } from '#core/handled.ts'
 import { InFlight } from '#core/in-flight.ts'
 import { hashKey } from '#core/keys/key-format.ts'
-import type { KeyInUse, KeyWatch } from '#core/keys/key-watch.ts'
+import type { KeyWatch } from '#core/keys/key-watch.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 import { requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { OwnerShares } from '#core/sharing/owner-shares.ts'
 import { sleep } from '#core/sleep.ts'
 import type { AdmissionRequest, AdmissionService } from '#core/usage/admission.ts'
-import type { Ledger, Settlement } from '#core/usage/ledger.ts'
+import type { Admitted, Ledger, Settlement } from '#core/usage/ledger.ts'
 import { type ChatCall, type Continued, type ResolvedCall, resolveCall } from './chat-call.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import { openTurn, type TurnDeps } from './conversation-turn.ts'
@@ -71,7 +72,7 @@ export interface ChatDeps extends TurnDeps, ContinuationDeps {
 
 /** Limits of one process. */
 export interface ChatBounds {
-  /** The most calls in progress at once. */
+  /** The most calls in progress at once, of which one owner may have all but the last tenth. */
   readonly inFlightMax: number
   /** The most text of one reply, in bytes. */
   readonly streamBytesMax: number
@@ -83,6 +84,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   const { agents, admission, ledger, runtime, observer, bounds, files } = deps
   const running = new InFlight<Run>()
   const openStreams = new OpenStreams(bounds.streamsPerKey)
+  const shares = new OwnerShares(bounds.inFlightMax)
   const stopping = new Set<Promise<void>>()
   const inStopTurn = pLimit(STOPS_AT_ONCE)
   let starting = 0
@@ -93,7 +95,14 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (running.size + starting === 0) whenIdle?.()
   }
 
-  function begin(call: ResolvedCall, { callId, key, open, signal, closeStream }: Beginning): Run {
+  function takeShare(ownerId: string): void {
+    const refusal = shares.refusalOf(ownerId)
+    if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
+    if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
+    shares.take(ownerId)
+  }
+
+  function begin(call: ResolvedCall, { callId, admitted, open, signal, closeStream }: Beginning): Run {
     const { target, adapter, requestId } = call
     observer.started()
     const run: Run = new Run({
@@ -107,6 +116,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       onEnd(end) {
         removeRun()
         closeStream?.()
+        shares.giveBack(admitted.ownerId)
         endWatch()
         ledger.settle(settlementOf(callId, end))
         observer.ended({ target, requestId }, callId, end)
@@ -114,7 +124,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       },
     })
     const removeRun = running.add(run)
-    const endWatch = deps.keyWatch.watch(key, (reason) => cancel(run, 'rejected', reason))
+    const endWatch = deps.keyWatch.watch(admitted, (reason) => cancel(run, 'rejected', reason))
     if (signal.aborted) leave(run)
     else signal.addEventListener('abort', () => leave(run), { once: true })
     return run
@@ -164,9 +174,11 @@ export function createChatService(deps: ChatDeps): ChatService {
         throw await refusalOf(raw, error)
       }
       if (isDraining) throw new Problem('draining')
-      if (running.size + starting >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
+      // Calls whose owner is not known yet do not count, or one owner's burst would refuse the calls of others.
+      if (shares.taken >= bounds.inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
       starting += 1
       let closeStream: (() => void) | undefined
+      let shareOf: string | undefined
       try {
         const keyHash = hashKey(call.credential)
         if (call.stream) closeStream = openStreams.open(keyHash)
@@ -176,6 +188,10 @@ export function createChatService(deps: ChatDeps): ChatService {
         const admitted = await admission.admit(
           admissionOf(call, { callId, keyHash, conversationId }),
           onLimit,
+          (ownerId) => {
+            takeShare(ownerId)
+            shareOf = ownerId
+          },
         )
         return {
           callId,
@@ -187,7 +203,7 @@ export function createChatService(deps: ChatDeps): ChatService {
           created: Math.floor(runtime.now().getTime() / 1000),
           events: begin(call, {
             callId,
-            key: admitted,
+            admitted,
             open(ending) {
               const enter = () => openTurn(deps, { call, callId, admitted, conversationId, ...ending })
               const { continued = [] } = call
@@ -200,6 +216,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         }
       } catch (error) {
         closeStream?.()
+        if (shareOf !== undefined) shares.giveBack(shareOf)
         throw withForm(error, call.credential)
       } finally {
         starting -= 1
@@ -242,7 +259,7 @@ function modelOf({ adapter, target, app, model, isAgentInModel }: ResolvedCall):
 
 interface Beginning extends Pick<RunOptions, 'open'> {
   readonly callId: string
-  readonly key: KeyInUse
+  readonly admitted: Admitted
   readonly signal: AbortSignal
   readonly closeStream: (() => void) | undefined
 }
@@ -255,6 +272,11 @@ const STOPS_AT_ONCE = 100
 
 /** The delay is short, because any running call may end at any moment. */
 const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }
+
+const TOO_MANY_OF_OWNER = {
+  detail: 'The owner of the API key has as many calls in progress as one user may have in this gateway.',
+  retryAfterSeconds: 1,
+}
 
 function admissionOf(
   call: ResolvedCall,

@@ -5,6 +5,8 @@ import { withDeadline } from '#core/deadline.ts'
 import type { Runtime } from '#core/runtime.ts'
 
 export interface KeyLimits {
+  /** The user whom the key belongs to, which never changes. */
+  readonly ownerId: string
   readonly chatPerMinute: number | undefined
   readonly uploadPerMinute: number | undefined
 }
@@ -29,15 +31,15 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
 
   const lookUp = createBatcher<string, KeyLimits | undefined>(
     async (hashes) => {
-      const rows = await sql.query<{ hash: string; chat: number | null; upload: number | null }>(
-        `SELECT encode(hash, 'hex') AS hash, chat_per_minute AS chat, upload_per_minute AS upload
+      const rows = await sql.query<LimitsRow>(
+        `SELECT encode(hash, 'hex') AS hash, owner_id, chat_per_minute AS chat, upload_per_minute AS upload
          FROM api_keys WHERE hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`,
         [JSON.stringify(hashes)],
       )
       const found = new Map(rows.map((row) => [row.hash, row]))
       return hashes.map((hash) => {
         const row = found.get(hash)
-        return row && { chatPerMinute: row.chat ?? undefined, uploadPerMinute: row.upload ?? undefined }
+        return row && limitsOf(row)
       })
     },
     { sizeMax: 256, isShared: () => true },
@@ -55,4 +57,15 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
     const cached = cache.get(hash)
     return cached !== undefined && cached.expiresAtMs > nowMs ? cached.limits : read(hash, nowMs)
   }
+}
+
+interface LimitsRow {
+  readonly hash: string
+  readonly owner_id: string
+  readonly chat: number | null
+  readonly upload: number | null
+}
+
+function limitsOf({ owner_id, chat, upload }: LimitsRow): KeyLimits {
+  return { ownerId: owner_id, chatPerMinute: chat ?? undefined, uploadPerMinute: upload ?? undefined }
 }

@@ -5,7 +5,7 @@ import { refuseKey } from './refused-keys.ts'
 
 const rule = { points: 2, windowSeconds: 60 }
 const logins = { login: rule, loginAddress: rule, refusedKeys: rule, refusedDocuments: rule }
-const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, ...logins }
+const rules = { chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, reads: rule, ...logins }
 
 test('an address with too many rejected keys is limited, and other addresses are not', async () => {
   const limits = createLimits(rules)

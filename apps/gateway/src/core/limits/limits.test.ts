@@ -78,6 +78,7 @@ test.each([
       agents: rule,
       reports: rule,
       calls: rule,
+      reads: rule,
       login: rule,
       loginAddress: rule,
       refusedKeys: rule,
@@ -97,7 +98,7 @@ test('a limit is shown in points a minute and never as zero', () => {
 })
 
 test('processes that share a limit without Redis each have an equal part of it, and at least one point', async () => {
-  const reading = { agents: rule, reports: rule, calls: rule, refusedDocuments: rule }
+  const reading = { agents: rule, reports: rule, calls: rule, reads: rule, refusedDocuments: rule }
   const rules = { chat: rule, upload: rule, ...reading, login: rule, loginAddress: rule }
   const refusedKeys = { points: 1, windowSeconds: 60 }
   const observer = { storeAnswers: () => undefined }

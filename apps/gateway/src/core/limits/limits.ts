@@ -16,6 +16,8 @@ export interface LimitRules {
   readonly reports: LimitRule
   /** Pages and exports of the ledger. */
   readonly calls: LimitRule
+  /** Reads that no other limit counts. */
+  readonly reads: LimitRule
   /** Failed logins for a username from one address. */
   readonly login: LimitRule
   /** Failed logins from one address. */
@@ -74,6 +76,7 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
     agents: limiter('agents', rules.agents),
     reports: limiter('reports', rules.reports),
     calls: limiter('calls', rules.calls),
+    reads: limiter('reads', rules.reads),
     login: limiter('login', rules.login),
     loginAddress: limiter('login-address', rules.loginAddress),
     refusedKeys: limiter('refused-keys', rules.refusedKeys),

@@ -12,6 +12,8 @@ import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import { createRefusedDocuments } from '#core/limits/refused-documents.ts'
+import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { createSmallReads } from '#core/sharing/small-reads.ts'
 import { createTypeCheck } from '#core/uploads/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
 import type { UploadObserver } from '#core/uploads/receive-upload.ts'
@@ -52,6 +54,8 @@ export interface ServicesConfig {
   readonly uploads: UploadSettings
   readonly users: UsersDeps['config']
   readonly usage: UsageDeps['config']
+  /** For reads and uploads that wait for their turns. */
+  readonly waitingPlaces: WaitingPlaces
   /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
   readonly apiKeys: Omit<KeyRules, 'agentIds' | 'limits'>
@@ -66,6 +70,8 @@ export interface UploadSettings {
   readonly retentionDays: number
   readonly bytesPerOwnerMax: number
   readonly inFlightMax: number
+  readonly inFlightPerOwnerMax: number
+  readonly waitMs: number
   readonly stalledMs: number
   readonly timeoutMs: number
 }
@@ -95,7 +101,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
   const { uploads, inProgress } = createUploads({
     ...{ prisma, sql, storage, agents, runtime, admission, keyWatch, ledger, checkType },
     installation,
-    inFlightMax: config.uploads.inFlightMax,
+    turns: { ...config.uploads, places: config.waitingPlaces },
     bounds: config.uploads,
     times: config.uploads,
     observer: deps.uploadObserver,
@@ -107,7 +113,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
     ...{ database, runtime, limits, agentIds },
     onFeedAnswer: deps.onUsageFeedAnswer,
-    config: config.usage,
+    config: { ...config.usage, places: config.waitingPlaces },
   })
   const rules = { agentIds, limits: config.limits, ...config.apiKeys }
   return {
@@ -126,6 +132,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
       uploads,
       usage,
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
+      reads: createSmallReads({ limits, runtime }),
     },
     operations: {
       firstStart: { usersExist, createFirstAdmin },

@@ -4,6 +4,7 @@ import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/chat/service.ts'
 import type { Keys } from '#core/keys/keys.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
+import type { SmallReads } from '#core/sharing/small-reads.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Uploads, UploadsInProgress } from '#core/uploads/uploads.ts'
@@ -28,6 +29,7 @@ export interface Services {
   readonly uploads: Uploads
   readonly usage: UsageService
   readonly refusedDocuments: RefusedDocuments
+  readonly reads: SmallReads
 }
 
 /** What the process does without a caller. These methods check no principal, so faces must not have access to them. */

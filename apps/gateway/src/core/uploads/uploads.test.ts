@@ -23,7 +23,7 @@ import {
   type Uploader,
   type UploadFixture,
 } from './uploads.test-support.ts'
-import { addressOf, createUploads, type Uploads, type UploadsDeps } from './uploads.ts'
+import { addressOf, createUploads, type Uploads, type UploadsDeps, type UploadTurns } from './uploads.ts'
 
 const BOUNDS = { retentionDays: 7, bytesPerOwnerMax: 1_000, maxBytes: 1_000 }
 const WEEK_SECONDS = 7 * 86_400
@@ -48,12 +48,13 @@ beforeEach(async () => {
   uploader = await fixture.newUploader()
 })
 
-function uploadsOf(more: Partial<UploadsDeps> = {}): Uploads {
+function uploadsOf(more: Partial<UploadsDeps> = {}, turns: Partial<UploadTurns> = {}): Uploads {
   const { database, runtime, storage, limits } = fixture
   const { sql, prisma } = database
   const keyLimits = createKeyLimitsReader({ sql, runtime })
   return createUploads({
-    ...{ sql, prisma, runtime, storage, ledger, bounds: BOUNDS, inFlightMax: 1, agents: new Map() },
+    ...{ sql, prisma, runtime, storage, ledger, bounds: BOUNDS, agents: new Map() },
+    turns: { inFlightMax: 2, inFlightPerOwnerMax: 1, waitMs: 30_000, ...turns },
     admission: createAdmission({ limits, keyLimits, ledger }),
     keyWatch: { watch: () => () => undefined },
     checkType: createTypeCheck(['text/plain']),

@@ -9,6 +9,7 @@ import { handled } from '#core/handled.ts'
 import { InFlight } from '#core/in-flight.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isManager, type Principal } from '#core/principal.ts'
+import { OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
 import { sleep } from '#core/sleep.ts'
 import { Prisma, type PrismaClient, type Upload } from '#generated/prisma/client.ts'
 import { isFileName } from './file-address.ts'
@@ -21,8 +22,15 @@ import { finishDeletions } from './upload-rows.ts'
 export interface UploadsDeps extends ReceiveDeps {
   readonly prisma: PrismaClient
   readonly agents: ReadonlyMap<string, Agent>
-  /** The most uploads of one process at once. */
+  readonly turns: UploadTurns
+}
+
+/** How many uploads a process receives at once. Others wait unread, and owners take turns. */
+export interface UploadTurns {
   readonly inFlightMax: number
+  readonly inFlightPerOwnerMax: number
+  readonly waitMs: number
+  readonly places?: WaitingPlaces | undefined
 }
 
 /** The columns and relations to read; whole rows by default. */
@@ -45,14 +53,17 @@ export interface Uploads {
   /**
    * Checks what can be checked before the body arrives: the key's permission and the agent.
    *
-   * @throws Problem `api_key_required`, `permission_denied`, `unknown_agent`, `agent_denied`, `draining`, `unavailable`
+   * @throws Problem `api_key_required`, `permission_denied`, `unknown_agent`, `agent_denied`, `draining`, `rate_limited`,
+   * `unavailable`
    */
   requireUploader(caller: Principal, agent: string | undefined): void
   /**
-   * Receives a file and stores it. The upload is counted at the first byte of the file.
+   * Receives a file and stores it. The body is not read before it is the turn of the owner. The upload is counted at the
+   * first byte of the file.
    *
    * @param signal - aborts when the client is gone
-   * @throws Problem what {@link Uploads.requireUploader} and admission throw, `invalid_request`, `body_too_large`,
+   * @throws Problem what {@link Uploads.requireUploader} and admission throw, `rate_limited` if the owner's turn does not
+   * come in time, `invalid_request`, `body_too_large`,
    * `file_type_not_accepted`, `upload_space_used_up`; `unavailable` if the storage or the database fails
    */
   receive(
@@ -111,7 +122,8 @@ export interface UploadsInProgress {
 }
 
 export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress: UploadsInProgress } {
-  const { prisma, sql, storage, agents, runtime, inFlightMax } = deps
+  const { prisma, sql, storage, agents, runtime } = deps
+  const turns = turnsOf(deps.turns)
   const running = new InFlight<{ received: ReceivedUpload; ended: Promise<unknown> }>()
   let isDraining = false
 
@@ -156,7 +168,7 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
   function requireUploader(caller: Principal, agent: string | undefined): string {
     const agentId = agentOfUpload(agents, requireUploadKey(caller), agent)
     if (isDraining) throw new Problem('draining')
-    if (running.size >= inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
+    turns.requirePlace({ owner: caller.userId })
     return agentId
   }
 
@@ -165,6 +177,7 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
       requireUploader,
       async receive(caller, request, parts, signal, news) {
         const agent = requireUploader(caller, request.agent)
+        const endTurn = await turns.take({ owner: caller.userId, signal })
         const received = new ReceivedUpload(deps, request, agent, news)
         const gone = () => received.end('client_gone', new Problem('invalid_request', CLIENT_GONE))
         const receiving = handled(received.receive(parts))
@@ -176,6 +189,7 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
         } finally {
           signal.removeEventListener('abort', gone)
           remove()
+          endTurn()
         }
       },
       async find(caller, id, query = {}) {
@@ -238,6 +252,7 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
     inProgress: {
       async drain(timeoutMs) {
         isDraining = true
+        turns.close('draining')
         const all = handled(Promise.all(running.all().map(({ ended }) => ended)))
         await Promise.race([all, sleep(timeoutMs)])
         for (const { received } of running.all()) received.end('drained', new Problem('draining'))
@@ -245,6 +260,14 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
       },
     },
   }
+}
+
+function turnsOf({ inFlightMax, inFlightPerOwnerMax, waitMs, places }: UploadTurns): OwnerTurns {
+  return new OwnerTurns({
+    ...{ atOnce: inFlightMax, perOwner: inFlightPerOwnerMax, waitMs },
+    ...(places !== undefined && { places }),
+    what: 'uploads',
+  })
 }
 
 export function addressOf({ token, urlName }: Pick<Upload, 'token' | 'urlName'>): FileAddress {
@@ -261,4 +284,3 @@ function refuseStorage(error: unknown): never {
 }
 
 const CLIENT_GONE = { detail: 'The client closed the connection.' }
-const TOO_MANY_IN_FLIGHT = { detail: 'This gateway receives as many files as it can.', retryAfterSeconds: 1 }

@@ -32,6 +32,7 @@ beforeEach(() => {
     agents: perMinute(1),
     reports: perMinute(1),
     calls: perMinute(1),
+    reads: perMinute(1),
     login: perMinute(1),
     loginAddress: perMinute(1),
     refusedKeys: perMinute(2),

@@ -1,7 +1,7 @@
 import { fail, Problem } from '#core/errors.ts'
-import type { KeyLimits, KeyLimitsReader } from '#core/keys/key-limits.ts'
+import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
-import type { Limits, LimitVerdict } from '#core/limits/limits.ts'
+import type { Limits, OnLimit } from '#core/limits/limits.ts'
 import type { Admission, Admitted, CallKind, Ledger } from './ledger.ts'
 
 /** A call to be admitted, and its origin. */
@@ -17,9 +17,10 @@ export interface AdmissionService {
    * point is not given back if the ledger rejects the call.
    *
    * @param onLimit - receives the state of the caller's rate limit, whether or not the call is then rejected
+   * @param onOwner - receives the owner of the key before anything is counted; the call is rejected with what it throws
    * @throws Problem with status 401 for an invalid key, which counts against its address; 403 or 429
    */
-  admit(request: AdmissionRequest, onLimit: (verdict: LimitVerdict) => void): Promise<Admitted>
+  admit(request: AdmissionRequest, onLimit: OnLimit, onOwner?: (ownerId: string) => void): Promise<Admitted>
 }
 
 export interface AdmissionDeps {
@@ -29,7 +30,7 @@ export interface AdmissionDeps {
 }
 
 /** The field with a key's own limit for each kind of call, which may be lower than the configured one. */
-const OWN_LIMIT: Readonly<Record<CallKind, keyof KeyLimits>> = {
+const OWN_LIMIT: Readonly<Record<CallKind, 'chatPerMinute' | 'uploadPerMinute'>> = {
   chat: 'chatPerMinute',
   upload: 'uploadPerMinute',
 }
@@ -37,10 +38,11 @@ const OWN_LIMIT: Readonly<Record<CallKind, keyof KeyLimits>> = {
 /** The rate limit is checked before the database and counts by the key's hash, so that a key over its limit costs no statement. */
 export function createAdmission({ limits, keyLimits, ledger }: AdmissionDeps): AdmissionService {
   return {
-    async admit(request, onLimit) {
+    async admit(request, onLimit, onOwner) {
       const { kind, keyHash } = request
       try {
         const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
+        onOwner?.(own.ownerId)
         const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
         onLimit(verdict)
         if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })

@@ -19,9 +19,10 @@ export async function readCallsOf(
   caller: Principal,
   { parent, ids }: { readonly parent: CallParent; readonly ids: readonly string[] },
   page: ListQuery & CallQuery,
+  signal?: AbortSignal,
 ): Promise<Map<string, Call[]>> {
   requireForward(page)
-  return reads.inTurn(() =>
+  return reads.inTurn({ owner: caller.userId, signal }, () =>
     readPagesOfLists(page, ids, {
       ...{ prisma, table: 'calls', parentColumn: parent === 'key' ? 'key_id' : 'owner_id' },
       where: scopeInSql(ownScopeOf(caller)),

@@ -4,6 +4,7 @@ import { validIds } from '#core/database/valid-ids.ts'
 import { refuseField } from '#core/errors.ts'
 import { type ListQuery, readList } from '#core/pagination.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
+import type { Asking } from '#core/sharing/owner-turns.ts'
 import type { Call, Prisma, PrismaClient } from '#generated/prisma/client.ts'
 import type { CallsQuery } from './calls-query.ts'
 import type { Slices } from './reads.ts'
@@ -30,6 +31,7 @@ export function readCalls(
   caller: Principal,
   query: CallsQuery,
   page: ListQuery & CallQuery,
+  signal?: AbortSignal,
 ): Promise<Call[]> {
   requireForward(page)
   return readList(page, ({ where: { id }, take }) =>
@@ -37,6 +39,7 @@ export function readCalls(
       before: id && 'lt' in id ? id.lt : undefined,
       take,
       select: page.select,
+      signal,
     }),
   )
 }
@@ -58,8 +61,9 @@ export function countCalls(
   { prisma, sql, reads, requireKnownAgent }: CallsDeps,
   caller: Principal,
   query: CallsQuery,
+  signal?: AbortSignal,
 ): Promise<number | null> {
-  return reads.inTurn(async () => {
+  return reads.inTurn({ owner: caller.userId, signal }, async () => {
     const { slices } = reads
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent)
@@ -89,8 +93,15 @@ export async function exportCalls(
   deps: CallsDeps,
   caller: Principal,
   query: CallsQuery,
+  signal?: AbortSignal,
 ): Promise<AsyncIterable<Call>> {
-  const read = (before?: string) => readBefore(deps, caller, query, { before, take: BATCH_ROWS })
+  // The rest of an export is not refused for want of a place, because it would break off in the middle.
+  const read = (before?: string) =>
+    readBefore(deps, caller, query, {
+      ...{ before, signal },
+      take: BATCH_ROWS,
+      isContinued: before !== undefined,
+    })
   return followingBatches(await read(), (last) => read(last.id))
 }
 
@@ -147,7 +158,7 @@ function columnsOf({ select }: CallQuery): { select?: Prisma.CallSelect } {
   return select === undefined ? {} : { select: { ...select, id: true } }
 }
 
-interface PageBefore extends CallQuery {
+interface PageBefore extends CallQuery, Omit<Asking, 'owner'> {
   /** The rows have smaller ids than this one; without it, the newest rows are read. */
   readonly before?: string | undefined
   readonly take: number
@@ -157,9 +168,9 @@ function readBefore(
   { prisma, sql, reads, requireKnownAgent }: CallsDeps,
   caller: Principal,
   query: CallsQuery,
-  { before, take, select }: PageBefore,
+  { before, take, select, ...asking }: PageBefore,
 ): Promise<Call[]> {
-  return reads.inTurn(async () => {
+  return reads.inTurn({ owner: caller.userId, ...asking }, async () => {
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent)
     const where = filterOf(scope, query)

@@ -1,17 +1,19 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createReads } from './reads.ts'
+
+const ALONE = { owner: 'alone' }
 
 test.each([
   ['embedded', 1],
   ['server', 2],
 ] as const)(
-  'on %s at most %i reads run at a time, and the others wait in their order',
+  'on %s at most %i reads run at a time, and the others wait for their turns',
   async (kind, most) => {
-    const reads = createReads(kind)
+    const reads = createReads(kind, { elapsedMs: () => 0 })
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const begun: number[] = []
     const done = gates.map(({ promise }, index) =>
-      reads.inTurn(async () => {
+      reads.inTurn({ owner: String(index % 2) }, async () => {
         begun.push(index)
         await promise
       }),
@@ -28,14 +30,49 @@ test.each([
 )
 
 test('a read is rejected when too many are waiting, and a failed read makes room as well', async () => {
-  const reads = createReads('server', { waitingMax: 1 })
+  const reads = createReads('server', { places: { inAll: 1, perOwner: 1 }, elapsedMs: () => 0 })
   const gate = Promise.withResolvers<void>()
   const failing = () => gate.promise.then(() => Promise.reject(new Error('no')))
-  const first = [failing, failing, failing].map((read) => reads.inTurn(read).catch(() => 'failed'))
-  await expect(reads.inTurn(failing)).rejects.toMatchObject({ reason: 'unavailable', retryAfterSeconds: 1 })
+  const first = [failing, failing, failing].map((read) => reads.inTurn(ALONE, read).catch(() => 'failed'))
+  await expect(reads.inTurn(ALONE, failing)).rejects.toMatchObject({
+    reason: 'rate_limited',
+    retryAfterSeconds: 1,
+  })
+  expect(() => reads.requirePlace({ owner: 'another' })).toThrow(
+    expect.objectContaining({ reason: 'unavailable' }),
+  )
   gate.resolve()
   expect(await Promise.all(first)).toEqual(['failed', 'failed', 'failed'])
-  expect(await reads.inTurn(async () => 'read')).toBe('read')
+  expect(await reads.inTurn(ALONE, async () => 'read')).toBe('read')
+})
+
+test('a turn stays free for as long as it was used, for a bounded time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    let nowMs = 0
+    const reads = createReads('embedded', { elapsedMs: () => nowMs })
+    const taking = (ms: number) =>
+      reads.inTurn(ALONE, async () => {
+        nowMs += ms
+      })
+    for (const [tookMs, pauseMs] of [
+      [10, 10],
+      [5_000, 40],
+    ] as const) {
+      await taking(tookMs)
+      let isRead = false
+      const next = taking(0).then(() => {
+        isRead = true
+      })
+      await vi.advanceTimersByTimeAsync(pauseMs - 1)
+      expect(isRead).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      await next
+      expect(isRead).toBe(true)
+    }
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('slices grow while they are quick and shrink when they are slow, within their bounds', async () => {

@@ -1,20 +1,26 @@
-import { setTimeout } from 'node:timers/promises'
-import pLimit from 'p-limit'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '#core/database/database.ts'
-import { fail } from '#core/errors.ts'
+import { type Asking, OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
 
 /**
  * Schedules the large reads: reports, pages of the ledger and exports. On a server at most two of them run at a time, so that
  * they leave the other connections of the pool to short statements. An embedded database has one connection and runs on the
- * event loop; there, one read runs at a time, in slices.
+ * event loop; there, one read runs at a time, in slices. Owners take turns, so that many reads of one of them delay those of
+ * another by one.
  */
 export interface Reads {
   /**
    * Runs a read when its turn comes.
    *
-   * @throws Problem `unavailable` if too many reads are waiting
+   * @throws Problem `rate_limited` if too many reads of the owner are waiting, `unavailable` if too many of all are
    */
-  inTurn<Result>(read: () => Promise<Result>): Promise<Result>
+  inTurn<Result>(asking: Asking, read: () => Promise<Result>): Promise<Result>
+  /**
+   * Refuses a read that would not get a place, before it counts towards a limit.
+   *
+   * @throws Problem what {@link Reads.inTurn} throws
+   */
+  requirePlace(asking: Asking): void
   /** Splits large reads on an embedded database, where a long statement would block the process; undefined on a server. */
   readonly slices: Slices | undefined
 }
@@ -29,28 +35,38 @@ export interface Slices {
 
 const READS_AT_ONCE = { embedded: 1, server: 2 } as const
 
-/** A read can take seconds, so a client behind this many others would have given up before its turn. */
-const WAITING_MAX = 200
+/** A turn stays free for as long as it was used, at most for this time. */
+const PAUSE_MS_MAX = 40
+
+export interface ReadsOptions {
+  readonly places?: WaitingPlaces | undefined
+  readonly elapsedMs?: () => number
+}
 
 export function createReads(
   kind: Database['kind'],
-  { waitingMax = WAITING_MAX, elapsedMs = () => performance.now() } = {},
+  { places, elapsedMs = () => performance.now() }: ReadsOptions = {},
 ): Reads {
-  const limit = pLimit(READS_AT_ONCE[kind])
-  let reading = 0
+  const turns = new OwnerTurns({
+    atOnce: READS_AT_ONCE[kind],
+    what: 'reports and pages of calls',
+    ...(places !== undefined && { places }),
+  })
   return {
     slices: kind === 'embedded' ? createSlices(elapsedMs) : undefined,
-    async inTurn(read) {
-      if (reading >= READS_AT_ONCE[kind] + waitingMax) {
-        fail('unavailable', { detail: 'Too many reports are waiting.', retryAfterSeconds: 1 })
-      }
-      reading += 1
+    async inTurn(asking, read) {
+      const endTurn = await turns.take(asking)
+      const startedMs = elapsedMs()
       try {
-        return await limit(read)
+        return await read()
       } finally {
-        reading -= 1
+        // What was read is now written, which takes the event loop, and chats wait behind it and behind the next read.
+        const pauseMs = Math.min(elapsedMs() - startedMs, PAUSE_MS_MAX)
+        if (pauseMs < 1) endTurn()
+        else setTimeout(endTurn, pauseMs)
       }
     },
+    requirePlace: (asking) => turns.requirePlace(asking),
   }
 }
 
@@ -72,7 +88,7 @@ function createSlices(elapsedMs: () => number): Slices {
       const tookMs = elapsedMs() - startedMs
       if (tookMs > SLICE_MS) rows = Math.max(ROWS_MIN, Math.floor(rows / 2))
       else if (tookMs < SLICE_MS / 2) rows = Math.min(ROWS_MAX, rows * 2)
-      await setTimeout(Math.min(tookMs, SLICE_MS))
+      await pause(Math.min(tookMs, SLICE_MS))
       return result
     },
   }

@@ -108,7 +108,8 @@ function usageOf(kind: 'embedded' | 'server'): UsageService {
 
 test.each([1, 7, 50])('slices of %i rollups add up to the result of one statement', async (rowsMax) => {
   const reads: Reads = {
-    inTurn: (read) => read(),
+    inTurn: (_asking, read) => read(),
+    requirePlace: () => undefined,
     slices: { run: (statement) => statement(rowsMax) },
   }
   const deps = { sql: services.database.sql, reads, requireKnownAgent: async () => undefined }
@@ -142,7 +143,10 @@ test.each(['embedded', 'server'] as const)(
 )
 
 test('a page of the ledger that is read in slices equals the page that is read at once', async () => {
-  const reads = { inTurn: <Result>(read: () => Promise<Result>) => read() }
+  const reads: Pick<Reads, 'inTurn' | 'requirePlace'> = {
+    inTurn: (_asking, read) => read(),
+    requirePlace: () => undefined,
+  }
   const deps = { ...services.database, requireKnownAgent: async () => undefined }
   const [owner] = owners
   for (const rowsMax of [1, 3, 100]) {

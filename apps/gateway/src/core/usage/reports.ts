@@ -55,9 +55,10 @@ export function readReport(
   { sql, reads, requireKnownAgent }: ReadDeps,
   caller: Principal,
   query: ReportQuery,
+  signal?: AbortSignal,
 ): Promise<Report> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
-  return reads.inTurn(async () => {
+  return reads.inTurn({ owner: caller.userId, signal }, async () => {
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent)
     const source = sourceOf(scope, query.groupBy)
@@ -76,10 +77,11 @@ export function readReportsOfKeys(
   caller: Principal,
   keyIds: readonly string[],
   query: ReportQuery,
+  signal?: AbortSignal,
 ): Promise<Map<string, Report>> {
   const range = reportRange(query.from, query.to, query.timezone, query.granularity)
   if (keyIds.length * range.starts.length > POINTS_MAX) refuseLargeReport()
-  return reads.inTurn(async () => {
+  return reads.inTurn({ owner: caller.userId, signal }, async () => {
     const subjects = await keysInScope(sql, caller, keyIds)
     await requireKnownAgent(query.agent)
     const groupBy = [...new Set<Group>(['key', ...query.groupBy])]

@@ -221,6 +221,33 @@ test('one credential cannot take all subscriptions', async () => {
   feed.close()
 })
 
+test('a user with many keys leaves the last tenth of the subscriptions to others', async () => {
+  const feed = feedOf({ subscriptionsMax: 20 })
+  const owner = await services.join('premium')
+  const keys = await Promise.all([1, 2, 3].map(() => services.ownKey(owner)))
+  const held = Array.from({ length: 18 }, (_, index) => feed.subscribe(keys[index % 3]?.caller ?? owner))
+  for (const caller of [...keys.map((key) => key.caller), owner]) {
+    expect(() => feed.subscribe(caller)).toThrow(expect.objectContaining({ reason: 'rate_limited' }))
+  }
+  feed.subscribe(admin)
+  feed.subscribe(operator)
+  expect(() => feed.subscribe(operator)).toThrow(expect.objectContaining({ reason: 'unavailable' }))
+  await Promise.all(held.slice(0, 3).map((subscription) => subscription.return?.()))
+  feed.subscribe(owner)
+  expect(() => feed.subscribe(owner)).toThrow(expect.objectContaining({ reason: 'rate_limited' }))
+  feed.close()
+})
+
+test('subscribers with the same credential get the same object, so that its text is made once', async () => {
+  const key = await services.ownKey(await services.join('premium'))
+  const feed = feedOf()
+  const [first, second] = await Promise.all(
+    [feed.subscribe(key.caller), feed.subscribe(key.caller)].map(nextOf),
+  )
+  expect(first).toBe(second)
+  feed.close()
+})
+
 test('a feed that is full or closed refuses further subscriptions, and has room for those that leave', async () => {
   const feed = feedOf({ subscriptionsMax: 1 })
   const only = feed.subscribe(admin)

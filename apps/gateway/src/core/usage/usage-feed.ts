@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, fail, Problem } from '#core/errors.ts'
 import { LatestValue } from '#core/latest-value.ts'
 import { PeriodicRead } from '#core/periodic-read.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { OwnerShares } from '#core/sharing/owner-shares.ts'
 import { readTodayUsage, type UsageUpdate } from './usage-today.ts'
 
 /**
@@ -12,7 +14,9 @@ import { readTodayUsage, type UsageUpdate } from './usage-today.ts'
  */
 export interface UsageFeed {
   /**
-   * Returns the current usage and then each change of it, at most one in each tick. A reader that is slower gets the latest.
+   * Returns the current usage and then each change of it, at most one in each tick, and a change of the quota alone at most
+   * every five seconds, because every call of any key of the user is one. A reader that is slower gets the latest. Readers
+   * with the same credential get the same object in the same tick.
    * The iteration ends with a Problem when the caller's credential is no longer valid or the process drains, and continues
    * after an outage of the database.
    *
@@ -29,6 +33,8 @@ export interface UsageFeedDeps {
   /** Called when the feed can no longer read the usage, and when it can again. */
   readonly onAnswer: (answers: boolean, error?: unknown) => void
   readonly tickMs?: number
+  readonly quotaEveryMs?: number
+  /** Of all owners together; one of them may have all but the last tenth. */
   readonly subscriptionsMax?: number
   /** The most of one credential, so that it cannot take all of them. */
   readonly perCredentialMax?: number
@@ -37,20 +43,26 @@ export interface UsageFeedDeps {
 /** The subscriptions of one credential, which all get the same updates. */
 interface Watch {
   readonly caller: Principal
-  readonly subscriptions: Set<LatestValue<UsageUpdate>>
-  /** The last update as text. */
-  sent: string
+  /** Each with the update that it got last, as text. */
+  readonly subscriptions: Map<LatestValue<UsageUpdate>, string | undefined>
+  /** The totals that were sent last, as text. */
+  totals: string | undefined
+  /** When a change of the quota alone was sent last. */
+  quotaSentMs: number
 }
 
 const TICK_MS = 500
+const QUOTA_EVERY_MS = 5_000
+/** Each delivery sends to a client. After so many of them the event loop serves the others first. */
+const DELIVERED_AT_ONCE = 100
 const SUBSCRIPTIONS_MAX = 10_000
 const PER_CREDENTIAL_MAX = 2_000
 
 export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
-  const { sql, runtime, onAnswer, tickMs = TICK_MS } = deps
+  const { sql, runtime, onAnswer, tickMs = TICK_MS, quotaEveryMs = QUOTA_EVERY_MS } = deps
   const { subscriptionsMax = SUBSCRIPTIONS_MAX, perCredentialMax = PER_CREDENTIAL_MAX } = deps
   const watches = new Map<string, Watch>()
-  let subscribed = 0
+  const shares = new OwnerShares(subscriptionsMax)
   let isClosed = false
   const isNeeded = () => watches.size > 0
   const reads = new PeriodicRead({
@@ -62,7 +74,13 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
     const read = [...watches.values()]
     const callers = read.map(({ caller }) => caller)
     const usage = await readTodayUsage(sql, callers)
-    for (const [index, watch] of read.entries()) deliver(watch, usage[index])
+    let delivered = 0
+    for (const [index, watch] of read.entries()) {
+      for (const _sent of deliver(watch, usage[index])) {
+        delivered += 1
+        if (delivered % DELIVERED_AT_ONCE === 0) await setImmediate()
+      }
+    }
   }
 
   /** Also while a read is running, because a database that hangs would otherwise prolong the tokens. */
@@ -75,38 +93,50 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
   }
 
   function end({ subscriptions }: Watch, reason: ErrorReason): void {
-    for (const subscription of [...subscriptions]) subscription.fail(new Problem(reason))
+    for (const subscription of [...subscriptions.keys()]) subscription.fail(new Problem(reason))
   }
 
-  function deliver(watch: Watch, usage: UsageUpdate | ErrorReason | undefined): void {
+  /** Stops after each subscription that it has sent something to, so that the reader can pause there. */
+  function* deliver(watch: Watch, usage: UsageUpdate | ErrorReason | undefined): Generator<void> {
     if (usage === undefined) return
     if (typeof usage === 'string') {
-      end(watch, usage)
+      for (const subscription of [...watch.subscriptions.keys()]) {
+        yield subscription.fail(new Problem(usage))
+      }
       return
     }
-    const text = JSON.stringify(usage)
-    for (const subscription of watch.subscriptions) {
-      if (text !== watch.sent || !subscription.wasSet) subscription.set(usage)
+    const totals = JSON.stringify([usage.day, usage.totals])
+    const text = `${totals} ${JSON.stringify(usage.quota)}`
+    const nowMs = runtime.elapsedMs()
+    const haveTotalsChanged = totals !== watch.totals
+    const isDue = haveTotalsChanged || nowMs - watch.quotaSentMs >= quotaEveryMs
+    for (const [subscription, last] of watch.subscriptions) {
+      if (last === text || (last !== undefined && !isDue)) continue
+      watch.subscriptions.set(subscription, text)
+      if (last !== undefined && !haveTotalsChanged) watch.quotaSentMs = nowMs
+      yield subscription.set(usage)
     }
-    watch.sent = text
+    watch.totals = totals
   }
 
   return {
     subscribe(caller) {
       if (isClosed) fail('draining')
-      if (subscribed >= subscriptionsMax) fail('unavailable', TOO_MANY)
+      const refusal = shares.refusalOf(caller.userId)
+      if (refusal === 'all') fail('unavailable', TOO_MANY)
+      if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
       const id = credentialOf(caller)
-      const watch = watches.get(id) ?? { caller, subscriptions: new Set(), sent: '' }
+      const watch = watches.get(id) ?? newWatch(caller)
       if (watch.subscriptions.size >= perCredentialMax) fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
+      shares.take(caller.userId)
       const subscription = new LatestValue<UsageUpdate>(() => {
-        subscribed -= 1
+        shares.giveBack(caller.userId)
         watch.subscriptions.delete(subscription)
         if (watch.subscriptions.size > 0) return
         watches.delete(id)
         if (!isNeeded()) reads.stop()
       })
-      subscribed += 1
-      watch.subscriptions.add(subscription)
+      watch.subscriptions.set(subscription, undefined)
       // The first one does not wait for a tick, unless the previous one has just left.
       if (!isNeeded()) reads.start()
       watches.set(id, watch)
@@ -124,6 +154,14 @@ function credentialOf({ userId, via }: Principal): string {
   return via.kind === 'key' ? `key ${via.keyId}` : `token ${userId} ${via.tokenId}`
 }
 
+function newWatch(caller: Principal): Watch {
+  return { caller, subscriptions: new Map(), totals: undefined, quotaSentMs: Number.NEGATIVE_INFINITY }
+}
+
+const TOO_MANY_OF_OWNER = {
+  detail: 'The user has as many subscriptions as one may have in this gateway.',
+  retryAfterSeconds: 5,
+}
 const TOO_MANY_OF_CREDENTIAL = {
   detail: 'The credential has as many subscriptions as it may.',
   retryAfterSeconds: 5,

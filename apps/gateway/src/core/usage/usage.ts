@@ -1,8 +1,9 @@
 import type { Database } from '#core/database/database.ts'
-import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
+import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { ListQuery } from '#core/pagination.ts'
 import { credentialId, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
 import type { Call, Prisma } from '#generated/prisma/client.ts'
 import {
@@ -29,10 +30,11 @@ import { type Drift, verifyUsage } from './verify.ts'
 /**
  * Reports and the ledger, for every face. A user reads the calls of its own keys, an administrator all calls, and a key
  * without `admin` only its own. Each report, page and export takes a point of the caller's rate limit after its query has
- * been validated.
+ * been validated, and waits for the turn of its user. `signal` aborts when the client is gone, which frees its place; reads
+ * with the same signal take one place.
  */
 export interface UsageService {
-  report(caller: Principal, input: ReportInput, onLimit?: OnLimit): Promise<Report>
+  report(caller: Principal, input: ReportInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<Report>
   /**
    * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
    * Keys whose calls the caller may not read are left out.
@@ -42,6 +44,7 @@ export interface UsageService {
     keyIds: readonly string[],
     input: Omit<ReportInput, keyof ScopeFilter>,
     onLimit?: OnLimit,
+    signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, Report>>
   /** A page of the ledger, newest first. */
   calls(
@@ -49,6 +52,7 @@ export interface UsageService {
     filter: CallsInput,
     query: ListQuery & CallQuery,
     onLimit?: OnLimit,
+    signal?: AbortSignal,
   ): Promise<Call[]>
   /**
    * The same page of the calls of each of several keys or users, by their ids, for the price of one page. What the caller
@@ -59,14 +63,25 @@ export interface UsageService {
     of: { readonly parent: CallParent; readonly ids: readonly string[] },
     query: ListQuery & CallQuery,
     onLimit?: OnLimit,
+    signal?: AbortSignal,
   ): Promise<ReadonlyMap<string, Call[]>>
   /**
    * How many calls match the filter; null for more than 10,000, because an exact count would read all of them. It takes a
    * point like a page.
    */
-  countCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<number | null>
+  countCalls(
+    caller: Principal,
+    filter: CallsInput,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<number | null>
   /** All calls that match the filter, newest first. The whole export takes one point. */
-  exportCalls(caller: Principal, filter: CallsInput, onLimit?: OnLimit): Promise<AsyncIterable<Call>>
+  exportCalls(
+    caller: Principal,
+    filter: CallsInput,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<Call>>
   /** The quota of the caller's user, which all of its keys share. */
   quota(caller: Principal): Promise<Quota>
   /**
@@ -105,7 +120,7 @@ export interface UsageDeps {
   readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
   readonly runtime: Pick<Runtime, 'now' | 'elapsedMs'>
   readonly limits: Pick<Limits, 'reports' | 'calls'>
-  readonly config: { readonly retentionDays: number }
+  readonly config: { readonly retentionDays: number; readonly places?: WaitingPlaces | undefined }
   /** Ids of the configured agents. */
   readonly agentIds: ReadonlySet<string>
   /** Called when the usage of today cannot be read for its subscribers, and when it can again. */
@@ -126,39 +141,44 @@ export function createUsageService({
   onFeedAnswer = () => undefined,
 }: UsageDeps): UsageService & UsageMaintenance {
   const { sql, prisma } = database
-  const reads = createReads(database.kind)
+  const reads = createReads(database.kind, { places: config.places })
+  /** Takes a point of a limit, if the read would get a place. */
+  const requireRead = (limiter: Limiter, caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
+    reads.requirePlace({ owner: caller.userId, signal })
+    return requirePoint(limiter, credentialId(caller), onLimit)
+  }
   const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
   const deps = { sql, prisma, reads, requireKnownAgent }
   const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
   return {
-    async report(caller, input, onLimit) {
+    async report(caller, input, onLimit, signal) {
       const query = parseReportQuery(input, runtime.now())
-      await requirePoint(limits.reports, credentialId(caller), onLimit)
-      return readReport(deps, caller, query)
+      await requireRead(limits.reports, caller, onLimit, signal)
+      return readReport(deps, caller, query, signal)
     },
-    async reportsOfKeys(caller, keyIds, input, onLimit) {
+    async reportsOfKeys(caller, keyIds, input, onLimit, signal) {
       const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
-      await requirePoint(limits.reports, credentialId(caller), onLimit)
-      return readReportsOfKeys(deps, caller, keyIds, query)
+      await requireRead(limits.reports, caller, onLimit, signal)
+      return readReportsOfKeys(deps, caller, keyIds, query, signal)
     },
-    async calls(caller, filter, page, onLimit) {
+    async calls(caller, filter, page, onLimit, signal) {
       const query = parseCallsQuery(filter)
-      await requirePoint(limits.calls, credentialId(caller), onLimit)
-      return readCalls(deps, caller, query, page)
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return readCalls(deps, caller, query, page, signal)
     },
-    async callsOf(caller, of, page, onLimit) {
-      await requirePoint(limits.calls, credentialId(caller), onLimit)
-      return readCallsOf(deps, caller, of, page)
+    async callsOf(caller, of, page, onLimit, signal) {
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return readCallsOf(deps, caller, of, page, signal)
     },
-    async countCalls(caller, filter, onLimit) {
+    async countCalls(caller, filter, onLimit, signal) {
       const query = parseCallsQuery(filter)
-      await requirePoint(limits.calls, credentialId(caller), onLimit)
-      return countCalls(deps, caller, query)
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return countCalls(deps, caller, query, signal)
     },
-    async exportCalls(caller, filter, onLimit) {
+    async exportCalls(caller, filter, onLimit, signal) {
       const query = parseCallsQuery(filter)
-      await requirePoint(limits.calls, credentialId(caller), onLimit)
-      return exportCalls(deps, caller, query)
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return exportCalls(deps, caller, query, signal)
     },
     async quota({ userId }) {
       const user = await prisma.user.findUniqueOrThrow({ where: { id: userId }, select: QUOTA_COLUMNS })

@@ -1,13 +1,16 @@
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { handled } from '#core/handled.ts'
+import type { Services } from '#core/services/services.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import type { FindDocument } from '../documents.ts'
 import { toGraphqlError } from '../errors.ts'
 import type { DocumentAdmission } from './admit-document.ts'
+import { takeLargeDocumentTurn } from './large-document-turn.ts'
 import { paramsOfUrl, requireParams } from './request-params.ts'
 
 export interface AdmissionPluginOptions {
+  readonly services: Pick<Services, 'authentication' | 'reads'>
   readonly find: FindDocument
   readonly admission: DocumentAdmission
   /** Is told the code of what is refused here, since nothing else of the request is reached. */
@@ -19,6 +22,7 @@ export interface AdmissionPluginOptions {
  * POST itself, in any of five media types, and wait for ever for one that has been read; and its errors repeat what it read.
  */
 export function useAdmission({
+  services,
   find,
   admission,
   observer,
@@ -27,20 +31,32 @@ export function useAdmission({
     onRequestParse({ request, serverContext: { http }, setRequestParser }) {
       setRequestParser(() => (request.method === 'POST' ? requireParams(http.body ?? {}) : paramsOfUrl(http)))
     },
-    async onParams({ params, setParams, context }) {
+    async onParams({ params, setParams, paramsHandler, setParamsHandler, context }) {
+      let endTurn: (() => void) | undefined
       try {
+        endTurn = await takeLargeDocumentTurn(services, params, context)
         const found = find(params)
         setParams(found)
         context.admitted.document = await admission.admit(found, context)
       } catch (error) {
+        endTurn?.()
         observer.graphqlError(String(toGraphqlError(error).extensions.code))
         throw error
       }
+      if (endTurn !== undefined) setParamsHandler((payload) => after(paramsHandler(payload), endTurn))
     },
     onParse({ context, setParsedDocument }) {
       const { document } = (context as OperationPlace).admitted
       if (document !== undefined) setParsedDocument(document)
     },
+  }
+}
+
+async function after<Result>(work: Result | PromiseLike<Result>, end: () => void): Promise<Result> {
+  try {
+    return await work
+  } finally {
+    end()
   }
 }
 

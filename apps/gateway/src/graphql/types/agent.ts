@@ -3,6 +3,7 @@ import { AGENT_STATUSES, type AgentInfo, type AgentStatus } from '#core/agents/d
 import { builder } from '../builder.ts'
 import { callerOf, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { HAS_OWN_LIMIT } from '../read-turns-plugin.ts'
 import { showLimit } from '../show-limit.ts'
 import type { ChatFields } from '../start-chat.ts'
 
@@ -77,6 +78,7 @@ export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStat
 builder.queryField('agents', (t) =>
   t.field({
     type: [Agent],
+    extensions: HAS_OWN_LIMIT,
     nullable: { list: true, items: false },
     description:
       'The agents that you may use. An API key that is restricted to some agents gets only those. Takes an access token or any API key, or no credential where the configuration makes the list public.',

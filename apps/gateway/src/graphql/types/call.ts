@@ -4,6 +4,7 @@ import { CALL_FACES, CALL_KINDS } from '#core/usage/ledger.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { HAS_OWN_LIMIT } from '../read-turns-plugin.ts'
 import { relatedQuery } from '../related-query.ts'
 import { showLimit } from '../show-limit.ts'
 import { withoutNulls } from '../without-nulls.ts'
@@ -242,17 +243,24 @@ builder.queryField('calls', (t) =>
   t.prismaConnection(
     {
       type: Call,
+      extensions: HAS_OWN_LIMIT,
       cursor: 'id',
       nullable: true,
       description:
         'Lists calls, newest first, including those that still run; pages go forwards only. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls. Takes an access token or any API key.',
       args: { filter: t.arg({ type: CallFilter, description: 'Which calls to list.' }) },
       resolve: (query, _root, { filter }, context) =>
-        context.services.usage.calls(callerOf(context), withoutNulls(filter), query, showLimit(context)),
+        context.services.usage.calls(
+          callerOf(context),
+          withoutNulls(filter),
+          query,
+          showLimit(context),
+          context.signal,
+        ),
       totalCount: (_root, { filter }, context) =>
         // Null for more than 10,000: the field below is nullable, which Pothos' own would not be.
         context.services.usage
-          .countCalls(callerOf(context), withoutNulls(filter), showLimit(context))
+          .countCalls(callerOf(context), withoutNulls(filter), showLimit(context), context.signal)
           .catch(placeInFilter) as Promise<number>,
     },
     CallConnection,

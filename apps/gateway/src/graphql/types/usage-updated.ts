@@ -24,7 +24,7 @@ builder.subscriptionField('usageUpdated', (t) =>
     type: UsageUpdate,
     nullable: true,
     description:
-      'The usage of today: at once, and then whenever it changes, at most twice a second. Takes an access token or any API key. Ends with an error when the credential is no longer valid or the gateway shuts down.',
+      'The usage of today: at once, and then whenever it changes, at most twice a second, or every five seconds if only the quota has changed. Takes an access token or any API key. Ends with an error when the credential is no longer valid or the gateway shuts down.',
     subscribe: async (_root, _args, context) =>
       withLastError(await context.services.usage.updates(callerOf(context), showLimit(context))),
     resolve: itemOf,

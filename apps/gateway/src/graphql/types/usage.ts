@@ -7,6 +7,7 @@ import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { previousOf, previousTotalsOf } from '../previous-report.ts'
+import { HAS_OWN_LIMIT } from '../read-turns-plugin.ts'
 import { relatedQuery } from '../related-query.ts'
 import { pointsInTurn } from '../report-points.ts'
 import { showLimit } from '../show-limit.ts'
@@ -214,6 +215,7 @@ UsageReport.implement({
 builder.queryField('usage', (t) =>
   t.field({
     type: UsageReport,
+    extensions: HAS_OWN_LIMIT,
     nullable: true,
     description:
       'Reports usage: totals, a series by hour, day or month, groups, and the period before. Takes an access token or any API key.',
@@ -243,6 +245,7 @@ builder.queryField('usage', (t) =>
         callerOf(context),
         { ...withoutNulls(filter), ...query },
         showLimit(context),
+        context.signal,
       ),
   }),
 )

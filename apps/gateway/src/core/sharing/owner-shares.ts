@@ -1,0 +1,49 @@
+/** What is left of the whole for owners that hold little of it. */
+const RESERVED_SHARE = 0.1
+
+/** Why an owner may take no more: all is taken, or the rest is for others. */
+export type ShareRefusal = 'all' | 'share'
+
+/**
+ * Divides something of which a process has only so much, such as streams, between owners. An owner may take all but the last
+ * tenth, which is for owners that hold less than a tenth.
+ */
+export class OwnerShares {
+  readonly #max: number
+  readonly #reserved: number
+  readonly #heldBy = new Map<string, number>()
+  #taken = 0
+
+  constructor(max: number) {
+    this.#max = max
+    this.#reserved = Math.floor(max * RESERVED_SHARE)
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Why this owner may not take one more; undefined if it may. */
+  refusalOf(owner: string): ShareRefusal | undefined {
+    if (this.#taken >= this.#max) return 'all'
+    const isReserved = this.#taken >= this.#max - this.#reserved
+    return isReserved && (this.#heldBy.get(owner) ?? 0) >= this.#reserved ? 'share' : undefined
+  }
+
+  /** Takes one, whether or not the owner may. */
+  take(owner: string): void {
+    this.#taken += 1
+    this.#heldBy.set(owner, (this.#heldBy.get(owner) ?? 0) + 1)
+  }
+
+  /**
+   * Gives one back, which must be done once for each that was taken. It is no function that {@link OwnerShares.take} returns,
+   * because every open stream would keep one.
+   */
+  giveBack(owner: string): void {
+    this.#taken -= 1
+    const left = (this.#heldBy.get(owner) ?? 0) - 1
+    if (left > 0) this.#heldBy.set(owner, left)
+    else this.#heldBy.delete(owner)
+  }
+}
