@@ -36,6 +36,8 @@ export interface Metrics {
   uploadsSwept(kind: SweptKind, count: number): void
   /** Counts the log lines that were dropped by this output. */
   watchLog(output: { readonly droppedLines: number }): void
+  /** Counts how often the engine of an embedded database had to be opened again. */
+  watchEngine(engine: { readonly losses: number }): void
   /** Shows the connections that clients have open. */
   watchConnections(connections: { readonly open: number }): void
 }
@@ -203,6 +205,16 @@ export function createMetrics(): Metrics {
       this.inc(logOutput?.droppedLines ?? 0)
     },
   })
+  let engine: { readonly losses: number } | undefined
+  new Counter({
+    name: 'trunkline_embedded_database_losses_total',
+    help: 'How often the embedded database crashed or did not answer, and was opened again.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(engine?.losses ?? 0)
+    },
+  })
   let connections: { readonly open: number } | undefined
   new Gauge({
     name: 'trunkline_connections',
@@ -277,6 +289,9 @@ export function createMetrics(): Metrics {
     },
     watchLog(output) {
       logOutput = output
+    },
+    watchEngine(watched) {
+      engine = watched
     },
     watchConnections(watched) {
       connections = watched

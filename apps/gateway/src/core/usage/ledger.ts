@@ -326,7 +326,7 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
   }
 }
 
-/** PostgreSQL's code for a unique violation. PGlite needs no check, because it never loses an answer. */
+/** PostgreSQL's code for a unique violation. */
 function isDuplicate(error: unknown): boolean {
   return errorCode(error) === '23505'
 }
