@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createYoga, type GraphQLParams } from 'graphql-yoga'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import { abortedWith } from '#http/aborted-with.ts'
+import { logFault } from '#http/log-fault.ts'
 import { problemHeaders, toProblem } from '#http/problem.ts'
 import { useAuthentication } from './authentication-plugin.ts'
 import { useParsedBody } from './body-plugin.ts'
@@ -113,9 +114,7 @@ const RESULT_EXPECTED =
 
 /** What is refused before GraphQL begins has the form of a GraphQL error as well. */
 function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (problem.reason === 'internal_error') {
-    request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
-  }
+  logFault(request.log, problem, { reqId: request.id })
   request.problem = problem
   return reply
     .status(problem.status)
