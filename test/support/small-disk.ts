@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process'
+import { statfsSync } from 'node:fs'
+import { cp, mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A folder that has become a disk of its own, which is as small as a test needs it. Mounting requires root. */
+export interface SmallDisk {
+  readonly freeBytes: number
+  /** Takes the space of the disk, but for this much. */
+  fill(leaveBytes: number): void
+  /** Gives back what {@link SmallDisk.fill} has taken. */
+  free(): Promise<void>
+  unmount(): void
+}
+
+export const canMount = process.getuid?.() === 0
+
+/** Moves what the folder contains to a disk in memory, which replaces it. Nothing may use the folder. */
+export async function mountSmallDisk(folder: string, bytes: number): Promise<SmallDisk> {
+  const filler = join(folder, 'filler')
+  const before = `${folder}-before`
+  await rename(folder, before)
+  await mkdir(folder)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder])
+  await cp(before, folder, { recursive: true })
+  await rm(before, { recursive: true })
+
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  }
+  return {
+    get freeBytes() {
+      return freeBytes()
+    },
+    fill(leaveBytes) {
+      execFileSync('fallocate', ['-l', String(Math.max(1, freeBytes() - leaveBytes)), filler])
+    },
+    free: () => rm(filler, { force: true }),
+    // Lazily, since a process that was just killed may still have files open.
+    unmount: () => void execFileSync('umount', ['--lazy', folder]),
+  }
+}
