@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { statfsSync } from 'node:fs'
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** A folder that has become a disk of its own, which is as small as a test needs it. Mounting requires root. */
 export interface SmallDisk {
@@ -25,19 +25,25 @@ export async function mountSmallDisk(folder: string, bytes: number): Promise<Sma
   await cp(before, folder, { recursive: true })
   await rm(before, { recursive: true })
 
-  const freeBytes = () => {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
-  }
   return {
     get freeBytes() {
-      return freeBytes()
+      return freeBytesOf(folder)
     },
-    fill(leaveBytes) {
-      execFileSync('fallocate', ['-l', String(Math.max(1, freeBytes() - leaveBytes)), filler])
-    },
+    fill: (leaveBytes) => fillDisk(filler, leaveBytes),
     free: () => rm(filler, { force: true }),
     // Lazily, since a process that was just killed may still have files open.
     unmount: () => void execFileSync('umount', ['--lazy', folder]),
   }
+}
+
+/** Writes a file that takes the space of its disk, but for this much. */
+export function fillDisk(filler: string, leaveBytes: number): void {
+  const kib = Math.ceil((freeBytesOf(dirname(filler)) - leaveBytes) / 1024)
+  // If others write meanwhile it ends with an error, but the disk is full, as it should be.
+  spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1024', `count=${kib}`], { stdio: 'ignore' })
+}
+
+function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
 }
