@@ -98,6 +98,16 @@ describe.skipIf(server === '' || !canMount || account === undefined)('a server w
     expect(metrics).toMatch(/^trunkline_disk_full 1$/m)
     expect(gateway.output).toContain('"msg":"the database cannot write: its disk is full"')
 
+    // The log has a line a second with the number of refused calls, and not one for each of them.
+    const many = 200
+    const refusals = await Promise.all(
+      Array.from({ length: many }, () => sendChat(gateway.url, key.full_key)),
+    )
+    const lines = gateway.output.split('\n').filter((line) => line.includes('"msg":"unavailable"'))
+    expect(refusals.filter(({ status }) => status === 503).length).toBeGreaterThan(many / 2)
+    expect(lines.length).toBeLessThan(many / 4)
+    await until('the lines count them', () => /"count":\d{2,},"msg":"unavailable"/.test(gateway.output))
+
     await rm(filler)
     await until('it is ready', async () => (await readiness()).status === 200)
     await until('a chat succeeds', async () => (await sendChat(gateway.url, key.full_key)).status === 200)
