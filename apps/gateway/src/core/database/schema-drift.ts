@@ -1,16 +1,14 @@
 import { PGlite } from '@electric-sql/pglite'
-import { PrismaPg } from '@prisma/adapter-pg'
-import { localEngine } from './local-engine.ts'
+import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { readMigrations, readSchema } from './migration-files.ts'
-import { embeddedPool } from './open-embedded.ts'
 import { NO_FILTERS, openSchemaEngine, runScriptsWith } from './schema-engine.ts'
 
 /** Returns the SQL that would turn the result of the migrations into `prisma/schema.prisma`; empty if they agree. */
 export async function schemaDrift(): Promise<string> {
-  const database = localEngine(await PGlite.create())
-  const pool = embeddedPool(database)
+  const pglite = await PGlite.create()
+  // Not @prisma/adapter-pg, which cannot read the catalogs' type "char" that a comparison needs.
   const connect = async () =>
-    runScriptsWith(await new PrismaPg(pool).connect(), (script) => pool.query(script))
+    runScriptsWith(await new PrismaPGlite(pglite).connect(), (script) => pglite.exec(script))
   try {
     const engine = await openSchemaEngine(connect)
     const { exitCode, stdout } = await engine.diff({
@@ -23,7 +21,6 @@ export async function schemaDrift(): Promise<string> {
     engine.free()
     return exitCode === 0 ? '' : (stdout ?? '')
   } finally {
-    await pool.end()
-    await database.close()
+    await pglite.close()
   }
 }

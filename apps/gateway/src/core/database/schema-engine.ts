@@ -34,7 +34,8 @@ export async function openSchemaEngine(
 }
 
 /**
- * Makes an adapter execute scripts with `run`, because @prisma/adapter-pg splits them at every semicolon.
+ * Makes an adapter execute scripts with `run`: pglite-prisma-adapter does not await them, and @prisma/adapter-pg splits them
+ * at every semicolon.
  */
 export function runScriptsWith(
   adapter: SqlDriverAdapter,
