@@ -13,6 +13,7 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/e2e/first-chat.test.ts',
   'test/e2e/kill-9.test.ts',
   'test/e2e/operators-mistakes.test.ts',
+  'test/e2e/small-disk.test.ts',
   'test/scale/kill.test.ts',
   'apps/gateway/src/core/database/migrate.server.test.ts',
   // Admission, quotas and the watch of keys: the same statements, through another driver.
@@ -23,9 +24,12 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/graphql/chat-ends-with-key.test.ts',
   'test/graphql/usage-updated.test.ts',
   // Reads take turns with calls on the one connection.
+  'test/e2e/neighbours.test.ts',
   'test/e2e/reports-beside-chats.test.ts',
   // Files are on the local disk, which is swept together with their rows.
+  'test/contract/statuses.test.ts',
   'test/e2e/metrics.test.ts',
+  'test/e2e/upload-files-served.test.ts',
   'test/e2e/upload-storage-faults.test.ts',
   'test/e2e/uploads-interrupted.test.ts',
   'test/e2e/uploads.test.ts',
@@ -36,6 +40,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/graphql/with-server.test.ts',
   'test/scale/clock-skew.test.ts',
   'test/scale/conversation-outage.test.ts',
+  'test/scale/full-database-disk.test.ts',
   'test/scale/outages.test.ts',
   'test/scale/redis-outage.test.ts',
   'test/scale/replicas.test.ts',

@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseConfig } from '#config/load.ts'
 import type { Database } from '#core/database/database.ts'
+import { openDatabase } from '#core/database/open.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLogger } from '#ops/logger.ts'
@@ -81,4 +85,20 @@ test('/readyz queries the database at most once a second, however often it is ca
   const probes = await Promise.all(Array.from({ length: 20 }, () => app.inject('/readyz')))
   expect(new Set(probes.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
   expect(queries.mock.calls.length).toBeLessThanOrEqual(1)
+})
+
+test('a start that waits for its database does not blame the storage, whose folder does not exist yet', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-'))
+  const agents = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }
+  const away = await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1:9/none' })
+  const waiting = await createGateway({
+    config: parseConfig({ agents }, { DATA_DIR: dataDir }),
+    ...{ database: away, runtime: systemRuntime, log: createLogger('silent') },
+  })
+  expect(await waiting.health.dependencies()).toMatchObject({
+    database: { ok: false, detail: 'the start is not complete' },
+    storage: { ok: true },
+  })
+  await away.close()
+  await rm(dataDir, { recursive: true })
 })

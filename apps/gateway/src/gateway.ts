@@ -5,6 +5,7 @@ import { createTokens } from '#core/auth/tokens.ts'
 import { createCachedValue } from '#core/cached-value.ts'
 import { createConversations } from '#core/chat/conversations.ts'
 import { createDerivedIds } from '#core/chat/derived-ids.ts'
+import { isConnectionError, isDiskFull, isStatementTimeout } from '#core/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
 import { withDeadline } from '#core/deadline.ts'
@@ -15,14 +16,14 @@ import type { Runtime } from '#core/runtime.ts'
 import { createServices } from '#core/services/create-services.ts'
 import type { Operations, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/open-storage.ts'
-import type { FileStorage } from '#core/uploads/storage.ts'
 import { createInstances } from '#core/usage/instances.ts'
 import { createLedger } from '#core/usage/ledger.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import { callLine, uploadLine } from '#ops/call-log.ts'
-import type { Health } from '#ops/health.ts'
+import { createDiskWatch } from '#ops/disk-watch.ts'
+import type { DependencyState, Health } from '#ops/health.ts'
 import { createMaintenance } from '#ops/maintenance.ts'
-import { createMetrics, type Metrics } from '#ops/metrics.ts'
+import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts'
 
 /** The parts of one gateway process. */
 export interface Gateway {
@@ -100,6 +101,7 @@ export async function createGateway({
     replyBytesMax: config.chat.replyBytesMax,
     unsentBytesMax: config.chat.unsentBytesMax / 4,
   })
+  const disk = createDiskWatch({ config, database, runtime, metrics, log })
   const ledger = createLedger({
     sql,
     admissionSql: dedicatedSql,
@@ -107,7 +109,14 @@ export async function createGateway({
     instanceId,
     bounds: config.usage,
     observer: {
-      batch: metrics.ledgerBatch,
+      batch(statement, size, ms) {
+        disk.sign.written()
+        metrics.ledgerBatch(statement, size, ms)
+      },
+      batchFailed(statement, error) {
+        disk.sign.failed(error)
+        metrics.ledgerBatchFailed(statement, failureOf(error))
+      },
       settleFailed(error) {
         metrics.settleFailed()
         log.error({ err: error }, 'the end of a call could not be written')
@@ -128,10 +137,14 @@ export async function createGateway({
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
   const secret = createInstallationSecret({ prisma, runtime })
   const derivedIds = createDerivedIds(() => secret.value)
-  const storage = await openStorage(config, { runtime, publicUrl: () => publicUrl })
+  const storage = await openStorage(config, {
+    runtime,
+    publicUrl: () => publicUrl,
+    space: disk.space,
+  })
   const { services, operations } = createServices({
     ...{ config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream, conversations },
-    ...{ derivedIds, storage },
+    ...{ derivedIds, storage, space: disk.space },
     onUsageFeedAnswer(answers, error) {
       if (answers) log.info('the usage of today can be read again')
       else log.warn({ err: error }, 'the usage of today cannot be read for its subscribers')
@@ -164,7 +177,16 @@ export async function createGateway({
   let isPrepared = false
   const probeCache = { runtime, ttlMs: PROBE_CACHE_TTL_MS }
   const databaseAnswer = createCachedValue(() => databaseState(database), probeCache)
-  const storageAnswer = createCachedValue(() => storageState(storage), probeCache)
+  const storageAnswer = createCachedValue(async () => {
+    // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
+    const prepared = isPrepared ? Promise.resolve() : storage.prepare()
+    return storageState(prepared.then(() => storage.ping()))
+  }, probeCache)
+  const databaseNow = async (): Promise<DependencyState> => {
+    if (!isPrepared) return { ok: false, detail: 'the start is not complete' }
+    const state = await databaseAnswer.get()
+    return state.ok && disk.sign.isFull ? { ok: false, detail: 'its disk is full' } : state
+  }
   return {
     services,
     operations,
@@ -175,9 +197,8 @@ export async function createGateway({
       isPrepared: () => isPrepared,
       isDraining: () => isDraining,
       dependencies: async () => ({
-        database: isPrepared
-          ? await databaseAnswer.get()
-          : { ok: false, detail: 'the start is not complete' },
+        database: await databaseNow(),
+        ...disk.states(),
         storage: await storageAnswer.get(),
         ...(redis !== undefined && { redis: redisState(redis.status) }),
       }),
@@ -190,6 +211,7 @@ export async function createGateway({
       publicUrl = url
     },
     async prepare() {
+      await disk.start()
       await clock.sync()
       clock.start()
       await tokens.prepare()
@@ -212,6 +234,7 @@ export async function createGateway({
       await ledger.close(5_000)
       maintenance.stop()
       clock.stop()
+      disk.stop()
       await instances
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))
@@ -235,16 +258,23 @@ const PROBE_WITHIN_MS = 1_000
 const PROBE_CACHE_TTL_MS = 1_000
 
 /** Chats without files are served without the storage, so its failure does not make the process unready. */
-async function storageState(storage: FileStorage) {
+async function storageState(ping: Promise<void>): Promise<DependencyState> {
   try {
-    await withDeadline(PROBE_WITHIN_MS, storage.ping())
+    await withDeadline(PROBE_WITHIN_MS, ping)
     return { ok: true, optional: true }
   } catch {
     return { ok: false, optional: true, detail: 'does not answer; uploads are refused' }
   }
 }
 
-async function databaseState(database: Database) {
+/** Why a statement of the ledger failed, for the metric. */
+function failureOf(error: unknown): LedgerFailure {
+  if (isDiskFull(error)) return 'disk_full'
+  if (isStatementTimeout(error)) return 'timeout'
+  return isConnectionError(error) ? 'connection' : 'other'
+}
+
+async function databaseState(database: Database): Promise<DependencyState> {
   try {
     const pending = await withDeadline(PROBE_WITHIN_MS, database.pendingMigrations())
     if (pending.length === 0) return { ok: true }

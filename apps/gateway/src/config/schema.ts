@@ -108,6 +108,7 @@ const SETTINGS = {
     stalledMs: timerMs(60_000),
     timeoutMs: count(3_600_000, { maximum: UPLOAD_MS_MAX }),
   }),
+  storage: section({ freeBytesMin: count(256 * MIB, { minimum: 0 }) }),
   cors: section({
     origins: Type.Refine(
       list(matching('an exact origin such as "https://app.example.com"', isOrigin), [], {

@@ -9,6 +9,19 @@ export function isStatementTimeout(error: unknown): boolean {
 const QUERY_CANCELED = '57014'
 
 /**
+ * Whether PostgreSQL could not write because its disk is full. The connection is fine then, and reads succeed. Prisma wraps the
+ * error in one of its own, and its adapter describes it by an object.
+ */
+export function isDiskFull(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, originalCode, cause, meta } = error as Partial<ErrorFields>
+  if (code === DISK_FULL || originalCode === DISK_FULL) return true
+  return isDiskFull(cause ?? meta?.driverAdapterError)
+}
+
+const DISK_FULL = '53100'
+
+/**
  * Whether an error means that the database is not available, rather than that it rejected a statement. It recognizes SQLSTATE
  * classes 08 (connection), 53 (resources) and 57 (operator intervention), socket error codes, Prisma's codes for these, and
  * pg's messages, because some of pg's errors have no code.
@@ -34,15 +47,16 @@ export function isConnectionError(error: unknown): boolean {
 }
 
 /**
- * Whether the same statement is worth a retry. A statement timeout is not, although {@link isConnectionError} includes it so
- * that callers get `unavailable`: the statement would probably take as long again.
+ * Whether the same statement is worth a retry. A statement timeout and a full disk are not, although {@link isConnectionError}
+ * includes them so that callers get `unavailable`: the statement would probably fail again.
  */
 export function isLostConnection(error: unknown): boolean {
-  return isConnectionError(error) && !isStatementTimeout(error)
+  return isConnectionError(error) && !isStatementTimeout(error) && !isDiskFull(error)
 }
 
 interface ErrorFields {
   readonly code: unknown
+  readonly originalCode: unknown
   readonly message: string
   readonly cause: unknown
   readonly meta: { readonly driverAdapterError?: unknown }

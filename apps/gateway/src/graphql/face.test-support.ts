@@ -1,5 +1,5 @@
-import { PGlite } from '@electric-sql/pglite'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import pg from 'pg'
 import { vi } from 'vitest'
 import { createLogger } from '#ops/logger.ts'
 import {
@@ -62,10 +62,10 @@ export async function openFace(options: CallersOptions = {}): Promise<Face> {
 }
 
 async function statements(work: () => Promise<unknown>): Promise<string[]> {
-  const queries = vi.spyOn(Object.getPrototypeOf(PGlite.prototype), 'query')
+  const queries = vi.spyOn(pg.Client.prototype, 'query')
   try {
     await work()
-    const texts = queries.mock.calls.map(([text]) => String(text))
+    const texts = queries.mock.calls.map(([query]) => textOf(query))
     // In the meantime the process renews its lease, sets its clock, and reads the keys that sign tokens again.
     return texts.filter(
       (text) => !/\b(?:instances|signing_keys|extract\(epoch FROM clock_timestamp\(\)\))/.test(text),
@@ -73,4 +73,8 @@ async function statements(work: () => Promise<unknown>): Promise<string[]> {
   } finally {
     queries.mockRestore()
   }
+}
+
+function textOf(query: unknown): string {
+  return typeof query === 'object' && query !== null && 'text' in query ? String(query.text) : String(query)
 }

@@ -1,26 +1,24 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { handleStreamOrSingleExecutionResult, isAsyncIterable, type Plugin } from 'graphql-yoga'
+import { logFault } from '#http/log-fault.ts'
 import type { GraphqlContext, OperationPlace } from './context.ts'
 import { problemBehind, toGraphqlError } from './errors.ts'
 
 /** Gives every error of a result its code and status, also in mid-stream, and logs the faults of the gateway. */
 export function useProblems(log: FastifyBaseLogger): Plugin<GraphqlContext, OperationPlace> {
   const logged = new WeakSet<GraphQLError>()
-  const logFault = (error: GraphQLError, reqId: string): void => {
+  const logOnce = (error: GraphQLError, reqId: string): void => {
     const problem = problemBehind(error)
-    // As REST does: refusals appear in the metrics, faults of the gateway or its database in the log.
-    const isFault =
-      problem?.reason === 'internal_error' || (problem?.reason === 'unavailable' && problem.cause)
-    if (!isFault || logged.has(error)) return
+    if (problem === undefined || logged.has(error)) return
     logged.add(error)
-    log.error({ reqId, path: error.path?.join('.'), err: problem.cause ?? problem }, problem.reason)
+    logFault(log, problem, { reqId, path: error.path?.join('.') })
   }
   const convert = (result: ExecutionResult, reqId: string): ExecutionResult => {
     if (result.errors === undefined) return result
     const errors = result.errors.map((thrown) => {
       const error = toGraphqlError(thrown)
-      logFault(error, reqId)
+      logOnce(error, reqId)
       return error
     })
     return { ...result, errors }
@@ -31,7 +29,7 @@ export function useProblems(log: FastifyBaseLogger): Plugin<GraphqlContext, Oper
     // What breaks beside the execution, which Yoga has converted by `toGraphqlError` without knowing the request.
     onResultProcess({ result, serverContext }) {
       if (Array.isArray(result) || isAsyncIterable(result)) return
-      for (const error of result.errors ?? []) logFault(error, serverContext.http.id)
+      for (const error of result.errors ?? []) logOnce(error, serverContext.http.id)
     },
     onExecute: ({ args }) => ({
       onExecuteDone: (payload) =>

@@ -3,6 +3,7 @@ import { createYoga } from 'graphql-yoga'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { abortedWith } from '#http/aborted-with.ts'
+import { logFault } from '#http/log-fault.ts'
 import { problemHeaders, toProblem } from '#http/problem.ts'
 import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
 import { createDocumentAdmission } from './admission/admit-document.ts'
@@ -142,9 +143,7 @@ const RESULT_EXPECTED =
 
 /** What is refused before GraphQL begins has the form of a GraphQL error as well. */
 function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (problem.reason === 'internal_error') {
-    request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
-  }
+  logFault(request.log, problem, { reqId: request.id })
   request.problem = problem
   return reply
     .status(problem.status)

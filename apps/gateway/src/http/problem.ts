@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
 import { describeIn } from './field-place.ts'
+import { logFault } from './log-fault.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
 import { watchRoutes } from './unknown-routes.ts'
@@ -45,14 +46,7 @@ export function installProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Only faults of the gateway or its database are logged as errors. Refusals appear in the request log and the metrics; so
-  // does an `unavailable` with which the gateway protects itself, which has no cause.
-  if (
-    problem.reason === 'internal_error' ||
-    (problem.reason === 'unavailable' && problem.cause !== undefined)
-  ) {
-    request.log.error({ reqId: request.id, err: problem.cause ?? problem }, problem.reason)
-  }
+  logFault(request.log, problem, { reqId: request.id })
   request.problem = problem
   const isOpenAi = request.routeOptions.config?.errors === 'openai'
   const headers = problemHeaders(problem)

@@ -63,7 +63,10 @@ const Readiness = {
         }),
       ),
     }),
-    { description: 'The state of the database, of the storage of files and, if it is configured, of Redis.' },
+    {
+      description:
+        'The state of the database, of the storage of files, of the disk below an embedded database and, if it is configured, of Redis.',
+    },
   ),
 }
 

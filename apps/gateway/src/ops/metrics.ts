@@ -18,6 +18,7 @@ export interface Metrics {
   callStarted(): void
   callEnded(agent: string, end: RunEnd): void
   ledgerBatch(statement: string, size: number, ms: number): void
+  ledgerBatchFailed(statement: string, cause: LedgerFailure): void
   settleFailed(): void
   /** Counts an unhandled rejection. */
   strayRejection(): void
@@ -36,9 +37,16 @@ export interface Metrics {
   uploadsSwept(kind: SweptKind, count: number): void
   /** Counts the log lines that were dropped by this output. */
   watchLog(output: { readonly droppedLines: number }): void
+  /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
+  watchDisk(disk: { isFull(): boolean; freeBytes?(): number | undefined }): void
+  /** Counts how often the engine of an embedded database had to be opened again. */
+  watchEngine(engine: { readonly losses: number }): void
   /** Shows the connections that clients have open. */
   watchConnections(connections: { readonly open: number }): void
 }
+
+/** Why a statement of the ledger failed: by an outage, its time limit, or a disk on which nothing more can be written. */
+export type LedgerFailure = 'connection' | 'timeout' | 'disk_full' | 'other'
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -170,6 +178,12 @@ export function createMetrics(): Metrics {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers,
   })
+  const batchFailures = new FastCounter({
+    name: 'trunkline_ledger_batch_failures_total',
+    help: 'Statements of the ledger that failed and may have been repeated, by cause.',
+    labelNames: ['statement', 'cause'],
+    registers,
+  })
   const settleFailures = new Counter({
     name: 'trunkline_settle_failures_total',
     help: 'Ends of calls that could not be written to the ledger.',
@@ -201,6 +215,26 @@ export function createMetrics(): Metrics {
     collect() {
       this.reset()
       this.inc(logOutput?.droppedLines ?? 0)
+    },
+  })
+  let disk: Parameters<Metrics['watchDisk']>[0] | undefined
+  new Gauge({
+    name: 'trunkline_disk_full',
+    help: '1 while calls and changes are refused because the disk of the database is full, or almost full.',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(disk?.isFull() === true ? 1 : 0)
+    },
+  })
+  let engine: { readonly losses: number } | undefined
+  new Counter({
+    name: 'trunkline_embedded_database_losses_total',
+    help: 'How often the embedded database crashed or did not answer, and was opened again.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(engine?.losses ?? 0)
     },
   })
   let connections: { readonly open: number } | undefined
@@ -260,6 +294,9 @@ export function createMetrics(): Metrics {
       batchSize.add(statement, size)
       batchSeconds.add(statement, ms / 1000)
     },
+    ledgerBatchFailed(statement, cause) {
+      batchFailures.add(statement, cause)
+    },
     settleFailed() {
       settleFailures.inc()
     },
@@ -277,6 +314,23 @@ export function createMetrics(): Metrics {
     },
     watchLog(output) {
       logOutput = output
+    },
+    watchDisk(watched) {
+      disk = watched
+      const { freeBytes } = watched
+      if (freeBytes === undefined) return
+      new Gauge({
+        name: 'trunkline_data_dir_free_bytes',
+        help: 'Free space of DATA_DIR; only where the database is embedded.',
+        registers,
+        collect() {
+          const bytes = freeBytes()
+          if (bytes !== undefined) this.set(bytes)
+        },
+      })
+    },
+    watchEngine(watched) {
+      engine = watched
     },
     watchConnections(watched) {
       connections = watched

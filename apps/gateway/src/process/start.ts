@@ -16,6 +16,7 @@ import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
 import { serveCommands } from '#ops/command-socket.ts'
+import { EngineReport } from '#ops/engine-report.ts'
 import { LogOutput } from '#ops/log-output.ts'
 import { createLogger } from '#ops/logger.ts'
 import { surviveStrayRejections } from '#ops/stray-rejections.ts'
@@ -49,11 +50,13 @@ export async function start(settings: Config): Promise<void> {
   const { stopped, markStarted } = watchSignals()
   const closers: (() => Promise<unknown>)[] = []
   try {
-    const database = await openOwned(settings, closers, say)
+    const engine = new EngineReport(log)
+    const database = await openOwned(settings, closers, { say, engine })
     const config = await withAgents(settings, closers, say)
     const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
     surviveStrayRejections({ metrics: gateway.metrics, log })
     gateway.metrics.watchLog(output)
+    if (database.kind === 'embedded') gateway.metrics.watchEngine(engine)
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const prepared = await prepareIfReachable(preparation, waiting)
@@ -84,7 +87,11 @@ export async function start(settings: Config): Promise<void> {
 }
 
 /** An embedded database has one owner, so its directory is locked before anything in it is read or written. */
-async function openOwned(config: Config, closers: (() => Promise<unknown>)[], say: Say): Promise<Database> {
+async function openOwned(
+  config: Config,
+  closers: (() => Promise<unknown>)[],
+  { say, engine }: { say: Say; engine: EngineReport },
+): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     say('connecting to PostgreSQL')
     const database = await openDatabase({ kind: 'server', url: config.databaseUrl })
@@ -94,7 +101,7 @@ async function openOwned(config: Config, closers: (() => Promise<unknown>)[], sa
   say(`opening the embedded database in ${config.dataDir}`)
   const lock = await lockDataDir(config.dataDir)
   closers.push(() => lock.release())
-  const database = await openDatabase({ kind: 'embedded', dataDir: config.dataDir })
+  const database = await openDatabase({ kind: 'embedded', dataDir: config.dataDir, observer: engine })
   closers.push(() => database.close())
   return database
 }

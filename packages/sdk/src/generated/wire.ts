@@ -3874,7 +3874,7 @@ export interface operations {
                     "application/json": {
                         /** `draining` means that the process is stopping and only finishes running calls. */
                         status: "ready" | "not_ready" | "draining";
-                        /** The state of the database, of the storage of files and, if it is configured, of Redis. */
+                        /** The state of the database, of the storage of files, of the disk below an embedded database and, if it is configured, of Redis. */
                         dependencies: {
                             [key: string]: {
                                 /** Whether the dependency can be used as it is. */

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit'
+import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk-space.ts'
 import { fail } from '#core/errors.ts'
 import { requireText } from '#core/input-rules.ts'
 import type { Limiter, Limits } from '#core/limits/limits.ts'
@@ -26,6 +27,8 @@ export interface LoginDeps {
   readonly limits: Pick<Limits, 'login' | 'loginAddress'>
   readonly passwords: Passwords
   readonly tokens: Tokens
+  /** Defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'isLow'>
 }
 
 export interface Login {
@@ -46,7 +49,14 @@ export interface Login {
  */
 const CONCURRENT_ATTEMPTS_MAX = 2
 
-export function createLogin({ prisma, runtime, limits, passwords, tokens }: LoginDeps): Login {
+export function createLogin({
+  prisma,
+  runtime,
+  limits,
+  passwords,
+  tokens,
+  space = AMPLE_SPACE,
+}: LoginDeps): Login {
   const runQueued = pLimit(CONCURRENT_ATTEMPTS_MAX)
 
   async function attempt({ username, password }: LoginInput, address: string): Promise<User> {
@@ -94,6 +104,8 @@ export function createLogin({ prisma, runtime, limits, passwords, tokens }: Logi
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
       const token = await tokens.issue(accepted)
+      // Nobody shall be locked out of a gateway whose disk is full, so a login then leaves no trace.
+      if (space.isLow) return { ...token, user: accepted }
       const now = runtime.now()
       const user = await prisma.user.update({ where: { id: accepted.id }, data: { lastLogin: now } })
       return { ...token, user }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
@@ -137,6 +137,11 @@ test('turns that end together are bounded like those that end one after the othe
 test('turns are ordered by the clock of the database, not by the clock that made their ids', async () => {
   const [late, early] = ['ffffffff-ac96-774b-bcce-000000000000', '00000000-ac96-774b-bcce-000000000000']
   await conversations.remember('clocks', late, 'first', 'a')
+  // Times are kept to the millisecond, within which the embedded database writes more than one turn.
+  await vi.waitFor(async () => {
+    const moved = "SELECT date_trunc('milliseconds', clock_timestamp()) > max(created_at) AS moved FROM turns"
+    expect(await database.sql.query(moved)).toEqual([{ moved: true }])
+  })
   await conversations.remember('clocks', early, 'second', 'a')
   expect((await conversations.turns('clocks')).map(({ content }) => content)).toEqual([
     'first',

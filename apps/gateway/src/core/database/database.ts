@@ -19,6 +19,11 @@ export interface Database {
   readonly dedicatedSql: Sql
   readonly prisma: PrismaClient
   /**
+   * Runs work whose statements may take minutes, such as an export. An embedded database ends any other statement after some
+   * seconds, since it can run only one; a server has its own timeout, which is not changed.
+   */
+  patiently<Result>(work: () => Promise<Result>): Promise<Result>
+  /**
    * Applies pending migrations under a lock in the database, and returns the names of those that it applied.
    *
    * @throws OperatorError if a migration fails

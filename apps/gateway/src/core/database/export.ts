@@ -23,13 +23,16 @@ import { appliedMigrations } from './migrate.ts'
  * @returns the number of rows of each table
  * @throws OperatorError if the database is a server or the file cannot be written
  */
-export async function exportDatabase({ kind, sql }: Database, file: string): Promise<ExportEnd['end']> {
+export async function exportDatabase(
+  { kind, sql, patiently }: Database,
+  file: string,
+): Promise<ExportEnd['end']> {
   // The temporary table belongs to one connection, but a server's pool has many.
   if (kind === 'server')
     throw new OperatorError('Only an embedded database is exported; for a server there is pg_dump.')
   const handle = await openNew(file)
   const previous = handled(running.get(sql) ?? Promise.resolve())
-  const exporting = handled(previous.then(() => writeTo(handle, sql, file)))
+  const exporting = handled(previous.then(() => writeTo(handle, { sql, patiently }, file)))
   // The next one starts whether this one succeeded or not.
   running.set(
     sql,
@@ -44,10 +47,14 @@ export async function exportDatabase({ kind, sql }: Database, file: string): Pro
 /** For each database, a promise that settles when its last export has ended. */
 const running = new WeakMap<Sql, Promise<void>>()
 
-async function writeTo(handle: FileHandle, sql: Sql, file: string): Promise<ExportEnd['end']> {
+async function writeTo(
+  handle: FileHandle,
+  { sql, patiently }: Pick<Database, 'sql' | 'patiently'>,
+  file: string,
+): Promise<ExportEnd['end']> {
   const counts: Record<string, number> = {}
   try {
-    await takeCopy(sql)
+    await patiently(() => takeCopy(sql))
     const compression = file.endsWith('.gz') ? createGzip() : new PassThrough()
     await pipeline(linesOf(sql, counts), compression, handle.createWriteStream())
     return counts

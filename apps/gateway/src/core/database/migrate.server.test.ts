@@ -1,17 +1,15 @@
-import { PrismaPGlite } from 'pglite-prisma-adapter'
+import { PrismaPg } from '@prisma/adapter-pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createConversations } from '#core/chat/conversations.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import type { Database, Sql } from './database.ts'
+import type { Database } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
+import { embeddedPool } from './open-embedded.ts'
+import { poolSql } from './pool.ts'
 import { schemaDrift } from './schema-drift.ts'
-import {
-  createEmptyPglite,
-  createScratchDatabase,
-  openEmptyDatabase,
-} from './scratch-database.test-support.ts'
+import { createScratchDatabase, openEmptyDatabase, openEmptyEngine } from './scratch-database.test-support.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -60,8 +58,12 @@ describe(kind, () => {
 
 test('turns from before the migration "bounds" are read unchanged', async () => {
   const texts = ['plain "\\ 你好\u{1F600}\n', 'a\0b\ud800', '']
-  const pglite = await createEmptyPglite()
-  closers.push(() => pglite.close())
+  const engine = await openEmptyEngine()
+  const pool = embeddedPool(engine)
+  closers.push(
+    () => engine.close(),
+    () => pool.end(),
+  )
   for (const { path, migrationFile } of (await readMigrations()).migrationDirectories) {
     if (path.endsWith('_bounds')) {
       for (const [n, text] of texts.entries()) {
@@ -69,37 +71,38 @@ test('turns from before the migration "bounds" are read unchanged', async () => 
           /[\u007f-\uffff]/g,
           (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
         )
-        await pglite.query(
+        await pool.query(
           `INSERT INTO turns (id, conversation, question, answer, created_at) VALUES ($1, 'kept', $2, '"ok"', now())`,
           [`01890a5d-ac96-774b-bcce-00000000000${n}`, escaped],
         )
       }
     }
-    if (migrationFile.content.tag === 'ok') await pglite.exec(migrationFile.content.value)
+    if (migrationFile.content.tag === 'ok') await pool.query(migrationFile.content.value)
   }
-  const sql: Sql = {
-    query: async <Row>(text: string, values?: readonly unknown[]) =>
-      (await pglite.query<Row>(text, values ? [...values] : [])).rows,
-  }
+  const sql = poolSql(pool)
   const turns = await createConversations({
     sql,
     runtime: systemRuntime,
     bounds: { maxTurns: 9, maxCharacters: 1_000, retentionDays: 30, mappingRetentionDays: 400 },
   }).turns('kept')
   expect(turns.map(({ content }) => content)).toEqual(texts.flatMap((text) => [text, 'ok']))
-  const { rows } = await pglite.query<{ characters: number }>('SELECT characters FROM turns ORDER BY id')
+  const { rows } = await pool.query<{ characters: number }>('SELECT characters FROM turns ORDER BY id')
   expect(rows.map(({ characters }) => characters)).toEqual(texts.map((text) => text.length + 2))
 })
 
 test('a migration is recorded even if the process is killed as it commits', async () => {
-  const pglite = await createEmptyPglite()
-  closers.push(() => pglite.close())
-  const sql: Sql = { query: async <Row>(text: string) => (await pglite.query<Row>(text)).rows }
+  const engine = await openEmptyEngine()
+  const pool = embeddedPool(engine)
+  closers.push(
+    () => engine.close(),
+    () => pool.end(),
+  )
+  const sql = poolSql(pool)
   const dying = applyMigrations({
     sql,
-    adapter: () => new PrismaPGlite(pglite).connect(),
+    adapter: () => new PrismaPg(pool).connect(),
     async runScript(script) {
-      await pglite.exec(script)
+      await pool.query(script)
       throw new Error('killed')
     },
   })

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
-import { PrismaPGlite } from 'pglite-prisma-adapter'
+import { PrismaPg } from '@prisma/adapter-pg'
+import type pg from 'pg'
 import { PrismaClient } from '#generated/prisma/client.ts'
-import type { Database, Sql } from './database.ts'
+import type { Database } from './database.ts'
+import { type Engine, type EngineOptions, openEngine } from './engine.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
-import { ROW_PARSERS } from './row-parsers.ts'
+import { openPool, poolSql } from './pool.ts'
+import { SESSION_SETTINGS } from './session-settings.ts'
 import { unusableDatabaseError } from './unusable-database.ts'
 
 /**
@@ -13,44 +15,61 @@ import { unusableDatabaseError } from './unusable-database.ts'
  *
  * @throws OperatorError if the files cannot be used
  */
-export async function openEmbedded(dataDir: string): Promise<Database> {
-  const pglite = await PGlite.create({ dataDir: join(dataDir, 'db') }).catch((error: unknown) => {
+export async function openEmbedded({ dataDir, ...options }: EngineOptions): Promise<Database> {
+  const engine = await openEngine({ ...options, dataDir: join(dataDir, 'db') }).catch((error: unknown) => {
     throw unusableDatabaseError('embedded', error)
   })
-  return databaseOn(pglite)
+  return databaseOn(engine)
 }
 
-/** Wraps a PGlite instance; tests pass one that keeps its files in memory. */
-export function databaseOn(pglite: PGlite): Database {
-  const sql = pgliteSql(pglite)
-  const factory = new PrismaPGlite(pglite)
-  const prisma = new PrismaClient({ adapter: factory })
+/** Uses an engine through the driver of servers; tests pass an engine that keeps its files in memory. */
+export function databaseOn(engine: Engine): Database {
+  const pool = embeddedPool(engine)
+  const sql = poolSql(pool)
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
   return {
     kind: 'embedded',
     sql,
+    // The engine has one session.
     dedicatedSql: sql,
     prisma,
+    patiently: engine.patiently,
     pendingMigrations: () => pendingMigrations(sql),
     migrate: () =>
-      applyMigrations({ sql, runScript: (script) => pglite.exec(script), adapter: () => factory.connect() }),
+      engine.patiently(() =>
+        applyMigrations({
+          sql,
+          runScript: (script) => pool.query(script),
+          adapter: () => new PrismaPg(pool).connect(),
+        }),
+      ),
     async close() {
       await prisma.$disconnect()
-      await pglite.close()
+      await pool.end()
+      await engine.close()
     },
   }
 }
 
-function pgliteSql(pglite: PGlite): Sql {
-  return {
-    async query<Row>(text: string, values: readonly unknown[] = []) {
-      try {
-        const { rows } = await pglite.query<Row>(text, values as unknown[], { parsers: ROW_PARSERS })
-        return rows
-      } catch (error) {
-        // PGlite attaches the values to its errors, which are logged with all of their properties.
-        if (error instanceof Error && 'params' in error) error.params = undefined
-        throw error
-      }
+/** How long a statement waits for those before it. */
+const QUEUED_WITHIN_MS = 10_000
+
+/**
+ * The session remains when a connection is replaced, as pg's pool does after an error. What the previous one has prepared, set or
+ * left open is reset, but not its temporary tables, which an export in progress needs.
+ */
+const RESET = ['ROLLBACK', `DEALLOCATE ALL; RESET ALL; ${SESSION_SETTINGS}`]
+
+/** A pool of the engine's only connection. Nothing in it comes from the environment, which may describe a server. */
+export function embeddedPool(engine: Pick<Engine, 'connect'>): pg.Pool {
+  return openPool({
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: QUEUED_WITHIN_MS,
+    ...{ user: 'postgres', database: 'postgres', host: 'localhost', port: 5432, ssl: false },
+    stream: () => engine.connect(),
+    async onConnect(client) {
+      for (const statements of RESET) await client.query(statements)
     },
-  }
+  })
 }

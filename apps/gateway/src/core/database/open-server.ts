@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
 import { PrismaPg } from '@prisma/adapter-pg'
-import pg from 'pg'
+import type pg from 'pg'
 import { errorCode } from '#core/error-code.ts'
 import { handled } from '#core/handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
-import { ROW_PARSERS } from './row-parsers.ts'
+import { openPool, poolSql, statements } from './pool.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
 
 export interface ServerOptions {
@@ -42,6 +41,7 @@ export function openServer(options: ServerOptions): Database {
     sql,
     dedicatedSql: dedicated,
     prisma,
+    patiently: (work) => work(),
     pendingMigrations: () => pendingMigrations(sql),
     migrate: async () =>
       (await pendingMigrations(sql)).length === 0 ? [] : migrateLocked(url, connectTimeoutMs),
@@ -89,32 +89,6 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
   }
 }
 
-function openPool(config: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
-    ...config,
-    application_name: 'trunkline',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    types: { getTypeParser: (oid, format) => ROW_PARSERS[oid] ?? pg.types.getTypeParser(oid, format) },
-  })
-  // The pool has already removed an idle connection that was lost; without a listener the event would end the process.
-  pool.on('error', () => {})
-  return pool
-}
-
-/** Further statements are not prepared, because the server keeps a plan of each statement for every connection. */
-const STATEMENTS_MAX = 256
-
-function poolSql(pool: pg.Pool): Sql {
-  const prepared = statements()
-  return {
-    async query<Row>(text: string, values: readonly unknown[] = []) {
-      const { rows } = await pool.query(prepared(text, values))
-      return rows as Row[]
-    },
-  }
-}
-
 /** Discards its connection after every error and opens another for the next statement. */
 function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
   const prepared = statements()
@@ -149,18 +123,5 @@ function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
       discard(current)
       await pool.end()
     },
-  }
-}
-
-/** Returns a function that names statements, so that the server prepares each once per connection and reuses its plan. */
-function statements(): (text: string, values: readonly unknown[]) => pg.QueryConfig {
-  const names = new Map<string, string>()
-  return (text, values) => {
-    let name = names.get(text)
-    if (name === undefined && names.size < STATEMENTS_MAX) {
-      name = createHash('sha256').update(text).digest('base64url')
-      names.set(text, name)
-    }
-    return { ...(name !== undefined && { name }), text, values: values as unknown[] }
   }
 }

@@ -1,9 +1,10 @@
 import type { Database } from './database.ts'
+import type { EngineOptions } from './engine.ts'
 import type { ServerOptions } from './open-server.ts'
 
 export type DatabaseOptions =
   /** Requires the lock of {@link lockDataDir}. */
-  { readonly kind: 'embedded'; readonly dataDir: string } | ({ readonly kind: 'server' } & ServerOptions)
+  ({ readonly kind: 'embedded' } & EngineOptions) | ({ readonly kind: 'server' } & ServerOptions)
 
 /**
  * Opens a database without migrating it, see {@link Database.migrate}. A server that is down fails the queries, not the
@@ -16,5 +17,5 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return openServer(options)
   }
   const { openEmbedded } = await import('./open-embedded.ts')
-  return openEmbedded(options.dataDir)
+  return openEmbedded(options)
 }

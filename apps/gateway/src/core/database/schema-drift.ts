@@ -6,6 +6,7 @@ import { NO_FILTERS, openSchemaEngine, runScriptsWith } from './schema-engine.ts
 /** Returns the SQL that would turn the result of the migrations into `prisma/schema.prisma`; empty if they agree. */
 export async function schemaDrift(): Promise<string> {
   const pglite = await PGlite.create()
+  // Not @prisma/adapter-pg, which cannot read the catalogs' type "char" that a comparison needs.
   const connect = async () =>
     runScriptsWith(await new PrismaPGlite(pglite).connect(), (script) => pglite.exec(script))
   try {

@@ -7,6 +7,8 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { handled } from '#core/handled.ts'
 import type { Database, Sql } from './database.ts'
+import type { Engine } from './engine.ts'
+import { localEngine } from './local-engine.ts'
 import { readMigrations } from './migration-files.ts'
 import { openDatabase } from './open.ts'
 import { databaseOn } from './open-embedded.ts'
@@ -24,7 +26,8 @@ export async function openScratchDatabase(serverUrl?: string): Promise<Database>
     await database.sql.query(await truncateAll(database))
     return { ...database, close: () => database.close().finally(drop) }
   }
-  const database = idle.pop() ?? databaseOn(await PGlite.create({ loadDataDir: await migrated() }))
+  const database =
+    idle.pop() ?? databaseOn(localEngine(await PGlite.create({ loadDataDir: await migrated() })))
   let isClosed = false
   // What a file has left running must not reach the database of the next one.
   const sql: Sql = {
@@ -44,7 +47,7 @@ export async function openScratchDatabase(serverUrl?: string): Promise<Database>
 
 /** Opens a database in which not even the migrations have run; it is gone when it is closed. */
 export async function openEmptyDatabase(serverUrl?: string): Promise<Database> {
-  if (serverUrl === undefined) return databaseOn(await createEmptyPglite())
+  if (serverUrl === undefined) return databaseOn(await openEmptyEngine())
   const { url, drop } = await createScratchDatabase(serverUrl, { template: undefined })
   const database = await openDatabase({ kind: 'server', url })
   return { ...database, close: () => database.close().finally(drop) }
@@ -94,8 +97,12 @@ async function runOn(url: string, statement: string): Promise<void> {
 /** Kept from one run of the tests to the next. */
 export const CACHE: string = join(import.meta.dirname, '../../../node_modules/.cache/trunkline')
 
-/** PGlite without any table, in memory. */
-export async function createEmptyPglite(): Promise<PGlite> {
+/** An engine without any table, in memory. */
+export async function openEmptyEngine(): Promise<Engine> {
+  return localEngine(await createEmptyPglite())
+}
+
+async function createEmptyPglite(): Promise<PGlite> {
   return PGlite.create({ loadDataDir: await empty() })
 }
 
@@ -103,7 +110,7 @@ export async function createEmptyPglite(): Promise<PGlite> {
 const empty = archiveOf('empty', () => PGlite.create())
 const migrated = archiveOf('migrated', async () => {
   const pglite = await createEmptyPglite()
-  await databaseOn(pglite).migrate()
+  await databaseOn(localEngine(pglite)).migrate()
   return pglite
 })
 

@@ -6,6 +6,7 @@ import type { Tokens } from '#core/auth/tokens.ts'
 import { ByteBudget } from '#core/byte-budget.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/chat/service.ts'
 import type { Database } from '#core/database/database.ts'
+import type { DiskSpace } from '#core/database/disk-space.ts'
 import type { KeyRules } from '#core/keys/key-input.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
@@ -35,6 +36,7 @@ type ChatParts = Pick<ChatDeps, 'upstream' | 'derivedIds' | 'conversations' | 'r
 export interface ServicesDeps extends ChatParts {
   readonly config: ServicesConfig
   readonly database: Database
+  readonly space: DiskSpace
   readonly agents: ReadonlyMap<string, Agent>
   /** The ids of agents that keys and reports may name; a superset of {@link ServicesDeps.agents}. */
   readonly agentIds: ReadonlySet<string>
@@ -78,11 +80,15 @@ export interface UploadSettings {
 
 /** Creates the services, and separates what callers can reach from what only the process may do. */
 export function createServices(deps: ServicesDeps): { services: Services; operations: Operations } {
-  const { config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream, storage } = deps
+  const { config, database, space, runtime, agents, agentIds, limits, tokens, ledger, upstream, storage } =
+    deps
   const { sql, prisma } = database
   const passwords = createPasswords()
   const authentication = createAuthentication({ sql, limits, tokens })
-  const admission = createAdmission({ limits, keyLimits: createKeyLimitsReader({ sql, runtime }), ledger })
+  const admission = createAdmission({
+    ...{ limits, ledger, space },
+    keyLimits: createKeyLimitsReader({ sql, runtime }),
+  })
   const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
   const installation = () => deps.derivedIds.installation()
   const checkType = createTypeCheck(config.uploads.types)
@@ -99,7 +105,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
   const { uploads, inProgress } = createUploads({
-    ...{ prisma, sql, storage, agents, runtime, admission, keyWatch, ledger, checkType },
+    ...{ prisma, sql, storage, agents, runtime, admission, keyWatch, ledger, space, checkType },
     installation,
     turns: { ...config.uploads, places: config.waitingPlaces },
     bounds: config.uploads,
@@ -116,20 +122,41 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     config: { ...config.usage, places: config.waitingPlaces },
   })
   const rules = { agentIds, limits: config.limits, ...config.apiKeys }
+  const keys = createKeys({ prisma, runtime, rules })
+  const login = createLogin({ prisma, runtime, limits, passwords, tokens, space })
+  /** Admissions check the space themselves, after the key. Every other method that changes something is wrapped in this. */
+  const changing =
+    <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      space.requireSpace()
+      return change(...args)
+    }
   return {
     services: {
-      login: createLogin({ prisma, runtime, limits, passwords, tokens }),
+      login: { ...login, logout: changing(login.logout) },
       tokens: { jwks: tokens.jwks },
       authentication,
-      users,
-      keys: createKeys({ prisma, runtime, rules }),
+      users: {
+        ...users,
+        create: changing(users.create),
+        update: changing(users.update),
+        setPassword: changing(users.setPassword),
+        changeOwnPassword: changing(users.changeOwnPassword),
+      },
+      keys: {
+        ...keys,
+        create: changing(keys.create),
+        update: changing(keys.update),
+        resetUsage: changing(keys.resetUsage),
+        revoke: changing(keys.revoke),
+      },
       agents: createAgentListing({
         directory: createAgentDirectory({ agents, upstream, runtime }),
         limits,
         isPublic: config.publicAgentListing,
       }),
       chat: { start: chat.start },
-      uploads,
+      uploads: { ...uploads, remove: changing(uploads.remove) },
       usage,
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { access, constants, lstat, mkdir, open, opendir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk-space.ts'
 import { errorCode } from '#core/error-code.ts'
 import { makeDirectory } from '#core/make-directory.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -16,6 +17,8 @@ export interface DiskStorageOptions {
   /** What the outside calls the gateway, which serves the files at `/files/<token>/<name>`; known once it listens. */
   publicUrl(): string
   readonly runtime: Pick<Runtime, 'randomBytes'>
+  /** A file that is being written ends when too little space is left. Defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'isLow'>
 }
 
 /** Files in a local folder, which the gateway serves itself. */
@@ -34,10 +37,13 @@ export interface DiskStorage extends FileStorage {
  * path, because not every file system takes every name. Until it is complete, it is in `<folder>/unfinished`.
  */
 export function createDiskStorage(options: DiskStorageOptions): DiskStorage {
-  const { folder, runtime } = options
+  const { folder, runtime, space = AMPLE_SPACE } = options
   const base = () => `${options.publicUrl().replace(/\/+$/, '')}/files/`
   const unfinishedFolder = join(folder, 'unfinished')
   const guard = guardOf(folder)
+  const requireSpace = () => {
+    if (space.isLow) throw new StorageError(`Files cannot be stored in ${folder}: too little space is left.`)
+  }
 
   const pathOf = ({ token, name }: FileAddress) => {
     if (!isToken(token)) throw new FileMissing({ token, name })
@@ -53,7 +59,7 @@ export function createDiskStorage(options: DiskStorageOptions): DiskStorage {
       const path = pathOf(file)
       const unfinished = join(unfinishedFolder, runtime.randomBytes(16).toString('hex'))
       try {
-        await writeChunks(unfinished, untilAborted(body, signal), guard)
+        await writeChunks(unfinished, untilAborted(body, signal), { guard, requireSpace })
         signal.throwIfAborted()
         await guard(publish(unfinished, path))
       } catch (error) {
@@ -108,11 +114,18 @@ const guardOf =
     })
 
 /** Writes a new file and resolves when its content is on the disk. Only errors of the disk are translated, not those of `chunks`. */
-async function writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, guard: Guard): Promise<void> {
+async function writeChunks(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  { guard, requireSpace }: { guard: Guard; requireSpace(): void },
+): Promise<void> {
   const file = await guard(open(path, 'wx', 0o600))
   try {
     // The next chunk is not read before this one is written, so that a slow disk slows down the sender.
-    for await (const chunk of chunks) await guard(file.writeFile(chunk))
+    for await (const chunk of chunks) {
+      requireSpace()
+      await guard(file.writeFile(chunk))
+    }
     await guard(file.sync())
   } finally {
     await guard(file.close())

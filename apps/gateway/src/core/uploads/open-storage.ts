@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { DiskSpace } from '#core/database/disk-space.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createDiskStorage } from './disk-storage.ts'
 import { createS3Storage } from './s3-storage.ts'
@@ -19,6 +20,8 @@ export interface OpenStorageDeps {
   readonly runtime: Runtime
   /** What the outside calls the gateway. */
   publicUrl(): string
+  /** Of `dataDir`; defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'isLow'>
 }
 
 /**

@@ -2,6 +2,7 @@ import { validate } from 'uuid'
 import type { Agent } from '#core/agents/adapter.ts'
 import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk-space.ts'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, Problem } from '#core/errors.ts'
@@ -22,6 +23,8 @@ import { finishDeletions } from './upload-rows.ts'
 export interface UploadsDeps extends ReceiveDeps {
   readonly prisma: PrismaClient
   readonly agents: ReadonlyMap<string, Agent>
+  /** Defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'requireSpace'>
   readonly turns: UploadTurns
 }
 
@@ -122,7 +125,7 @@ export interface UploadsInProgress {
 }
 
 export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress: UploadsInProgress } {
-  const { prisma, sql, storage, agents, runtime } = deps
+  const { prisma, sql, storage, agents, runtime, space = AMPLE_SPACE } = deps
   const turns = turnsOf(deps.turns)
   const running = new InFlight<{ received: ReceivedUpload; ended: Promise<unknown> }>()
   let isDraining = false
@@ -168,6 +171,7 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
   function requireUploader(caller: Principal, agent: string | undefined): string {
     const agentId = agentOfUpload(agents, requireUploadKey(caller), agent)
     if (isDraining) throw new Problem('draining')
+    space.requireSpace()
     turns.requirePlace({ owner: caller.userId })
     return agentId
   }

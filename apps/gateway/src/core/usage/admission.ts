@@ -1,3 +1,4 @@
+import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk-space.ts'
 import { fail, Problem } from '#core/errors.ts'
 import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
@@ -18,7 +19,7 @@ export interface AdmissionService {
    *
    * @param onLimit - receives the state of the caller's rate limit, whether or not the call is then rejected
    * @param onOwner - receives the owner of the key before anything is counted; the call is rejected with what it throws
-   * @throws Problem with status 401 for an invalid key, which counts against its address; 403 or 429
+   * @throws Problem with status 401 for an invalid key, which counts against its address; 403, 429, or `unavailable`
    */
   admit(request: AdmissionRequest, onLimit: OnLimit, onOwner?: (ownerId: string) => void): Promise<Admitted>
 }
@@ -27,6 +28,8 @@ export interface AdmissionDeps {
   readonly limits: Pick<Limits, CallKind | 'refusedKeys'>
   readonly keyLimits: KeyLimitsReader
   readonly ledger: Pick<Ledger, 'admit'>
+  /** Defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'requireSpace'>
 }
 
 /** The field with a key's own limit for each kind of call, which may be lower than the configured one. */
@@ -36,12 +39,18 @@ const OWN_LIMIT: Readonly<Record<CallKind, 'chatPerMinute' | 'uploadPerMinute'>>
 }
 
 /** The rate limit is checked before the database and counts by the key's hash, so that a key over its limit costs no statement. */
-export function createAdmission({ limits, keyLimits, ledger }: AdmissionDeps): AdmissionService {
+export function createAdmission({
+  limits,
+  keyLimits,
+  ledger,
+  space = AMPLE_SPACE,
+}: AdmissionDeps): AdmissionService {
   return {
     async admit(request, onLimit, onOwner) {
       const { kind, keyHash } = request
       try {
         const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
+        space.requireSpace()
         onOwner?.(own.ownerId)
         const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
         onLimit(verdict)

@@ -1,6 +1,11 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
 import { type Batcher, createBatcher } from '#core/batcher.ts'
-import { isConnectionError, isLostConnection, isStatementTimeout } from '#core/connection-error.ts'
+import {
+  isConnectionError,
+  isDiskFull,
+  isLostConnection,
+  isStatementTimeout,
+} from '#core/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'
@@ -63,6 +68,8 @@ export interface Settlement {
 
 export interface LedgerObserver {
   batch(statement: 'admit' | 'settle', size: number, ms: number): void
+  /** A statement failed; it may be repeated. */
+  batchFailed?(statement: 'admit' | 'settle', error: unknown): void
   settleFailed(error: unknown): void
 }
 
@@ -105,6 +112,8 @@ const ADMIT_WITHIN_MS = 2_000
 const RETRY_AFTER_MS = 100
 /** The longest delay between retries of a settlement that times out even by itself, for example behind a lock. */
 const RETRY_SLOW_AFTER_MS_MAX = 30_000
+/** On a full disk every failed statement leaves something behind as well. */
+const RETRY_FULL_AFTER_MS_MAX = 5_000
 /**
  * Batches of this size occur in a process with thousands of calls a second. Its processor is the bottleneck then, so the next
  * batch is gathered for longer: fewer, larger statements save processor time and add little latency.
@@ -126,9 +135,14 @@ export function createLedger(deps: LedgerDeps): Ledger {
     rows: readonly unknown[],
   ) => {
     const startedMs = runtime.elapsedMs()
-    const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
-    observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
-    return result
+    try {
+      const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
+      observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
+      return result
+    } catch (error) {
+      observer.batchFailed?.(statement, error)
+      throw error
+    }
   }
 
   const admitAll = createBatcher<PendingAdmission, AdmissionAnswer | undefined>(
@@ -147,7 +161,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
     {
       sizeMax: 256,
-      isShared: isLostConnection,
+      isShared: concernsAll,
       isTooSlow: isStatementTimeout,
       // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
       gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
@@ -161,7 +175,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
     {
       sizeMax: 1_000,
-      isShared: isLostConnection,
+      isShared: concernsAll,
       isTooSlow: isStatementTimeout,
       gather: () => sleep(SETTLE_EVERY_MS),
     },
@@ -180,9 +194,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   function settleWithRetries(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
     settleAll(settlement).then(written, (error: unknown) => {
       if (isConnectionError(error) && !closing) {
-        const nextMs = isStatementTimeout(error)
-          ? Math.min(2 * delayMs, RETRY_SLOW_AFTER_MS_MAX)
-          : RETRY_AFTER_MS
+        const nextMs = Math.min(2 * delayMs, retryAfterMsMax(error))
         setTimeout(settleWithRetries, delayMs, settlement, nextMs).unref()
         return
       }
@@ -214,7 +226,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
         }
         answer.then(
           (late) => settleIf(late?.[0] === null),
-          (error: unknown) => settleIf(!wasNeverSent(error) && !isStatementTimeout(error)),
+          (error: unknown) =>
+            settleIf(!wasNeverSent(error) && !isStatementTimeout(error) && !isDiskFull(error)),
         )
         throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
       }
@@ -309,6 +322,16 @@ function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | unde
   return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
 }
 
+/** Whether smaller batches would fail in the same way. */
+function concernsAll(error: unknown): boolean {
+  return isLostConnection(error) || isDiskFull(error)
+}
+
+function retryAfterMsMax(error: unknown): number {
+  if (isStatementTimeout(error)) return RETRY_SLOW_AFTER_MS_MAX
+  return isDiskFull(error) ? RETRY_FULL_AFTER_MS_MAX : RETRY_AFTER_MS
+}
+
 /** Repeats a statement whose connection was lost, until shortly before the deadline of admissions. */
 async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
   const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
@@ -326,7 +349,7 @@ async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime):
   }
 }
 
-/** PostgreSQL's code for a unique violation. PGlite needs no check, because it never loses an answer. */
+/** PostgreSQL's code for a unique violation. */
 function isDuplicate(error: unknown): boolean {
   return errorCode(error) === '23505'
 }

@@ -1,0 +1,36 @@
+import { isDiskFull } from '#core/connection-error.ts'
+import type { Runtime } from '#core/runtime.ts'
+
+/**
+ * Remembers that the database's disk is full, since the reads by which readiness is checked still succeed. It is forgotten when a
+ * write succeeds, and after some seconds, so that a process without any writes tries again.
+ */
+export interface DiskFullSign {
+  readonly isFull: boolean
+  failed(error: unknown): void
+  written(): void
+}
+
+const REMEMBERED_MS = 10_000
+
+export function createDiskFullSign(
+  runtime: Pick<Runtime, 'elapsedMs'>,
+  onChange: (isFull: boolean, error?: unknown) => void,
+): DiskFullSign {
+  let seenMs: number | undefined
+  return {
+    get isFull() {
+      return seenMs !== undefined && runtime.elapsedMs() - seenMs < REMEMBERED_MS
+    },
+    failed(error) {
+      if (!isDiskFull(error)) return
+      if (seenMs === undefined) onChange(true, error)
+      seenMs = runtime.elapsedMs()
+    },
+    written() {
+      if (seenMs === undefined) return
+      seenMs = undefined
+      onChange(false)
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseConfig } from '#config/load.ts'
+import type { Database } from '#core/database/database.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import type { Services } from '#core/services/services.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+
+let database: Database
+let gateway: Gateway
+let dataDir: string
+
+beforeAll(async () => {
+  database = await openScratchDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'trunkline-'))
+  // No disk has so much.
+  const storage = { freeBytesMin: Number.MAX_SAFE_INTEGER }
+  const config = parseConfig(
+    { agents: { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }, storage },
+    { DATA_DIR: dataDir },
+  )
+  gateway = await createGateway({ config, database, runtime: systemRuntime, log: createLogger('silent') })
+}, 60_000)
+afterAll(async () => {
+  await gateway?.close(0)
+  await database?.close()
+  await rm(dataDir, { recursive: true })
+})
+
+/** The methods of each service that change something. Calls are refused by their admission, after the key was checked. */
+const CHANGES = {
+  login: ['logout'],
+  users: ['create', 'update', 'setPassword', 'changeOwnPassword'],
+  keys: ['create', 'update', 'resetUsage', 'revoke'],
+  uploads: ['remove'],
+} as const satisfies { readonly [Name in keyof Services]?: readonly (keyof Services[Name])[] }
+
+/** The names of methods that only read, or that are refused otherwise. A new method must be in one of both lists. */
+const READS = {
+  login: ['login'],
+  users: ['find', 'findByName', 'findMany', 'list', 'count', 'me', 'visibleTo', 'isVisibleTo'],
+  keys: [
+    ...['find', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
+    ...['visibleTo', 'isVisibleTo', 'current'],
+  ],
+  uploads: [
+    ...['requireUploader', 'receive', 'find', 'findMany', 'list', 'count', 'listOfKeys', 'countOfKeys'],
+    ...['visibleTo', 'urlOf', 'openByAddress'],
+  ],
+}
+
+test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('every change of %s is refused', async (name) => {
+  const { services, operations } = gateway
+  if ((await operations.firstStart.usersExist()) === false) {
+    await operations.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
+    await gateway.prepare()
+  }
+  expect([...CHANGES[name], ...READS[name]].sort()).toEqual(Object.keys(services[name]).sort())
+  for (const method of CHANGES[name]) {
+    const change: unknown = Reflect.get(services[name], method)
+    if (typeof change !== 'function') throw new Error(`${method} is no method`)
+    await expect(change(), method).rejects.toMatchObject({ reason: 'unavailable', status: 503 })
+  }
+})
+
+test('a login succeeds and writes nothing', async () => {
+  const { services, health } = gateway
+  const { user, accessToken } = await services.login.login(
+    { username: 'admin', password: 'correct horse' },
+    '127.0.0.1',
+  )
+  expect([user.username, user.lastLogin]).toEqual(['admin', null])
+  expect(await services.authentication.authenticate(accessToken, '127.0.0.1')).toMatchObject({
+    userId: user.id,
+  })
+  expect(await health.dependencies()).toMatchObject({ disk: { ok: false } })
+})

@@ -1,0 +1,69 @@
+import type { Logger } from 'pino'
+import type { Database } from '#core/database/database.ts'
+import { createDiskFullSign, type DiskFullSign } from '#core/database/disk-full-sign.ts'
+import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/database/disk-space.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { DependencyState } from './health.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Watches the disk on which the database writes, and says in the log, the metrics and `/readyz` when it is full. */
+export interface DiskWatch {
+  readonly space: DiskSpace
+  /** Whether a server reported that its disk is full. */
+  readonly sign: DiskFullSign
+  /** The state of `DATA_DIR` where the database is embedded. */
+  states(): { readonly disk?: DependencyState }
+  start(): Promise<void>
+  stop(): void
+}
+
+export interface DiskWatchDeps {
+  readonly config: { readonly dataDir: string; readonly storage: { readonly freeBytesMin: number } }
+  readonly database: Pick<Database, 'kind'>
+  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  readonly metrics: Pick<Metrics, 'watchDisk'>
+  readonly log: Logger
+}
+
+export function createDiskWatch({ config, database, runtime, metrics, log }: DiskWatchDeps): DiskWatch {
+  const { freeBytesMin } = config.storage
+  const sign = createDiskFullSign(runtime, (isFull, error) => {
+    if (isFull) log.error({ err: error }, 'the database cannot write: its disk is full')
+    else log.info('the database can write again')
+  })
+  if (database.kind === 'server') {
+    metrics.watchDisk({ isFull: () => sign.isFull })
+    return {
+      space: AMPLE_SPACE,
+      sign,
+      states: () => ({}),
+      start: async () => undefined,
+      stop: () => undefined,
+    }
+  }
+  const space = watchDiskSpace({
+    ...{ dataDir: config.dataDir, freeBytesMin, runtime },
+    observer: {
+      low(isLow, freeBytes) {
+        if (isLow) log.error({ freeBytes, freeBytesMin }, `${LOW}: nothing is admitted or changed`)
+        else log.info({ freeBytes, freeBytesMin }, 'DATA_DIR has enough free space again')
+      },
+      readable(isReadable, error) {
+        if (isReadable) log.info('the free space of DATA_DIR can be read again')
+        else log.warn({ err: error }, 'the free space of DATA_DIR cannot be read')
+      },
+    },
+  })
+  metrics.watchDisk({ isFull: () => space.isLow || sign.isFull, freeBytes: () => space.freeBytes })
+  return {
+    space,
+    sign,
+    states: () => ({
+      disk: space.isLow ? { ok: false, detail: `${LOW}; nothing is admitted or changed` } : { ok: true },
+    }),
+    start: space.start,
+    stop: space.stop,
+  }
+}
+
+const LOW = 'DATA_DIR has too little free space'
