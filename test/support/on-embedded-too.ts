@@ -11,6 +11,7 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/e2e/configuration.test.ts',
   'test/e2e/drain.test.ts',
   'test/e2e/first-chat.test.ts',
+  'test/packages/start.test.ts',
   'test/e2e/kill-9.test.ts',
   'test/e2e/operators-mistakes.test.ts',
   'test/e2e/small-disk.test.ts',
