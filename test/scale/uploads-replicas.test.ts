@@ -45,6 +45,8 @@ describe.skipIf(server === '' || s3 === undefined).each(['bucket', 'folder'])(
         config: JSON.stringify({
           agents: { dify: { baseUrl, apiKey } },
           limits: { chat: plenty, upload: plenty },
+          // Turns are not the subject here.
+          uploads: { inFlightPerOwnerMax: 64 },
         }),
         databaseUrl: database.url,
       }

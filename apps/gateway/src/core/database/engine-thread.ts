@@ -40,7 +40,8 @@ const CLOSE_WITHIN_MS = 5_000
  */
 export async function startEngineThread(options: EngineThreadOptions): Promise<EngineThread> {
   const { dataDir, openWithinMs, answerWithinMs, signal, entry = ENTRY } = options
-  const worker = new Worker(entry, { workerData: { dataDir } })
+  // Options of the process, such as `--eval`, would be taken for the thread's own.
+  const worker = new Worker(entry, { workerData: { dataDir }, execArgv: [] })
   const opened = Promise.withResolvers<void>()
   const lost = Promise.withResolvers<Error>()
   const gone = Promise.withResolvers<void>()
