@@ -65,6 +65,8 @@ const e2e = {
   // Generous, because the machine may be busy; no test relies on these timeouts to measure time.
   testTimeout: 60_000,
   hookTimeout: 180_000,
+  isolate: false,
+  restoreMocks: true,
 }
 
 /**

@@ -220,7 +220,8 @@ test('the streams of an owner end together, and their platform gets at most 100 
   }
   const ends = await endsOf(key)
   expect([ends.length, [...new Set(ends)]]).toEqual([STREAMS, ['rejected owner_suspended']])
-  // None of them has been answered yet.
+  // The others wait, since none of these has been answered.
+  await until('a hundred streams are being stopped', () => stopRequests.length >= 100)
   expect(stopRequests).toHaveLength(100)
   let answered = 0
   await until('every stream is stopped', () => {

@@ -14,7 +14,10 @@ beforeAll(async () => {
   const reply = await system.api.chat(system.key, 'fastgpt', { chat_id: '' })
   text = ((await reply.json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
 })
-afterAll(() => system?.remove())
+afterAll(() => {
+  vi.unstubAllEnvs()
+  return system?.remove()
+})
 
 beforeEach(() => {
   vi.stubEnv('TRUNKLINE_URL', system.gateway.url)

@@ -177,11 +177,12 @@ export async function createGateway({
   let isPrepared = false
   const probeCache = { runtime, ttlMs: PROBE_CACHE_TTL_MS }
   const databaseAnswer = createCachedValue(() => databaseState(database), probeCache)
-  const storageAnswer = createCachedValue(async () => {
+  const pingStorage = async () => {
     // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
-    const prepared = isPrepared ? Promise.resolve() : storage.prepare()
-    return storageState(prepared.then(() => storage.ping()))
-  }, probeCache)
+    if (!isPrepared) await storage.prepare()
+    await storage.ping()
+  }
+  const storageAnswer = createCachedValue(async () => storageState(pingStorage()), probeCache)
   const databaseNow = async (): Promise<DependencyState> => {
     if (!isPrepared) return { ok: false, detail: 'the start is not complete' }
     const state = await databaseAnswer.get()

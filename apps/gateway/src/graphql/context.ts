@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentNode } from 'graphql'
 import { fail, type Problem } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import type { Principal } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Services } from '#core/services/services.ts'
@@ -76,7 +77,7 @@ export async function readCredential(
   { http, credential }: Pick<OperationPlace, 'http' | 'credential'>,
 ): Promise<Credential> {
   if (http.headers.authorization === undefined) return credential
-  credential.looking ??= lookUp(authentication, http, credential)
+  credential.looking ??= handled(lookUp(authentication, http, credential))
   await credential.looking
   return credential
 }

@@ -29,9 +29,8 @@ export function startChat(
   call: ChatCall,
 ): Promise<Chat> {
   request.isKeyJudgedByCall = true
-  const chat = service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
   request.body = undefined
-  return chat
+  return service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
 }
 
 /** Sets the headers that identify the call, for every response from here on, errors included. */

@@ -42,7 +42,8 @@ try {
   endWithPostgres(pglite)
   parentPort?.on('message', (message: ToEngine) => {
     if (message === 'close') {
-      pglite.close().finally(() => process.exit())
+      const exit = () => process.exit()
+      pglite.close().then(exit, exit)
       return
     }
     answerOf(pglite, message).then(

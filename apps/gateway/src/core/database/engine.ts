@@ -62,7 +62,7 @@ export async function openEngine({
   let patient = 0
   let thread: EngineThread
   let isOpen = true
-  let reopening: Promise<void> = Promise.resolve()
+  let reopening: Promise<void> | undefined
 
   const start = (openWithinMs: number) =>
     startEngineThread({

@@ -11,6 +11,7 @@ import { wasNeverSent } from '#core/database/never-sent.ts'
 import { withDeadline } from '#core/deadline.ts'
 import { errorCode } from '#core/error-code.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
+import { handled } from '#core/handled.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { sleep } from '#core/sleep.ts'
@@ -211,8 +212,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       const pending = { admission, isRefused: false }
-      // Its rejection is handled from the start, by the deadline.
-      const answer = admitAll(pending)
+      const answer = handled(admitAll(pending))
       let decision: AdmissionAnswer | undefined
       try {
         decision = await withDeadline(ADMIT_WITHIN_MS, answer)
