@@ -17,6 +17,8 @@ type Answer = (request: Request) => Response | Promise<Response>
 function clientsWith(answer: Answer, more: Partial<ClientOptions> = {}) {
   const lines: string[] = []
   const log = (line: string) => void lines.push(line)
+  // Node forgets the signal of a request that nothing holds, and silence would never end.
+  const requests: Request[] = []
   const options = {
     baseURL: 'http://gateway.test',
     apiKey: KEY,
@@ -27,8 +29,11 @@ function clientsWith(answer: Answer, more: Partial<ClientOptions> = {}) {
     maxRetries: 0,
     timeoutMs: 1_000,
     logger: { debug: log, warn: log },
-    fetch: async (input: string | URL | Request, init?: RequestInit) =>
-      await answer(new Request(input, init)),
+    fetch: async (input: string | URL | Request, init?: RequestInit) => {
+      const request = new Request(input, init)
+      requests.push(request)
+      return await answer(request)
+    },
     ...more,
   }
   return { client: new Trunkline(options), chatClient: new ChatClient(options), lines }

@@ -73,6 +73,12 @@ test('a late update of a replaced holder changes nothing', async () => {
   expect((await enter('late')).platformId).toBe('right')
 })
 
+/** Times of turns are kept to the millisecond, within which the embedded database writes more than one. */
+async function nextMillisecond(): Promise<void> {
+  const moved = "SELECT date_trunc('milliseconds', clock_timestamp()) > max(created_at) AS moved FROM turns"
+  await vi.waitFor(async () => expect(await database.sql.query(moved)).toEqual([{ moved: true }]))
+}
+
 test('turns come back oldest first, within the bounds of number and characters', async () => {
   for (const [question, answer] of [
     ['q1', 'a1'],
@@ -81,6 +87,7 @@ test('turns come back oldest first, within the bounds of number and characters',
     ['q4', 'a4'],
   ] as const) {
     await conversations.remember('turns', systemRuntime.newId(), question, answer)
+    await nextMillisecond()
   }
   expect((await conversations.turns('turns')).map(({ content }) => content)).toEqual([
     'q2',
@@ -114,6 +121,7 @@ test.each([
 test('a conversation never stores more than what could be sent again', async () => {
   for (let n = 0; n < 8; n += 1) await conversations.remember('bounded', systemRuntime.newId(), 'q', 'a')
   expect(await storedTurns('bounded')).toHaveLength(3)
+  await nextMillisecond()
   await conversations.remember('bounded', systemRuntime.newId(), 'q'.repeat(10), 'a'.repeat(8))
   expect((await storedTurns('bounded')).map(({ characters }) => characters)).toEqual([2, 18])
 })
@@ -137,11 +145,7 @@ test('turns that end together are bounded like those that end one after the othe
 test('turns are ordered by the clock of the database, not by the clock that made their ids', async () => {
   const [late, early] = ['ffffffff-ac96-774b-bcce-000000000000', '00000000-ac96-774b-bcce-000000000000']
   await conversations.remember('clocks', late, 'first', 'a')
-  // Times are kept to the millisecond, within which the embedded database writes more than one turn.
-  await vi.waitFor(async () => {
-    const moved = "SELECT date_trunc('milliseconds', clock_timestamp()) > max(created_at) AS moved FROM turns"
-    expect(await database.sql.query(moved)).toEqual([{ moved: true }])
-  })
+  await nextMillisecond()
   await conversations.remember('clocks', early, 'second', 'a')
   expect((await conversations.turns('clocks')).map(({ content }) => content)).toEqual([
     'first',
@@ -153,8 +157,10 @@ test('turns are ordered by the clock of the database, not by the clock that made
 
 test('a turn that is too long to be sent again is not stored, and earlier turns are no longer sent', async () => {
   await conversations.remember('too-long', systemRuntime.newId(), 'before', 'a')
+  await nextMillisecond()
   await conversations.remember('too-long', systemRuntime.newId(), 'q'.repeat(1_000_000), 'a')
   expect(await storedTurns('too-long')).toEqual([])
+  await nextMillisecond()
   await conversations.remember('too-long', systemRuntime.newId(), 'after', 'a')
   expect((await conversations.turns('too-long')).map(({ content }) => content)).toEqual(['after', 'a'])
 })
