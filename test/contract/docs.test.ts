@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
-import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { CONTRACT } from '../support/contract/contract.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -35,13 +34,10 @@ test('/docs refers only to its own origin, and every reference resolves', async 
   }
 })
 
-/** Debian's path of Chromium. Without it the browser test is skipped. */
-const BROWSER = '/usr/bin/chromium'
-
-test.skipIf(!existsSync(BROWSER))(
+test.skipIf(!HAS_BROWSER)(
   'in a browser /docs shows the operations and requests no other origin',
   async () => {
-    const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] })
+    const browser = await launchBrowser()
     try {
       const page = await browser.newPage()
       const requestedUrls: string[] = []

@@ -1,17 +1,15 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatBody } from '../support/api.ts'
+import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { contentOf } from '../support/stream.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-
 // Skipped on a machine without a browser, unless REQUIRE_SERVICES is set.
-describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in a browser', () => {
+describe.runIf(HAS_BROWSER)('a page in a browser', () => {
   let allowed: Server
   let forbidden: Server
   let system: GatewayWithSandbox
@@ -21,10 +19,7 @@ describe.runIf(existsSync(CHROMIUM) || process.env.REQUIRE_SERVICES)('a page in 
     allowed = await pageServer()
     forbidden = await pageServer()
     system = await startGatewayWithSandbox({ settings: { cors: { origins: [originOf(allowed)] } } })
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
-    })
+    browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser.close()

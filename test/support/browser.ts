@@ -10,6 +10,12 @@ export const HAS_BROWSER = existsSync(CHROMIUM) || Boolean(process.env.REQUIRE_S
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--disable-component-update',
+      // Machines of tests have no graphics card, and an emulated one takes most of the processor.
+      '--disable-gpu',
+    ],
   })
 }

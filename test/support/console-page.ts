@@ -33,7 +33,10 @@ export async function startConsole(settings?: Settings): Promise<ConsoleInBrowse
   return {
     ...{ system, browser },
     async visit(path, options) {
-      const context = await browser.newContext({ locale: 'en-US', colorScheme: 'light', ...options })
+      const context = await browser.newContext({
+        ...{ locale: 'en-US', colorScheme: 'light', reducedMotion: 'reduce' },
+        ...options,
+      })
       const page = await context.newPage()
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(String(error)))
