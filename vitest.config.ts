@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { ON_EMBEDDED_TOO } from './test/support/on-embedded-too.ts'
@@ -39,12 +40,15 @@ const unit = {
   restoreMocks: true,
 }
 
-/** These tests count the timers of their worker, so they must not share it with files that may leave timers behind. */
-const COUNT_TIMERS = [
-  'apps/gateway/src/core/chat/reply-deadlines.test.ts',
-  'apps/gateway/src/core/chat/run.test.ts',
-  'apps/gateway/src/core/usage/instances.test.ts',
-]
+/**
+ * Tests that count the timers of their worker, which they must not share with files that may leave timers behind. Those on both
+ * databases take what a worker opens for all of its files, so they stay there.
+ */
+const COUNT_TIMERS = globSync('{apps,packages}/**/*.test.ts', { exclude: ['**/node_modules'] }).filter(
+  (file) =>
+    !file.endsWith('.server.test.ts') &&
+    /getTimerCount|getActiveResourcesInfo/.test(readFileSync(file, 'utf8')),
+)
 
 /** Beside their sources, but too slow for `test:unit`: they run with the end-to-end tests. */
 const SLOW = [

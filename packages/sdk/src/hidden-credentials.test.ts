@@ -11,14 +11,15 @@ const HEADER = 'marker-of-a-header'
 const PASSWORD = 'marker-of-the-password'
 const NEW_PASSWORD = 'marker-of-the-new-password'
 
+/** Node forgets the signal of a request that nothing holds, and silence would never end. A real one is held by its socket. */
+const sent: Request[] = []
+
 type Answer = (request: Request) => Response | Promise<Response>
 
 /** Clients with every credential, whose requests all get this answer, and the lines of their log. */
 function clientsWith(answer: Answer, more: Partial<ClientOptions> = {}) {
   const lines: string[] = []
   const log = (line: string) => void lines.push(line)
-  // Node forgets the signal of a request that nothing holds, and silence would never end.
-  const requests: Request[] = []
   const options = {
     baseURL: 'http://gateway.test',
     apiKey: KEY,
@@ -31,7 +32,7 @@ function clientsWith(answer: Answer, more: Partial<ClientOptions> = {}) {
     logger: { debug: log, warn: log },
     fetch: async (input: string | URL | Request, init?: RequestInit) => {
       const request = new Request(input, init)
-      requests.push(request)
+      sent.push(request)
       return await answer(request)
     },
     ...more,
