@@ -25,14 +25,23 @@ export function install(wanted) {
   if (isInstalled('everything') || (wanted === 'running' && isInstalled('running'))) return
   // What was installed once stays: a start after a change of the lockfile must not remove the tools of a contributor.
   const set = wanted === 'everything' || hasEverything() ? 'everything' : 'running'
-  // If this is interrupted, the next run must not take the half for the whole.
+  // If this is interrupted, the next run must neither take the half for the whole nor forget which set it was.
   rmSync(records, { recursive: true, force: true })
+  record(set, '')
   const status = runPnpm(['install', '--frozen-lockfile', ...(set === 'running' ? runningOnly() : [])])
   if (status !== 0) process.exit(status)
   // The package of Node links its program from a copy that has 67 MB of headers beside it, for compilers.
   rmSync(`${root}tools/node/node_modules/node/node_modules`, { recursive: true, force: true })
+  record(set, source(set))
+}
+
+/**
+ * @param {PackageSet} set
+ * @param {string} madeFrom
+ */
+function record(set, madeFrom) {
   mkdirSync(records, { recursive: true })
-  writeFileSync(records + set, source(set))
+  writeFileSync(records + set, madeFrom)
 }
 
 /** `--filter` chooses the projects, with those that they import, and `--prod` leaves out what they need for tests alone. */

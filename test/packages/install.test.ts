@@ -111,11 +111,13 @@ describe('installing', () => {
     expect(calls().slice(3)).toEqual([full])
   })
 
-  test('is repeated after a failure', async () => {
+  test('is repeated after a failure, with the tools if they were there', async () => {
     appendFileSync(join(copy, 'pnpm-lock.yaml'), '\n')
     writeFileSync(pnpm, `process.exit(1)\n${readFileSync(pnpm, 'utf8')}`)
     await expect(install(copy, { pnpm, all: true })).rejects.toThrow()
     writeFileSync(pnpm, readFileSync(pnpm, 'utf8').replace(/^.*\n/, ''))
+    // A start comes first, and must not take the tools away.
+    await install(copy, { pnpm })
     await install(copy, { pnpm, all: true })
     expect(calls().slice(4)).toEqual([full])
   })
