@@ -104,7 +104,7 @@ export function createLogin({
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
       const token = await tokens.issue(accepted)
-      // Nobody shall be locked out of a gateway whose disk is full, so a login then leaves no trace.
+      // Users can still log in while the disk is full; only the time of the login is then not stored.
       if (space.isLow) return { ...token, user: accepted }
       const now = runtime.now()
       const user = await prisma.user.update({ where: { id: accepted.id }, data: { lastLogin: now } })
