@@ -76,13 +76,16 @@ export interface CallersOptions {
   readonly log?: Logger
   /** The documents of an address that may be refused in a minute. */
   readonly refusedDocuments?: number
+  /** The database server; without it the database is embedded. */
+  readonly serverUrl?: string | undefined
 }
 
 export async function openCallers({
   log = createLogger('silent'),
   refusedDocuments = 10_000,
+  serverUrl,
 }: CallersOptions = {}): Promise<Callers> {
-  const database = await openScratchDatabase()
+  const database = await openScratchDatabase(serverUrl)
   const platform = await startPlatform()
   const { port } = platform.address() as AddressInfo
   const agent = (path: string) => ({

@@ -24,7 +24,7 @@ const times = (count: number, part: (index: number) => string) =>
 const REPORT = `query Report { ${times(60, (index) => `a${index}: me { ...U }`)} } fragment U on User { id username role status }`
 
 beforeAll(async () => {
-  face = await openFace({ refusedDocuments: REFUSALS_MAX })
+  face = await openFace({ refusedDocuments: REFUSALS_MAX, serverUrl: process.env.E2E_DATABASE_URL })
   folder = mkdtempSync(join(tmpdir(), 'trusted-'))
   const trustedDocuments = join(folder, 'documents.json')
   writeFileSync(
