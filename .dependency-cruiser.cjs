@@ -44,9 +44,9 @@ module.exports = {
     ),
     rule(
       'agents-translate-and-transport',
-      'core/agents knows nothing of keys, users, limits or usage: only core/chat composes them.',
+      'core/agents knows nothing of keys, users, limits or the ledger: only core/chat composes them.',
       { path: `${SRC}/core/agents/` },
-      { path: `${SRC}/core/(?!agents/)[^/]+/` },
+      { path: `${SRC}/core/(?!agents/|values/|async/)[^/]+/` },
     ),
     rule(
       'a-platform-stands-alone',
@@ -65,6 +65,30 @@ module.exports = {
       'core/agents/upstream moves bytes and events; what they mean is said by the platform.',
       { path: `${SRC}/core/agents/upstream/` },
       { path: `${SRC}/core/agents/(platforms|translate)/` },
+    ),
+    rule(
+      'values-stand-alone',
+      'core/values is what everything may use, so it uses nothing of ours.',
+      { path: `${SRC}/core/values/` },
+      { path: SRC, pathNot: `${SRC}/core/values/` },
+    ),
+    rule(
+      'async-knows-no-trade',
+      'core/async waits, repeats and shares work of any kind.',
+      { path: `${SRC}/core/async/` },
+      { path: `${SRC}/core/[^/]+/`, pathNot: `${SRC}/core/(async|values)/` },
+    ),
+    rule(
+      'ledger-decides',
+      'Calls wait for the ledger, so it knows nothing of those who only read it.',
+      { path: `${SRC}/core/ledger/` },
+      { path: `${SRC}/core/(reports|chat|uploads)/` },
+    ),
+    rule(
+      'storage-knows-no-upload',
+      'A storage keeps bytes under an address; who may use them is said outside.',
+      { path: `${SRC}/core/uploads/(storage|content)/` },
+      { path: `${SRC}/core/uploads/[^/]+$` },
     ),
     rule(
       'http-serves-every-face',

@@ -53,12 +53,12 @@ const COUNT_TIMERS = globSync('{apps,packages}/**/*.test.ts', { exclude: ['**/no
 /** Beside their sources, but too slow for `test:unit`: they run with the end-to-end tests. */
 const SLOW = [
   // Every test starts from a database without a schema.
-  'apps/gateway/src/core/database/migrate.server.test.ts',
+  'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
   // Sends every field of the schema as every kind of caller.
-  'apps/gateway/src/graphql/matrix.test.ts',
+  'apps/gateway/test/graphql/matrix.test.ts',
   // Both wait for time limits of real sockets.
-  'apps/gateway/src/http/connections.test.ts',
-  'apps/gateway/src/http/stalled-clients.test.ts',
+  'apps/gateway/src/http/guards/connections.test.ts',
+  'apps/gateway/src/http/guards/stalled-clients.test.ts',
 ]
 
 /** End-to-end tests run on PostgreSQL where there is one, and on the embedded database where there is none. */

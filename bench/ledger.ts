@@ -2,8 +2,8 @@ import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
+import { createLedger, type Ledger } from '../apps/gateway/src/core/ledger/ledger.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { createLedger, type Ledger } from '../apps/gateway/src/core/usage/ledger.ts'
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**

@@ -54,7 +54,9 @@ const BOUNDARY = 'boundary-of-the-bench'
 const HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="created_by"\r\n\r\nbench\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="film.mp4"\r\nContent-Type: video/mp4\r\n\r\n`
 const TAIL = `\r\n--${BOUNDARY}--\r\n`
 /** The beginning of a real film, by which the gateway finds the type. */
-const FILM = readFileSync(new URL('../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4', import.meta.url))
+const FILM = readFileSync(
+  new URL('../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4', import.meta.url),
+)
 const PIECE = Buffer.alloc(64 * 1024, 'film')
 
 /** Sends the file as fast as the gateway reads it; returns its id. */

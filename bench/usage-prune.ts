@@ -2,8 +2,8 @@ import pg from 'pg'
 import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
 import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
+import { createUsageService } from '../apps/gateway/src/core/reports/usage.ts'
 import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { createUsageService } from '../apps/gateway/src/core/usage/usage.ts'
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Database } from '../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
-import { verifyUsage } from '../apps/gateway/src/core/usage/verify.ts'
+import { verifyUsage } from '../apps/gateway/src/core/ledger/verify.ts'
 import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
 import { createUsageData, DAYS, KEYS, USERS } from './usage-data.ts'
 import { createQuestions, type Figures, measure } from './usage-questions.ts'

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MIGRATIONS_DIR } from '../apps/gateway/src/core/database/migration-files.ts'
-import { schemaDrift } from '../apps/gateway/src/core/database/schema-drift.ts'
+import { MIGRATIONS_DIR } from '../apps/gateway/src/core/database/migrations/migration-files.ts'
+import { schemaDrift } from '../apps/gateway/src/core/database/migrations/schema-drift.ts'
 
 const [name] = process.argv.slice(2)
 if (name === undefined || !/^[a-z0-9_]+$/.test(name)) {

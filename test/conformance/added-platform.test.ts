@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { ConfigError, parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import { BUILT_IN, createRegistry } from '@trunkline/gateway/src/core/agents/registry.ts'
-import { startEmulator } from '@trunkline/sandbox/src/start-emulator.ts'
+import { startEmulator } from '@trunkline/sandbox/src/serving/start-emulator.ts'
 import { describe, expect, test } from 'vitest'
 import { echo } from '../fixtures/platforms/echo/adapter.ts'
 import { echoEmulator } from '../fixtures/platforms/echo/emulator.ts'

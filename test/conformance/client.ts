@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { readerOf } from '../support/stream.ts'
 import { agentId, fresh, type GatewayWithEmulators, type Variant } from './gateway-with-emulators.ts'
 import { type Reply, readReply, type Usage } from './reply.ts'

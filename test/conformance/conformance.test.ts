@@ -1,5 +1,5 @@
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { startSandbox } from '@trunkline/sandbox'
 import { expect, test } from 'vitest'
 import { describeConformance } from './describe-conformance.ts'

@@ -1,5 +1,5 @@
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 import { transcriptsOf } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CONVERSATIONS } from './checks/conversations.ts'
 import { DEPARTURES } from './checks/departures.ts'

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 
 /** Imports the dialects that the platform folders in `folders` declare. */
 export async function dialectsIn(folders: URL): Promise<readonly Dialect[]> {

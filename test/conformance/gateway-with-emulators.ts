@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import type { SandboxAgent } from '@trunkline/sandbox'
 import { apiOf } from '../support/api.ts'
 import { startGateway } from '../support/gateway.ts'

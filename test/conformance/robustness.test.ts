@@ -18,7 +18,7 @@ import {
 import { Run } from '@trunkline/gateway/src/core/chat/run.ts'
 import { Problem } from '@trunkline/gateway/src/core/errors.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
-import type { ChunkEncoder } from '@trunkline/gateway/src/http/chunk-encoder.ts'
+import type { ChunkEncoder } from '@trunkline/gateway/src/http/chat/chunk-encoder.ts'
 import { createCompletionEncoder } from '@trunkline/gateway/src/openai/chunks.ts'
 import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'

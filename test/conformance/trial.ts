@@ -1,4 +1,4 @@
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import type { Seen, SeenRequest } from '@trunkline/sandbox'
 import { type Client, createClient, type Question, WAYS } from './client.ts'
 import { emulatorOf, type GatewayWithEmulators } from './gateway-with-emulators.ts'

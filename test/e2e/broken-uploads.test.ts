@@ -28,7 +28,9 @@ beforeAll(async () => {
 })
 afterAll(() => system.gateway.remove())
 
-const MP4 = readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4'))
+const MP4 = readFileSync(
+  join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4'),
+)
 /** Up to two parts of a multipart upload to S3. */
 const FILM = Buffer.concat([MP4, randomBytes(MAX_BYTES - MP4.length)])
 

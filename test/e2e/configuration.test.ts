@@ -6,7 +6,7 @@ import {
   LISTING,
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { prepareGateway, type TestGateway, trunkline } from '../support/gateway.ts'
 import { inBucket } from '../support/uploads.ts'

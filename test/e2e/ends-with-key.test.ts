@@ -188,7 +188,7 @@ describe.each<[reason: string, end: (key: Key) => unknown]>([
 
 /** More than one part of a multipart upload to S3, so that something has been stored when the upload ends. */
 const HALF_A_FILM = Buffer.concat([
-  readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4')),
+  readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4')),
   randomBytes(5_500_000),
 ])
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => system.gateway.remove())
 
 const fixture = (name: string) =>
-  readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures', name))
+  readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures', name))
 
 async function upload(content: string | Uint8Array, name: string): Promise<{ id: string; url: string }> {
   const { status, body } = await system.send([CREATED_BY, filePart(content, name)])

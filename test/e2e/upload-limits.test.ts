@@ -26,7 +26,9 @@ beforeAll(async () => {
 })
 afterAll(() => system.gateway.remove())
 
-const MP4 = readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4'))
+const MP4 = readFileSync(
+  join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4'),
+)
 const film = (bytes: number) => Buffer.concat([MP4, Buffer.alloc(bytes - MP4.length)])
 const formWith = (content: Uint8Array) => formOf(CREATED_BY, filePart(content, 'film.mp4'))
 const USED_UP = {

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
-import { createS3Storage } from '@trunkline/gateway/src/core/uploads/s3-storage.ts'
-import { FAR_FUTURE } from '@trunkline/gateway/src/core/uploads/storage.test-support.ts'
+import { createS3Storage } from '@trunkline/gateway/src/core/uploads/storage/s3-storage.ts'
+import { FAR_FUTURE } from '@trunkline/gateway/src/core/uploads/storage/storage.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Answer } from '../support/api.ts'
 import { type GatewayWithUploads, startGatewayWithUploads } from '../support/gateway-with-uploads.ts'
@@ -19,7 +19,9 @@ const endpoint = process.env.E2E_S3_ENDPOINT
 const STALLED_MS = 2_000
 /** A number of bytes that are more than one part of a multipart upload to S3. */
 const HALF_BYTES = 5_500_000
-const MP4 = readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4'))
+const MP4 = readFileSync(
+  join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4'),
+)
 const HALF = Buffer.concat([MP4, randomBytes(HALF_BYTES)])
 
 /** Expects that the client is to try again, and that the ledger blames the storage. */

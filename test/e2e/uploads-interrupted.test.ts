@@ -26,7 +26,7 @@ afterAll(() => system.gateway.remove())
 
 /** More than one part of a multipart upload to S3, so that something has been stored when the upload ends. */
 const HALF = Buffer.concat([
-  readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4')),
+  readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4')),
   randomBytes(5_500_000),
 ])
 

@@ -27,7 +27,9 @@ afterAll(() => system.gateway.remove())
 
 afterEach(() => system.expectStored())
 
-const MP4 = readFileSync(join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures/ffmpeg.mp4'))
+const MP4 = readFileSync(
+  join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4'),
+)
 
 interface Refusal {
   readonly status: number

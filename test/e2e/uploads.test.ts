@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.gateway.remove())
 
-const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures')
+const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures')
 const REPORT = readFileSync(join(FIXTURES, 'reportlab.pdf'))
 /** More than one part of a multipart upload to S3. */
 const LARGE = Buffer.concat([readFileSync(join(FIXTURES, 'ffmpeg.mp4')), randomBytes(6 * 1024 * 1024)])

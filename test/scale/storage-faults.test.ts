@@ -1,10 +1,10 @@
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
-import { createS3Storage } from '@trunkline/gateway/src/core/uploads/s3-storage.ts'
+import { createS3Storage } from '@trunkline/gateway/src/core/uploads/storage/s3-storage.ts'
 import {
   createScratchBucket,
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import {
   FAR_FUTURE,
   MIB,
@@ -13,8 +13,8 @@ import {
   randomContent,
   read,
   sha256,
-} from '@trunkline/gateway/src/core/uploads/storage.test-support.ts'
-import { type FileStorage, StorageError } from '@trunkline/gateway/src/core/uploads/storage.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/storage.test-support.ts'
+import { type FileStorage, StorageError } from '@trunkline/gateway/src/core/uploads/storage/storage.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'

@@ -2,7 +2,7 @@ import {
   createScratchBucket,
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

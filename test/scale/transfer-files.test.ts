@@ -9,7 +9,7 @@ import {
   createScratchBucket,
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { apiOf } from '../support/api.ts'
 import { launch, prepareGateway, startGateway, type TestGateway, trunkline } from '../support/gateway.ts'
@@ -23,7 +23,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 const s3 = s3TestServer()
-const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures')
+const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures')
 const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 const NOTHING = { expired: 0, files: 0, records: 0, unfinished: 0, suspicious: 0 }
 

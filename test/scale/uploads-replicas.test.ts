@@ -6,7 +6,7 @@ import {
   createScratchBucket,
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import { type Sandbox, startSandbox } from '@trunkline/sandbox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiOf } from '../support/api.ts'

@@ -1,5 +1,5 @@
 import { StatusError } from '@trunkline/sdk'
-import { statusError } from '@trunkline/sdk/src/status-error.ts'
+import { statusError } from '@trunkline/sdk/src/transport/status-error.ts'
 import { expect, test } from 'vitest'
 import { CONTRACT } from '../support/contract/contract.ts'
 

@@ -13,7 +13,7 @@ export interface TestFile {
   readonly content: Buffer
 }
 
-const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/fixtures')
+const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures')
 const fixture = (name: string, from: string, mediaType: string): TestFile => ({
   ...{ name, mediaType, content: readFileSync(join(FIXTURES, from)) },
 })

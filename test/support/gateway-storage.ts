@@ -4,7 +4,7 @@ import {
   createScratchBucket,
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 import { inBucket } from './uploads.ts'
 
 /** Where a test gateway keeps uploads: a bucket of its own where the tests use servers, and otherwise its data directory. */

@@ -16,7 +16,7 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/e2e/operators-mistakes.test.ts',
   'test/e2e/small-disk.test.ts',
   'test/scale/kill.test.ts',
-  'apps/gateway/src/core/database/migrate.server.test.ts',
+  'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
   // Admission, quotas and the watch of keys: the same statements, through another driver.
   'test/e2e/ends.test.ts',
   'test/e2e/ends-with-key.test.ts',

@@ -1,7 +1,7 @@
 import {
   type ScratchBucket,
   s3TestServer,
-} from '@trunkline/gateway/src/core/uploads/scratch-bucket.test-support.ts'
+} from '@trunkline/gateway/src/core/uploads/storage/scratch-bucket.test-support.ts'
 
 /** The record of an upload, as REST returns it. */
 export interface UploadRecord {

@@ -1,5 +1,5 @@
 import type { SandboxAgent, SandboxPlatform } from './index.ts'
-import { asRecord, asText, type JsonRecord } from './narrow.ts'
+import { asRecord, asText, type JsonRecord } from './serving/narrow.ts'
 
 /** One call, as a client of the platform would send it. */
 export interface Question {

@@ -1,9 +1,9 @@
-export { ERROR_KINDS, type ErrorKind, FAULTS, type FaultWord } from './faults.ts'
+export { ERROR_KINDS, type ErrorKind, FAULTS, type FaultWord } from './replies/faults.ts'
 export {
   type Sandbox,
   type SandboxOptions,
   type SandboxPlatform,
   startSandbox,
 } from './sandbox.ts'
-export type { RunState, Seen, SeenRequest, SeenRun, SeenStop } from './seen.ts'
-export type { SandboxAgent } from './start-emulator.ts'
+export type { RunState, Seen, SeenRequest, SeenRun, SeenStop } from './serving/seen.ts'
+export type { SandboxAgent } from './serving/start-emulator.ts'

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { type SandboxPlatform, startSandbox } from './sandbox.ts'
-import type { SandboxAgent } from './start-emulator.ts'
+import type { SandboxAgent } from './serving/start-emulator.ts'
 
 const DEFAULT_PORTS: Readonly<Record<SandboxPlatform, number>> = {
   fastgpt: 8101,

@@ -1,10 +1,10 @@
-import { coze } from './coze.ts'
-import { dify } from './dify.ts'
-import type { Emulator, EmulatorDeps } from './emulator.ts'
-import { fastgpt } from './fastgpt.ts'
-import { hiagent } from './hiagent.ts'
-import { openai } from './openai.ts'
-import { type SandboxAgent, startEmulator } from './start-emulator.ts'
+import { coze } from './coze/coze.ts'
+import { dify } from './dify/dify.ts'
+import { fastgpt } from './fastgpt/fastgpt.ts'
+import { hiagent } from './hiagent/hiagent.ts'
+import { openai } from './openai/openai.ts'
+import type { Emulator, EmulatorDeps } from './serving/emulator.ts'
+import { type SandboxAgent, startEmulator } from './serving/start-emulator.ts'
 
 /** A platform that has an emulator. */
 export type SandboxPlatform = 'fastgpt' | 'hiagent' | 'dify' | 'coze' | 'openai'

@@ -1,6 +1,6 @@
 import type { ChatClientOptions } from './options.ts'
 import { Chat } from './resources/chat.ts'
-import { Transport } from './transport.ts'
+import { Transport } from './transport/transport.ts'
 
 /**
  * A client that only chats, for bundles in which every kilobyte counts.

@@ -1,6 +1,5 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts'
 import { AuthenticationError } from './errors.ts'
-import { GatewayTransport } from './gateway-transport.ts'
 import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Agents } from './resources/agents.ts'
@@ -9,6 +8,7 @@ import { Chat } from './resources/chat.ts'
 import { Uploads } from './resources/uploads.ts'
 import { Usage } from './resources/usage.ts'
 import { Users } from './resources/users.ts'
+import { GatewayTransport } from './transport/gateway-transport.ts'
 
 /**
  * The client of a gateway. It is the `client` of every other example.

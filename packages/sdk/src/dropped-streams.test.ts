@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { withGraphQL } from './graphql.ts'
 import { AbortError, readChatStream, Trunkline } from './index.ts'
-import { openBody } from './open-body.test-support.ts'
+import { openBody } from './transport/open-body.test-support.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

@@ -1,5 +1,5 @@
 import type { ErrorReason } from './generated/wire.ts'
-import { wasConnected } from './was-connected.ts'
+import { wasConnected } from './transport/was-connected.ts'
 
 /** What is known of a failure; everything but the message may be absent. */
 export interface ErrorFields {

@@ -1,13 +1,13 @@
 import type { Trunkline } from './client.ts'
 import { AbortError, ConnectionError, StatusError, TrunklineError } from './errors.ts'
-import { type GraphqlOperation, readOperation } from './graphql-operation.ts'
-import { guardedResponse } from './guarded-response.ts'
-import { dropped, onAbort } from './on-abort.ts'
+import { type GraphqlOperation, readOperation } from './graphql/graphql-operation.ts'
 import type { CallOptions, ChatStreamOptions } from './options.ts'
-import type { Repeatable } from './retries.ts'
-import { shownCause } from './shown-cause.ts'
-import { statusError } from './status-error.ts'
-import { LONG_TIMEOUT_MS, type RequestSpec } from './transport.ts'
+import { guardedResponse } from './transport/guarded-response.ts'
+import { dropped, onAbort } from './transport/on-abort.ts'
+import type { Repeatable } from './transport/retries.ts'
+import { shownCause } from './transport/shown-cause.ts'
+import { statusError } from './transport/status-error.ts'
+import { LONG_TIMEOUT_MS, type RequestSpec } from './transport/transport.ts'
 
 /**
  * A document with the types of its result and its variables: a `TypedDocumentString` of GraphQL Codegen

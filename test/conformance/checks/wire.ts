@@ -1,9 +1,9 @@
-import type { Dialect } from '@trunkline/gateway/src/core/agents/dialect.test-support.ts'
 import {
   type Transcript,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors.ts'
+import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { expect } from 'vitest'
 import { type Pace, replayOf } from '../replay.ts'
 import type { Reply } from '../reply.ts'

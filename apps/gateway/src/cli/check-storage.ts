@@ -1,6 +1,6 @@
 import type { Config } from '#config/load.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { openStorage } from '#core/uploads/open-storage.ts'
+import { openStorage } from '#core/uploads/storage/open-storage.ts'
 
 const DAY_SECONDS = 86_400
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
-import { lockDataDir } from '#core/database/data-dir-lock.ts'
 import type { Database } from '#core/database/database.ts'
-import type { ExportEnd } from '#core/database/export-format.ts'
+import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
+import type { ExportEnd } from '#core/database/export/export-format.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
@@ -50,7 +50,7 @@ export function migrateOnce(config: Config): Promise<string[]> {
 /** Fills the database of DATABASE_URL from an export and returns the number of rows of each table. */
 export async function importOnce({ databaseUrl }: Config, file: string): Promise<ExportEnd['end']> {
   if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: names the database to fill.')
-  const { importDatabase } = await import('#core/database/import.ts')
+  const { importDatabase } = await import('#core/database/export/import.ts')
   return importDatabase(databaseUrl, file)
 }
 

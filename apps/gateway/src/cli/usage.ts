@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Drift } from '#core/usage/verify.ts'
+import type { Drift } from '#core/ledger/verify.ts'
 import { type JsonOption, run, withJson } from './context.ts'
 import { type Column, printJson, printTable } from './output.ts'
 

@@ -2,7 +2,7 @@ import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Adapter, Agent } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
-import { isObject } from '#core/agents/translate/json.ts'
+import { isObject } from '#core/values/json.ts'
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 

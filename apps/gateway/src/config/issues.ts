@@ -1,8 +1,8 @@
 import leven from 'leven'
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { isObject } from '#core/agents/translate/json.ts'
-import { expectation } from '#core/expectation.ts'
+import { expectation } from '#core/input/expectation.ts'
+import { isObject } from '#core/values/json.ts'
 
 const SHOWN_CHARACTERS_MAX = 80
 

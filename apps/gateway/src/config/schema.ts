@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { type Annotations, oneOf, section, text } from '#core/agents/entry-schema.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
-import { expectation } from '#core/expectation.ts'
+import { expectation } from '#core/input/expectation.ts'
+import { ROLLUP_BOUNDS } from '#core/ledger/ledger-sql.ts'
 import { DOCUMENT_BOUNDS, type DocumentBounds } from '#core/limits/document-bounds.ts'
 import { WAITING_PLACES } from '#core/sharing/owner-turns.ts'
-import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
 import {
   normalizeUsername,
   PASSWORD_CHARACTERS_MAX,

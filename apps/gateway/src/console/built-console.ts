@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type FixedBody, fixedBody } from '#http/fixed-body.ts'
+import { type FixedBody, fixedBody } from '#http/reply/fixed-body.ts'
 import type { Coding } from './accepted-coding.ts'
 
 /** A file of the console, as it is and in the codings in which the build has compressed it. */

@@ -1,4 +1,4 @@
-import { type FieldPath, joinPath, type NameField } from './field-path.ts'
+import { type FieldPath, joinPath, type NameField } from './values/field-path.ts'
 
 /**
  * The one error table. REST, the OpenAI-compatible face, GraphQL, the SDK's classes and the documentation derive from it:

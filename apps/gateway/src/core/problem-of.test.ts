@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DeadlineError } from './deadline.ts'
+import { DeadlineError } from './async/deadline.ts'
 import { Problem } from './errors.ts'
 import { problemOf } from './problem-of.ts'
 

@@ -1,4 +1,4 @@
-import { isConnectionError } from './connection-error.ts'
+import { isConnectionError } from './database/connection-error.ts'
 import { Problem } from './errors.ts'
 
 /**

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentNode } from 'graphql'
+import { handled } from '#core/async/handled.ts'
 import { fail, type Problem } from '#core/errors.ts'
-import { handled } from '#core/handled.ts'
 import type { Principal } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
-import type { ChatRouteOptions } from '#http/chat-route.ts'
-import { bearerOf } from '#http/credentials.ts'
-import { createLoaders, type Loaders } from './loaders.ts'
-import type { Results } from './results.ts'
-import { showLimit } from './show-limit.ts'
+import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
+import { bearerOf } from '#http/guards/credentials.ts'
+import { createLoaders, type Loaders } from './reads/loaders.ts'
+import { showLimit } from './serving/show-limit.ts'
+import type { Results } from './streams/results.ts'
 
 /** What every resolver of one request gets. */
 export interface GraphqlContext extends ContextParts, OperationPlace {

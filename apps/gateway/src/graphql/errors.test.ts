@@ -4,12 +4,12 @@ import { createYoga, type Plugin } from 'graphql-yoga'
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ERRORS } from '#core/errors.ts'
+import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 import { createServer } from '../server.ts'
 import type { GraphqlContext, OperationPlace } from './context.ts'
 import { toGraphqlError } from './errors.ts'
-import { type Any, type Face, openFace } from './face.test-support.ts'
-import { useProblems } from './problems-plugin.ts'
 import { schema } from './schema.ts'
+import { useProblems } from './serving/problems-plugin.ts'
 
 let face: Face
 let logged: Any[]

@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLErrorOptions, Kind } from 'graphql'
 import { ERRORS, Problem } from '#core/errors.ts'
-import { joinPath, type NameField } from '#core/field-path.ts'
 import { problemOf } from '#core/problem-of.ts'
-import { problemHeaders, retryAfterOf } from '#http/problem.ts'
+import { joinPath, type NameField } from '#core/values/field-path.ts'
+import { problemHeaders, retryAfterOf } from '#http/reply/problem.ts'
 
 /** The causes of errors, for the log. An error must not carry its cause, which Yoga would take for a fault of the server. */
 const causes = new WeakMap<GraphQLError, unknown>()

@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createYoga } from 'graphql-yoga'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
-import { abortedWith } from '#http/aborted-with.ts'
-import { logFault } from '#http/log-fault.ts'
-import { problemHeaders, toProblem } from '#http/problem.ts'
+import { logFault } from '#http/reply/log-fault.ts'
+import { problemHeaders, toProblem } from '#http/reply/problem.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
 import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
 import { createDocumentAdmission } from './admission/admit-document.ts'
 import { createClosedDoor } from './admission/closed-door.ts'
+import { createDocuments, type DocumentSettings } from './admission/documents.ts'
 import { requireParams } from './admission/request-params.ts'
-import { useAuthentication } from './authentication-plugin.ts'
 import {
   type ContextParts,
   createContext,
@@ -17,19 +17,19 @@ import {
   type OperationPlace,
   placeOf,
 } from './context.ts'
-import { createDocuments, type DocumentSettings } from './documents.ts'
 import { graphqlErrorOf, toGraphqlError } from './errors.ts'
-import { acceptsEventStream, sendResults, useEventStreams } from './event-streams.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
-import { useOperationLimits } from './limits-plugin.ts'
-import { type GraphqlObserver, useObserver } from './observe-plugin.ts'
-import { useProblems } from './problems-plugin.ts'
-import { useReadTurns } from './read-turns-plugin.ts'
-import type { Results } from './results.ts'
 import { schema } from './schema.ts'
-import { useSharedUpdates } from './shared-updates-plugin.ts'
-import { streamRoutes } from './stream-routes.ts'
-import { useValidation } from './validation-plugin.ts'
+import { useAuthentication } from './serving/authentication-plugin.ts'
+import { useOperationLimits } from './serving/limits-plugin.ts'
+import { type GraphqlObserver, useObserver } from './serving/observe-plugin.ts'
+import { useProblems } from './serving/problems-plugin.ts'
+import { useReadTurns } from './serving/read-turns-plugin.ts'
+import { useValidation } from './serving/validation-plugin.ts'
+import { acceptsEventStream, sendResults, useEventStreams } from './streams/event-streams.ts'
+import type { Results } from './streams/results.ts'
+import { useSharedUpdates } from './streams/shared-updates-plugin.ts'
+import { streamRoutes } from './streams/stream-routes.ts'
 
 export interface GraphqlOptions extends ContextParts {
   readonly hasWorkers: boolean
@@ -46,7 +46,7 @@ export interface GraphqlSettings extends DocumentSettings {
 
 const PATH = '/graphql'
 
-/** Serves the GraphQL face. Its context must have the body parser of `http/json-body.ts`, and no other. */
+/** Serves the GraphQL face. Its context must have the body parser of `http/request/json-body.ts`, and no other. */
 export function graphqlRoutes(
   app: FastifyInstance,
   { settings, hasWorkers, observer, ...parts }: GraphqlOptions,

@@ -1,6 +1,6 @@
 import { printSchema } from 'graphql'
 import { builder } from './builder.ts'
-import { locateProblems } from './locate-problems.ts'
+import { locateProblems } from './serving/locate-problems.ts'
 // In the order in which a reader of the schema meets them.
 import './types/login.ts'
 import './types/user.ts'

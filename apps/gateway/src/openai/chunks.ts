@@ -1,9 +1,9 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
+import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
+import { tokenUsage } from '#http/chat/token-usage.ts'
 import { openAiError } from '#http/openai-error.ts'
-import { tokenUsage } from '#http/token-usage.ts'
 
 export interface CompletionOptions {
   /** Whether the model's reasoning is sent as `reasoning_content`. */

@@ -1,6 +1,6 @@
 import type { CollectedReply } from '#core/chat/collect-reply.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { tokenUsage } from '#http/token-usage.ts'
+import { tokenUsage } from '#http/chat/token-usage.ts'
 import { completionId } from './chunks.ts'
 import type { Completion } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { inBody, RequestProblem } from '#http/field-place.ts'
+import { inBody, RequestProblem } from '#http/request/field-place.ts'
 import type { CompletionRequest } from './schemas.ts'
 
 /**

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
 import { MESSAGE_ROLES } from '#core/chat/messages.ts'
-import { nullable, oneOf, ref } from '#http/schemas.ts'
-import { TokenUsageSchema } from '#http/token-usage.ts'
+import { TokenUsageSchema } from '#http/chat/token-usage.ts'
+import { nullable, oneOf, ref } from '#http/reply/schemas.ts'
 
 const Message = Type.Object(
   {

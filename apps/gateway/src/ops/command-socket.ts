@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { errorCode } from '#core/error-code.ts'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import { errorCode } from '#core/values/error-code.ts'
 
 export type RunCommand = (command: string, args: unknown) => Promise<unknown>
 export type CommandOutcome = { running: false } | { running: true; result: unknown }

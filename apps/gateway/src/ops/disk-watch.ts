@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database } from '#core/database/database.ts'
 import { createDiskFullSign, type DiskFullSign } from '#core/database/disk-full-sign.ts'
-import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/database/disk-space.ts'
+import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/disk/disk-space.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { DependencyState } from './health.ts'
 import type { Metrics } from './metrics.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { EngineObserver } from '#core/database/engine.ts'
+import type { EngineObserver } from '#core/database/embedded/engine.ts'
 
 /** Logs what happens to the engine of an embedded database, and counts it for the metrics. */
 export class EngineReport implements EngineObserver {

@@ -1,5 +1,5 @@
 import { Counter, type CounterConfiguration, Histogram, type HistogramConfiguration } from 'prom-client'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 
 /**
  * A counter for the path of every call. prom-client validates, sorts and hashes the labels at every increment, which costs a

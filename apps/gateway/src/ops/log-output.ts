@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { errorCode } from '#core/error-code.ts'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
+import { errorCode } from '#core/values/error-code.ts'
 import { type LogSink, stdoutSink } from './log-sink.ts'
 
 /** Writing each line by itself would take a fifth of the time of a call. A killed process loses the lines of this time. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Drift } from '#core/usage/verify.ts'
+import type { Drift } from '#core/ledger/verify.ts'
 import { createLogger } from './logger.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { createMetrics } from './metrics.ts'

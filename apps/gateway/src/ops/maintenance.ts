@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Conversations } from '#core/chat/conversations.ts'
+import type { Instances } from '#core/ledger/instances.ts'
+import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
-import type { Instances } from '#core/usage/instances.ts'
-import type { UsageMaintenance } from '#core/usage/usage.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Background work: deletes what is past its retention and verifies that counters, rollups and ledger agree. */

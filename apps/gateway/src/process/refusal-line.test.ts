@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Problem } from '#core/errors.ts'
-import type { FieldPath } from '#core/field-path.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
 import { refusalLine } from './refusal-line.ts'
 
 const refused = (field: FieldPath, detail: string) =>

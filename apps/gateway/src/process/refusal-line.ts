@@ -1,8 +1,8 @@
-import { isConnectionError } from '#core/connection-error.ts'
+import { isConnectionError } from '#core/database/connection-error.ts'
 import { messageOf } from '#core/database/unusable-database.ts'
 import { Problem } from '#core/errors.ts'
-import { type FieldPath, joinPath, renameFields } from '#core/field-path.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import { type FieldPath, joinPath, renameFields } from '#core/values/field-path.ts'
 
 /**
  * The line to show for an error that the operator can correct, or undefined for a fault of the program. The running gateway

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isConnectionError } from '#core/connection-error.ts'
+import { isConnectionError } from '#core/database/connection-error.ts'
 
 export interface WaitingOptions {
   readonly databaseUrl: string | undefined

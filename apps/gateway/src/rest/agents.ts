@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { AGENT_STATUSES } from '#core/agents/directory.ts'
 import type { Services } from '#core/services/services.ts'
-import { ANY_PROBLEMS, optionalPrincipal } from '#http/credentials.ts'
-import { limitHeaders } from '#http/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/response-headers.ts'
-import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/schemas.ts'
+import { ANY_PROBLEMS, optionalPrincipal } from '#http/guards/credentials.ts'
+import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/reply/schemas.ts'
 
 export function agentRoutes(
   app: FastifyInstance,

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { readPage } from '#core/input/pagination.ts'
 import {
   ALLOWED_AGENTS_MAX,
   DESCRIPTION_LENGTH_MAX,
@@ -8,12 +9,10 @@ import {
   NAME_LENGTH_MAX,
 } from '#core/keys/key-input.ts'
 import { type KeyRateLimits, RESET_PERIODS } from '#core/keys/keys.ts'
-import { readPage } from '#core/pagination.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
-import { BODY_PROBLEMS } from '#http/body-problems.ts'
 import {
   callerOf,
   KEY_PROBLEMS,
@@ -22,8 +21,10 @@ import {
   managerOnly,
   TOKEN_PROBLEMS,
   tokenOnly,
-} from '#http/credentials.ts'
-import { LIMIT_HEADERS } from '#http/response-headers.ts'
+} from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
+import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
   listQuery,
@@ -37,8 +38,7 @@ import {
   success,
   Timestamp,
   uuid,
-} from '#http/schemas.ts'
-import { smallRead } from '#http/small-read.ts'
+} from '#http/reply/schemas.ts'
 import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
 import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from './user-record.ts'
 

@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { fail, Problem } from '#core/errors.ts'
 import type { Services } from '#core/services/services.ts'
-import { isPlainText } from '#core/uploads/media-types.ts'
+import { isPlainText } from '#core/uploads/content/media-types.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { problems } from '#http/schemas.ts'
+import { problems } from '#http/reply/schemas.ts'
 
 /** Serves the files of a local disk. The token in the path is the authorization. */
 export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'uploads'>): void {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { addVary } from '#http/vary.ts'
+import { addVary } from '#http/reply/vary.ts'
 
 interface FrontPageOptions {
   readonly hasConsole: boolean

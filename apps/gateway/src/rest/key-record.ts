@@ -9,7 +9,7 @@ import {
 } from '#core/keys/key.ts'
 import { PERMISSIONS } from '#core/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
-import { nullable, Timestamp, timestamp, uuid } from '#http/schemas.ts'
+import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
 
 export const PermissionSchema = Type.Enum([...PERMISSIONS], {
   type: 'string',

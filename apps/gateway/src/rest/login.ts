@@ -4,9 +4,9 @@ import Type from 'typebox'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/users/user-rules.ts'
-import { BODY_PROBLEMS } from '#http/body-problems.ts'
-import { callerOf, TOKEN_PROBLEMS, tokenOnly } from '#http/credentials.ts'
-import { envelope, problems, ref, success } from '#http/schemas.ts'
+import { callerOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
+import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
+import { envelope, problems, ref, success } from '#http/reply/schemas.ts'
 import { UserSchema, userRecord } from './user-record.ts'
 
 export function loginRoutes(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { CREATED_BY_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { timestamp, uuid } from '#http/schemas.ts'
+import { timestamp, uuid } from '#http/reply/schemas.ts'
 
 export const UploadFormSchema = Type.Object(
   {

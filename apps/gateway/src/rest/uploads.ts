@@ -2,23 +2,30 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { ErrorReason } from '#core/errors.ts'
-import { readPage } from '#core/pagination.ts'
+import { readPage } from '#core/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { abortedWith } from '#http/aborted-with.ts'
-import { BODY_PROBLEMS } from '#http/body-problems.ts'
-import { ANY_PROBLEMS, anyCredential, bearerOf, callerOf, KEY_PROBLEMS, keyOnly } from '#http/credentials.ts'
-import { inHeader } from '#http/field-place.ts'
-import { limitHeaders } from '#http/limit-headers.ts'
-import { partsOf } from '#http/multipart-body.ts'
-import { LIMIT_HEADERS } from '#http/response-headers.ts'
-import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/schemas.ts'
-import { smallRead } from '#http/small-read.ts'
+import {
+  ANY_PROBLEMS,
+  anyCredential,
+  bearerOf,
+  callerOf,
+  KEY_PROBLEMS,
+  keyOnly,
+} from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
+import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
+import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/reply/schemas.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+import { inHeader } from '#http/request/field-place.ts'
+import { partsOf } from '#http/request/multipart-body.ts'
 import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts'
 
 type UploadServices = Pick<Services, 'uploads' | 'authentication' | 'reads'>
 
-/** Receives files. Its context must have the body parser of `http/multipart-body.ts`. */
+/** Receives files. Its context must have the body parser of `http/request/multipart-body.ts`. */
 export function uploadRoute(app: FastifyInstance, services: UploadServices): void {
   const { uploads } = services
   const authenticateKey = keyOnly(services)

@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
-import { createPauses } from '#core/pauses.ts'
-import type { Quantiles } from '#core/usage/histogram.ts'
-import type { Report, Series } from '#core/usage/reports.ts'
-import type { UsageMetrics } from '#core/usage/usage-accumulator.ts'
+import { createPauses } from '#core/async/pauses.ts'
+import type { Quantiles } from '#core/ledger/histogram.ts'
+import type { Report, Series } from '#core/reports/reports.ts'
+import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Call } from '#generated/prisma/client.ts'
-import type { Cell } from '#http/csv.ts'
-import { success } from '#http/schemas.ts'
+import type { Cell } from '#http/reply/csv.ts'
+import { success } from '#http/reply/schemas.ts'
 import { CallSchema } from './usage-schemas.ts'
 
 /**

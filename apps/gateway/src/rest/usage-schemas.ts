@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { CALL_FACES, OUTCOMES } from '#core/usage/ledger.ts'
-import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/schemas.ts'
+import { CALL_FACES, OUTCOMES } from '#core/ledger/ledger.ts'
+import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
 
 function quantiles(description: string) {
   return nullable(

@@ -2,17 +2,16 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { readPage } from '#core/input/pagination.ts'
+import { OUTCOMES } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
-import { readPage } from '#core/pagination.ts'
+import { GRANULARITIES } from '#core/reports/report-range.ts'
+import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Services } from '#core/services/services.ts'
-import { OUTCOMES } from '#core/usage/ledger.ts'
-import { GRANULARITIES } from '#core/usage/report-range.ts'
-import { GROUPS } from '#core/usage/report-rows.ts'
-import { abortedWith } from '#http/aborted-with.ts'
-import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/credentials.ts'
-import { sendCsv } from '#http/csv.ts'
-import { limitHeaders } from '#http/limit-headers.ts'
-import { LIMIT_HEADERS } from '#http/response-headers.ts'
+import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
+import { sendCsv } from '#http/reply/csv.ts'
+import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
   listQuery,
@@ -23,7 +22,8 @@ import {
   problems,
   ref,
   success,
-} from '#http/schemas.ts'
+} from '#http/reply/schemas.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
 import { CALL_FIELDS, callRecord, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 

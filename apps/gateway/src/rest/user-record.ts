@@ -3,7 +3,7 @@ import { ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
 import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
-import { nullable, Timestamp, timestamp, uuid } from '#http/schemas.ts'
+import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], {
   type: 'string',

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { readPage } from '#core/pagination.ts'
+import { readPage } from '#core/input/pagination.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import {
@@ -10,11 +10,20 @@ import {
   USERNAME_INPUT_CHARACTERS_MAX,
 } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
-import { BODY_PROBLEMS } from '#http/body-problems.ts'
-import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/credentials.ts'
-import { LIMIT_HEADERS } from '#http/response-headers.ts'
-import { envelope, listQuery, PageQuery, page, pageRecord, problems, ref, success } from '#http/schemas.ts'
-import { smallRead } from '#http/small-read.ts'
+import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
+import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
+import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import {
+  envelope,
+  listQuery,
+  PageQuery,
+  page,
+  pageRecord,
+  problems,
+  ref,
+  success,
+} from '#http/reply/schemas.ts'
 import {
   FullUserSchema,
   fullUserRecord,

@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../generated/wire.ts'
-import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport.ts'
+import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport/transport.ts'
 
 /** A message to an agent: the fields of the contract, of which those that may be empty are optional here. */
 export type ChatParams = Pick<ChatRequest, 'query'> & {

@@ -9,13 +9,13 @@ import {
   TrunklineError,
 } from '../errors.ts'
 import type { ChatChunk } from '../generated/wire.ts'
-import { setLongTimeout } from '../long-timeout.ts'
-import { abortWith } from '../on-abort.ts'
-import { responseFields } from '../response-fields.ts'
-import { shownCause } from '../shown-cause.ts'
-import { readStatusError } from '../status-error.ts'
-import { textIn } from '../text-in.ts'
-import { type BytePiece, type ByteSource, bytesOf, openSource } from './byte-source.ts'
+import { type BytePiece, type ByteSource, bytesOf, openSource } from '../transport/byte-source.ts'
+import { setLongTimeout } from '../transport/long-timeout.ts'
+import { abortWith } from '../transport/on-abort.ts'
+import { responseFields } from '../transport/response-fields.ts'
+import { shownCause } from '../transport/shown-cause.ts'
+import { readStatusError } from '../transport/status-error.ts'
+import { textIn } from '../transport/text-in.ts'
 import { type EventParser, eventParser, type ServerEvent } from './event-parser.ts'
 
 /** Far above the longest event of a gateway, which holds at most 1 MiB of a stream back. */

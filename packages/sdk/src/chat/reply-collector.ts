@@ -1,6 +1,6 @@
 import { InvalidResponseError } from '../errors.ts'
 import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
-import { textIn } from '../text-in.ts'
+import { textIn } from '../transport/text-in.ts'
 
 /** What a gateway sends at most as the text of one stream. An endless stream of another server is not held any further. */
 const HELD_LENGTH_MAX = 32 * 1024 * 1024

@@ -1,7 +1,7 @@
 import type { ListPromise } from '../api-promise.ts'
-import type { GatewayTransport } from '../gateway-transport.ts'
 import type { Agent } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
+import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
 /** The agents that can be called; reached as `client.agents`. */
 export class Agents {

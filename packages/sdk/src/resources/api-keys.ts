@@ -1,5 +1,4 @@
 import type { ApiPromise, ListPromise } from '../api-promise.ts'
-import type { GatewayTransport } from '../gateway-transport.ts'
 import type {
   ApiKey,
   CreateApiKey,
@@ -10,6 +9,7 @@ import type {
   UpdateApiKey,
 } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
+import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
 /** Which API keys a list holds, and how many are asked for at once. */
 export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>

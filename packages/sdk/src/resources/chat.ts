@@ -4,7 +4,7 @@ import { ChatStream } from '../chat/chat-stream.ts'
 import { Conversation, type ConversationParams } from '../chat/conversation.ts'
 import type { ChatReply } from '../generated/wire.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
-import type { Transport } from '../transport.ts'
+import type { Transport } from '../transport/transport.ts'
 
 /** Chats with an agent; reached as `client.chat`. */
 export class Chat {

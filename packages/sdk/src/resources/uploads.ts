@@ -1,8 +1,8 @@
 import { type ApiPromise, apiPromise, type ListPromise, type WithResponse } from '../api-promise.ts'
 import { ConnectionError, NotFoundError, StatusError } from '../errors.ts'
-import type { GatewayTransport } from '../gateway-transport.ts'
 import type { operations, Upload } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
+import type { GatewayTransport } from '../transport/gateway-transport.ts'
 import { type UploadParams, type UploadSource, uploadRequest } from '../uploads/upload-request.ts'
 
 /** How many uploads are asked for at once. */

@@ -1,7 +1,7 @@
 import type { ApiPromise, ListPromise } from '../api-promise.ts'
-import { type GatewayTransport, withQuery } from '../gateway-transport.ts'
 import type { Call, operations, UsageReport } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
+import { type GatewayTransport, withQuery } from '../transport/gateway-transport.ts'
 
 type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
 

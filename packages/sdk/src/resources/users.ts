@@ -1,5 +1,4 @@
 import type { ApiPromise, ListPromise } from '../api-promise.ts'
-import type { GatewayTransport } from '../gateway-transport.ts'
 import type {
   ChangePassword,
   CreateUser,
@@ -9,6 +8,7 @@ import type {
   UpdateUser,
 } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
+import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
 /** How many users are asked for at once. */
 export type UserFilter = NonNullable<operations['listUsers']['parameters']['query']>

@@ -1,5 +1,5 @@
 import { TrunklineError } from '../errors.ts'
-import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport.ts'
+import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport/transport.ts'
 import { chunksOf, multipartStream, piecesOf, type UploadPieces } from './multipart.ts'
 import { hasXhr, xhrFetch } from './xhr-fetch.ts'
 

@@ -9,7 +9,7 @@ import {
   Trunkline,
   type UploadSource,
 } from '../index.ts'
-import { settle } from '../open-body.test-support.ts'
+import { settle } from '../transport/open-body.test-support.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -4,7 +4,7 @@ import { useAgentChoices, useKeyChoices, useUserChoices } from '../../choose/use
 import type { CallState } from '../../generated/graphql.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
-import { FilterSelect } from '../../ui/filter-select.tsx'
+import { FilterSelect } from '../../ui/fields/filter-select.tsx'
 import { Toolbar } from '../../ui/page.tsx'
 import styles from './calls.module.css'
 import { type CallsSearch, STATES } from './calls-search.ts'

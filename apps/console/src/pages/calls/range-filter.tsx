@@ -1,6 +1,6 @@
 import { useTranslations } from 'use-intl'
-import { Choices } from '../../ui/choices.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Choices } from '../../ui/fields/choices.tsx'
+import { TextField } from '../../ui/fields/field.tsx'
 import { Toolbar } from '../../ui/page.tsx'
 import { localTime, rangeOf, shownRange, typedTime } from './calls-range.ts'
 import { type CallsSearch, RANGES } from './calls-search.ts'

@@ -1,6 +1,6 @@
 import { useTranslations } from 'use-intl'
 import { useAgentChoices } from '../../choose/use-choices.ts'
-import { CheckField } from '../../ui/field.tsx'
+import { CheckField } from '../../ui/fields/field.tsx'
 import styles from './keys.module.css'
 import { selectableAgents, toggled } from './selectable-agents.ts'
 

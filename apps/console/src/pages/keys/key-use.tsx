@@ -7,9 +7,9 @@ import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { useToast } from '../../ui/toasts.tsx'
+import { Confirm } from '../../ui/overlays/confirm.tsx'
+import { useToast } from '../../ui/overlays/toasts.tsx'
 import styles from './keys.module.css'
 
 interface KeyUseProps {

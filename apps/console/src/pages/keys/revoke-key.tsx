@@ -3,8 +3,8 @@ import { useFormats } from '../../format/use-formats.ts'
 import { KeyDocument, type KeyFieldsFragment, KeysDocument } from '../../generated/graphql.ts'
 import { client } from '../../session/gateway.ts'
 import { invalidate } from '../../session/queries.ts'
-import { Confirm } from '../../ui/confirm.tsx'
-import { useToast } from '../../ui/toasts.tsx'
+import { Confirm } from '../../ui/overlays/confirm.tsx'
+import { useToast } from '../../ui/overlays/toasts.tsx'
 
 interface RevokeKeyProps {
   readonly apiKey: KeyFieldsFragment

@@ -7,7 +7,7 @@ import { Logo } from '../../app/logo.tsx'
 import { Preferences } from '../../app/preferences.tsx'
 import { logIn } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { TextField } from '../../ui/fields/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import styles from './login-page.module.css'
 

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { SelectField, TextField } from '../../ui/fields/field.tsx'
 import type { Agent } from '../agents/agent-card.tsx'
 import styles from './playground.module.css'
 

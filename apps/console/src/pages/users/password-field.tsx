@@ -3,7 +3,7 @@ import { type ComponentProps, useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { TextField } from '../../ui/fields/field.tsx'
 import { newPassword } from './new-password.ts'
 import styles from './users-page.module.css'
 

@@ -1,7 +1,7 @@
 import type { FieldErrors, UseFormRegister } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
-import { SelectField, TextField } from '../../ui/field.tsx'
-import { FieldPair } from '../../ui/form.tsx'
+import { SelectField, TextField } from '../../ui/fields/field.tsx'
+import { FieldPair } from '../../ui/fields/form.tsx'
 import { PERIODS, ROLES } from './user-record.ts'
 
 export interface RoleAndQuotaValues {

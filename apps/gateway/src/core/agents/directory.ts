@@ -1,5 +1,5 @@
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Adapter, Agent, AgentFeatures, HelperCall } from './adapter.ts'

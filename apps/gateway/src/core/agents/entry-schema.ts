@@ -3,7 +3,7 @@ import Type, { type TProperties } from 'typebox'
 /*
  * Builders for the schemas of configuration properties. Two keywords are the gateway's own and shape the line
  * that reports an invalid value: `expected` completes the sentence "expected …" where the other keywords do
- * not describe the value well (core/expectation.ts), and `secret` keeps the value out of that line.
+ * not describe the value well (core/input/expectation.ts), and `secret` keeps the value out of that line.
  */
 
 export interface Annotations {

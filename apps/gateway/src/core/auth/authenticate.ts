@@ -1,4 +1,4 @@
-import { createBatcher } from '#core/batcher.ts'
+import { createBatcher } from '#core/async/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { hashKey, isWellFormedKey } from '#core/keys/key-format.ts'

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { createCachedValue } from '#core/cached-value.ts'
+import { createCachedValue } from '#core/async/cached-value.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'

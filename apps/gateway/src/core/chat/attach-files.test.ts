@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Problem } from '#core/errors.ts'
-import { FileMissing, StorageError } from '#core/uploads/storage.ts'
+import { FileMissing, StorageError } from '#core/uploads/storage/storage.ts'
 import {
   depsFor,
   FakeFiles,

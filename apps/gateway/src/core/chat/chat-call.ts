@@ -2,9 +2,9 @@ import type { Adapter, Agent, AgentApp, CallMessage } from '#core/agents/adapter
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail, refuseField } from '#core/errors.ts'
-import type { FieldPath } from '#core/field-path.ts'
-import { requireItems, requireShort } from '#core/input-rules.ts'
-import type { CallFace } from '#core/usage/ledger.ts'
+import { requireItems, requireShort } from '#core/input/input-rules.ts'
+import type { CallFace } from '#core/ledger/ledger.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
 import {
   type CallFile,

@@ -1,6 +1,6 @@
+import { sleep } from '#core/async/sleep.ts'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem } from '#core/errors.ts'
-import { sleep } from '#core/sleep.ts'
 import type { Continued, ResolvedCall } from './chat-call.ts'
 import type { DerivedIds } from './derived-ids.ts'
 

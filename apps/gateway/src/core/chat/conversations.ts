@@ -1,12 +1,12 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { createBatcher } from '#core/batcher.ts'
-import { isLostConnection, isStatementTimeout } from '#core/connection-error.ts'
+import { createBatcher } from '#core/async/batcher.ts'
+import { withDeadline } from '#core/async/deadline.ts'
+import { sleep } from '#core/async/sleep.ts'
+import { isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Sql } from '#core/database/database.ts'
-import { withDeadline } from '#core/deadline.ts'
 import { Problem } from '#core/errors.ts'
-import { jsonEscape } from '#core/json-escape.ts'
 import type { Runtime } from '#core/runtime.ts'
-import { sleep } from '#core/sleep.ts'
+import { jsonEscape } from '#core/values/json-escape.ts'
 
 /**
  * The mapping of a client's conversation id to the platform's. The first call obtains the platform's id and holds the

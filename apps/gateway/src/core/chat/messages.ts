@@ -1,7 +1,7 @@
 import type { CallMessage, FileByUrl } from '#core/agents/adapter.ts'
 import { refuseField } from '#core/errors.ts'
-import { type FieldPath, joinPath } from '#core/field-path.ts'
-import { requireOneOf } from '#core/input-rules.ts'
+import { requireOneOf } from '#core/input/input-rules.ts'
+import { type FieldPath, joinPath } from '#core/values/field-path.ts'
 import { fileUrlProblem, findRefusedUrl, type UrlExceptions } from './file-urls.ts'
 
 /** A file of a call: its URL, or a file that the request itself carries. */

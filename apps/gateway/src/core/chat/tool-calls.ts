@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
+import { type JsonObject, objectOf } from '#core/values/json.ts'
 
 const TOOL_CALLS_MAX = 128
 

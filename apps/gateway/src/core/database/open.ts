@@ -1,5 +1,5 @@
 import type { Database } from './database.ts'
-import type { EngineOptions } from './engine.ts'
+import type { EngineOptions } from './embedded/engine.ts'
 import type { ServerOptions } from './open-server.ts'
 
 export type DatabaseOptions =
@@ -16,6 +16,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const { openServer } = await import('./open-server.ts')
     return openServer(options)
   }
-  const { openEmbedded } = await import('./open-embedded.ts')
+  const { openEmbedded } = await import('./embedded/open-embedded.ts')
   return openEmbedded(options)
 }

@@ -5,13 +5,13 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 import type { Database, Sql } from './database.ts'
-import type { Engine } from './engine.ts'
-import { localEngine } from './local-engine.ts'
-import { readMigrations } from './migration-files.ts'
+import type { Engine } from './embedded/engine.ts'
+import { localEngine } from './embedded/local-engine.ts'
+import { databaseOn } from './embedded/open-embedded.ts'
+import { readMigrations } from './migrations/migration-files.ts'
 import { openDatabase } from './open.ts'
-import { databaseOn } from './open-embedded.ts'
 
 /**
  * Opens a migrated database without rows, on this server or embedded, which is gone when it is closed. An embedded one is

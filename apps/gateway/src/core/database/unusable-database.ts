@@ -1,5 +1,5 @@
-import { isConnectionError } from '#core/connection-error.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import { isConnectionError } from './connection-error.ts'
 import type { Database } from './database.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { refuseField } from '#core/errors.ts'
-import { isLongerThan, requireItems, requireShort, requireText } from '#core/input-rules.ts'
+import { isLongerThan, requireItems, requireShort, requireText } from '#core/input/input-rules.ts'
+import { parseTimestamp } from '#core/input/timestamp.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
-import { parseTimestamp } from '#core/timestamp.ts'
 
 /** The fields of a key that can be changed later. Null resets a field to its default. */
 export interface KeyChange {

@@ -1,8 +1,8 @@
-import { createBatcher } from '#core/batcher.ts'
-import { BoundedMap } from '#core/bounded-map.ts'
+import { createBatcher } from '#core/async/batcher.ts'
+import { withDeadline } from '#core/async/deadline.ts'
 import type { Sql } from '#core/database/database.ts'
-import { withDeadline } from '#core/deadline.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { BoundedMap } from '#core/values/bounded-map.ts'
 
 export interface KeyLimits {
   /** The user whom the key belongs to, which never changes. */

@@ -1,8 +1,8 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
+import { InFlight } from '#core/async/in-flight.ts'
+import { PeriodicRead } from '#core/async/periodic-read.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { ErrorReason } from '#core/errors.ts'
-import { InFlight } from '#core/in-flight.ts'
-import { PeriodicRead } from '#core/periodic-read.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { KEY_REFUSAL } from './key-refusal.ts'
 

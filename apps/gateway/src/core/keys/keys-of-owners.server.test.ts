@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OPENING_MS, openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
-import type { ListQuery } from '#core/pagination.ts'
+import type { ListQuery } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS, openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
-import { readPage } from '#core/pagination.ts'
+import { readPage } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from '#core/users/quota-period.ts'
 import { quotaOf } from '#core/users/user.ts'

@@ -5,9 +5,9 @@ import { databaseTime } from '#core/database/database-clock.ts'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
-import { requireOneOf } from '#core/input-rules.ts'
+import { requireOneOf } from '#core/input/input-rules.ts'
+import { type ListQuery, readList } from '#core/input/pagination.ts'
 import { perMinute } from '#core/limits/limits.ts'
-import { type ListQuery, readList } from '#core/pagination.ts'
 import {
   isAdmin,
   isManager,

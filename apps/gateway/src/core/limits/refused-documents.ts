@@ -1,5 +1,5 @@
-import { BoundedMap } from '#core/bounded-map.ts'
 import type { Runtime } from '#core/runtime.ts'
+import { BoundedMap } from '#core/values/bounded-map.ts'
 import type { Limits } from './limits.ts'
 import { networkOf } from './network-of.ts'
 

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { withDeadline } from '#core/deadline.ts'
-import { handled } from '#core/handled.ts'
+import { withDeadline } from '#core/async/deadline.ts'
+import { handled } from '#core/async/handled.ts'
 import type { LimitWindow, Windows } from './windows.ts'
 
 /** A caller's count in Redis. */

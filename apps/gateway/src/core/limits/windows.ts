@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 
 /** This process's share in one caller's current window. The total count of the window is in {@link Windows.counts}. */
 export interface LimitWindow {

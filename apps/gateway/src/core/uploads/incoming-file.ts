@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fail, refuseField } from '#core/errors.ts'
+import type { TextCheck } from './content/text-check.ts'
 import { freeUsedChunks } from './free-used-chunks.ts'
-import type { TextCheck } from './text-check.ts'
 import type { FilePart } from './upload-request.ts'
 import type { UploadWaits } from './upload-waits.ts'
 

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { Sql } from '#core/database/database.ts'
 import { fail, Problem } from '#core/errors.ts'
-import type { FieldPath } from '#core/field-path.ts'
 import type { Runtime } from '#core/runtime.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
 import type { PrismaClient, Upload } from '#generated/prisma/client.ts'
-import { type FileAddress, FileMissing, type FileStorage, StorageError } from './storage.ts'
+import { type FileAddress, FileMissing, type FileStorage, StorageError } from './storage/storage.ts'
 import { addressOf } from './uploads.ts'
 
 /** For whom a platform has a copy of an upload. */

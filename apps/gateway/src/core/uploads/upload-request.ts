@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import type { Agent } from '#core/agents/adapter.ts'
 import { usableAgents } from '#core/agents/usable.ts'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
-import { isLongerThan } from '#core/input-rules.ts'
+import { isLongerThan } from '#core/input/input-rules.ts'
+import type { CallFace } from '#core/ledger/ledger.ts'
 import { type KeyCredential, type Principal, requireKey } from '#core/principal.ts'
-import type { CallFace } from '#core/usage/ledger.ts'
 
 /** An upload as a face passes it on, without its parts. */
 export interface UploadRequest {

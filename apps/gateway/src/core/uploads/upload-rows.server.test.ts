@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
+import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
+import { admissionOf } from '#core/reports/usage.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { createLedger, type Ledger } from '#core/usage/ledger.ts'
-import { admissionOf } from '#core/usage/usage.test-support.ts'
 import { beginExpired, finishDeletions, insertUpload, spaceLeft, uploadFiles } from './upload-rows.ts'
 import {
   newTokens,

@@ -1,8 +1,8 @@
 import type { Sql } from '#core/database/database.ts'
 import { fail } from '#core/errors.ts'
 import type { PrismaClient, Upload } from '#generated/prisma/client.ts'
-import { isAttachment } from './media-types.ts'
-import type { FileAddress, NewFile } from './storage.ts'
+import { isAttachment } from './content/media-types.ts'
+import type { FileAddress, NewFile } from './storage/storage.ts'
 
 /** A file that is in the storage and gets its record. */
 export type NewUpload = Omit<Upload, 'createdAt' | 'expiresAt' | 'deletedAt'>

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { newToken, shardOf } from './file-address.ts'
-import { INSTALLATION, listed } from './storage.test-support.ts'
-import { type FileStorage, StorageError } from './storage.ts'
+import { newToken, shardOf } from './storage/file-address.ts'
+import { INSTALLATION, listed } from './storage/storage.test-support.ts'
+import { type FileStorage, StorageError } from './storage/storage.ts'
 import { createUploadSweep, type SweptKind, type UploadSweep } from './upload-sweep.ts'
 import {
   newTokens,

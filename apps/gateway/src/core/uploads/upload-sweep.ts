@@ -1,6 +1,6 @@
 import type { Sql } from '#core/database/database.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { FileStorage, StoredFile } from './storage.ts'
+import type { FileStorage, StoredFile } from './storage/storage.ts'
 import { beginExpired, finishDeletions, unfinishedDeletions } from './upload-rows.ts'
 
 /** Deletes what is not needed any more. Several processes may do so at once. */

@@ -1,7 +1,7 @@
-import { DeadlineError } from '#core/deadline.ts'
+import { DeadlineError } from '#core/async/deadline.ts'
 import { fail, Problem } from '#core/errors.ts'
-import type { CallOutcome } from '#core/usage/ledger.ts'
-import { StorageError } from './storage.ts'
+import type { CallOutcome } from '#core/ledger/ledger.ts'
+import { StorageError } from './storage/storage.ts'
 
 export interface UploadTimes {
   /** How long a client may send nothing, and how long the storage may accept nothing. */

@@ -5,9 +5,9 @@ import { v7 } from 'uuid'
 import { openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { createDiskStorage, type DiskStorage } from './disk-storage.ts'
-import { newToken } from './file-address.ts'
-import { INSTALLATION } from './storage.test-support.ts'
+import { createDiskStorage, type DiskStorage } from './storage/disk-storage.ts'
+import { newToken } from './storage/file-address.ts'
+import { INSTALLATION } from './storage/storage.test-support.ts'
 import type { NewUpload } from './upload-rows.ts'
 
 /** Users and keys on a scratch database, and a folder for their files. */

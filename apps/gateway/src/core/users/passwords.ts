@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import pLimit from 'p-limit'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 
 /** Argon2id (the library's default) with the first set of parameters that OWASP recommends. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }

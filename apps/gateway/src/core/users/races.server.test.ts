@@ -10,8 +10,8 @@ import {
 } from '#core/auth/users.test-support.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import { createKeys } from '#core/keys/keys.ts'
+import { createLedger } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
-import { createLedger } from '#core/usage/ledger.ts'
 import { createUsers } from './users.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL

@@ -1,4 +1,4 @@
-import { isLongerThan } from '#core/input-rules.ts'
+import { isLongerThan } from '#core/input/input-rules.ts'
 
 export const USER_STATUSES = ['active', 'suspended'] as const
 export const QUOTA_PERIODS = ['none', 'day', 'month'] as const

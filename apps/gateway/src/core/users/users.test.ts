@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OPENING_MS, openUserServices, PASSWORD, type UserServices } from '#core/auth/users.test-support.ts'
-import { readPage } from '#core/pagination.ts'
+import { readPage } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from './quota-period.ts'
 import { apiCallsCount } from './user.ts'

@@ -3,9 +3,9 @@ import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
-import { requireOneOf, requireText } from '#core/input-rules.ts'
+import { requireOneOf, requireText } from '#core/input/input-rules.ts'
+import { type ListQuery, readList } from '#core/input/pagination.ts'
 import type { Limits } from '#core/limits/limits.ts'
-import { type ListQuery, readList } from '#core/pagination.ts'
 import {
   isAdmin,
   isManager,
@@ -312,8 +312,8 @@ async function requireAnotherAdmin(tx: Prisma.TransactionClient, id: string): Pr
 /**
  * Counts the calls that the new period already contains, because a count from zero would grant the quota twice. It adds the
  * calls that have ended, from the owner's rollups, which are kept longer than the ledger, and those still running, as
- * `usage verify` does (core/usage/verify.ts). The period begins by the database's clock, as in `ADMIT` of
- * core/usage/ledger-sql.ts, and like `periodStart` in quota-period.ts.
+ * `usage verify` does (core/ledger/verify.ts). The period begins by the database's clock, as in `ADMIT` of
+ * core/ledger/ledger-sql.ts, and like `periodStart` in quota-period.ts.
  */
 async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: QuotaPeriod) {
   const [row] = await tx.$queryRaw<{ start: Date; calls: bigint }[]>`

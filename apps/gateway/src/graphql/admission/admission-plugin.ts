@@ -1,11 +1,11 @@
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { handled } from '#core/handled.ts'
+import { handled } from '#core/async/handled.ts'
 import type { Services } from '#core/services/services.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
-import type { FindDocument } from '../documents.ts'
 import { toGraphqlError } from '../errors.ts'
 import type { DocumentAdmission } from './admit-document.ts'
+import type { FindDocument } from './documents.ts'
 import { takeLargeDocumentTurn } from './large-document-turn.ts'
 import { paramsOfUrl, requireParams } from './request-params.ts'
 

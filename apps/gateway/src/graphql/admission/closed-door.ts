@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
-import { problemHeaders } from '#http/problem.ts'
+import { problemHeaders } from '#http/reply/problem.ts'
 import { graphqlErrorOf } from '../errors.ts'
 
 /** The problem of an address that has sent too many documents that were refused. */

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { GraphQLParams } from 'graphql-yoga'
-import { callerName } from '#core/caller-name.ts'
 import { Problem } from '#core/errors.ts'
-import { parseJsonText } from '#http/json-body.ts'
+import { callerName } from '#core/input/caller-name.ts'
+import { parseJsonText } from '#http/request/json-body.ts'
 import { graphqlErrorOf } from '../errors.ts'
 
 /** The parameters of a request in the form that Yoga wants; `documentId` is what its type lacks. */

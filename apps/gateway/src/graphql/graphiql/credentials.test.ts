@@ -6,8 +6,8 @@ import {
   MANAGERS,
   TOKENS,
   UPLOAD_READERS,
-} from '../../authorization/rows.test-support.ts'
-import { MATRIX } from '../matrix.test-support.ts'
+} from '#test/authorization/rows.test-support.ts'
+import { MATRIX } from '#test/graphql/matrix.test-support.ts'
 import { schema } from '../schema.ts'
 import { credentialIn, rootFieldsOf } from './credentials.ts'
 

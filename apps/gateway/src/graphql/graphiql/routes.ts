@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
-import { handled } from '#core/handled.ts'
-import { type FixedBody, fixedBody, revalidate } from '#http/fixed-body.ts'
+import { handled } from '#core/async/handled.ts'
+import { type FixedBody, fixedBody, revalidate } from '#http/reply/fixed-body.ts'
 import { credentialsOf } from './credentials.ts'
 import { renderNotice, renderPage } from './page.ts'
 

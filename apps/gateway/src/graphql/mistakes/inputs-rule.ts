@@ -9,7 +9,7 @@ import {
   typeFromAST,
   type ValidationContext,
 } from 'graphql'
-import { callerName } from '#core/caller-name.ts'
+import { callerName } from '#core/input/caller-name.ts'
 import { checkLiteral, type InputMistake, MISTAKES_MAX, missing } from './input-mistakes.ts'
 import { variablePlaces } from './variable-places.ts'
 

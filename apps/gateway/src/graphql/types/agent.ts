@@ -3,9 +3,9 @@ import { AGENT_STATUSES, type AgentInfo, type AgentStatus } from '#core/agents/d
 import { builder } from '../builder.ts'
 import { callerOf, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
-import { HAS_OWN_LIMIT } from '../read-turns-plugin.ts'
-import { showLimit } from '../show-limit.ts'
-import type { ChatFields } from '../start-chat.ts'
+import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
+import { showLimit } from '../serving/show-limit.ts'
+import type { ChatFields } from '../streams/start-chat.ts'
 
 const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
   description: 'The result of a probe of the platform that is a few seconds old.',

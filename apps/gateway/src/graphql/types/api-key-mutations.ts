@@ -3,7 +3,7 @@ import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
-import { withoutNulls } from '../without-nulls.ts'
+import { withoutNulls } from '../reads/without-nulls.ts'
 import { ApiKey, Permission } from './api-key.ts'
 
 const ApiKeyCounter = enumOf('ApiKeyCounter', RESET_PERIODS, {

@@ -1,4 +1,4 @@
-import { OUTCOMES, type CallOutcome as Outcome } from '#core/usage/ledger.ts'
+import { OUTCOMES, type CallOutcome as Outcome } from '#core/ledger/ledger.ts'
 import { enumOf } from '../enum-of.ts'
 
 export const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {

@@ -1,11 +1,11 @@
 import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { JUDGES_CREDENTIALS, STARTS_CALL } from '../authentication-plugin.ts'
 import { builder } from '../builder.ts'
-import type { ChatEnd, ChatItem } from '../chat-items.ts'
-import { itemOf } from '../ending.ts'
 import { enumOf } from '../enum-of.ts'
-import { followChat, type ChatReply as Reply, replyToChat } from '../start-chat.ts'
+import { JUDGES_CREDENTIALS, STARTS_CALL } from '../serving/authentication-plugin.ts'
+import type { ChatEnd, ChatItem } from '../streams/chat-items.ts'
+import { itemOf } from '../streams/ending.ts'
+import { followChat, type ChatReply as Reply, replyToChat } from '../streams/start-chat.ts'
 import { DetailUnion, detailTypeName, detailTypes } from './chat-detail.ts'
 
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const satisfies Reason[]

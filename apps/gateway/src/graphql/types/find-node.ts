@@ -1,5 +1,5 @@
 import { fail, Problem, refuseField } from '#core/errors.ts'
-import { PAGE_ITEMS_MAX } from '#core/pagination.ts'
+import { PAGE_ITEMS_MAX } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { builder } from '../builder.ts'

@@ -1,8 +1,8 @@
 import type { AccessToken } from '#core/auth/tokens.ts'
 import type { User as UserRow } from '#generated/prisma/client.ts'
-import { JUDGES_CREDENTIALS } from '../authentication-plugin.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
+import { JUDGES_CREDENTIALS } from '../serving/authentication-plugin.ts'
 import { User } from './user.ts'
 
 const LoginInput = builder.inputType('LoginInput', {

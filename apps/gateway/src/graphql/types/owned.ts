@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { withoutNulls } from '../without-nulls.ts'
+import { withoutNulls } from '../reads/without-nulls.ts'
 import { ApiKey, ApiKeyConnection } from './api-key.ts'
 import { Upload, UploadConnection } from './upload.ts'
 import { User } from './user.ts'

@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { TOTAL_COUNT } from '../total-count.ts'
+import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { ApiKey, ifVisible } from './api-key.ts'
 import { Node } from './node.ts'
 import { User } from './user.ts'

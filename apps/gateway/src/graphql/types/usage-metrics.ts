@@ -1,5 +1,5 @@
-import type { Quantiles as QuantilesRecord } from '#core/usage/histogram.ts'
-import type { UsageMetrics as Metrics } from '#core/usage/usage-accumulator.ts'
+import type { Quantiles as QuantilesRecord } from '#core/ledger/histogram.ts'
+import type { UsageMetrics as Metrics } from '#core/reports/usage-accumulator.ts'
 import { builder } from '../builder.ts'
 
 const Quantiles = builder.objectRef<QuantilesRecord>('Quantiles').implement({

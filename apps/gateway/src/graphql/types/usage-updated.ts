@@ -1,8 +1,8 @@
-import type { UsageUpdate as Update } from '#core/usage/usage-today.ts'
+import type { UsageUpdate as Update } from '#core/reports/usage-today.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { itemOf, withLastError } from '../ending.ts'
-import { showLimit } from '../show-limit.ts'
+import { showLimit } from '../serving/show-limit.ts'
+import { itemOf, withLastError } from '../streams/ending.ts'
 import { Quota } from './quota.ts'
 import { UsageTotals } from './usage-metrics.ts'
 

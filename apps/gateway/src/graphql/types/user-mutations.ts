@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { withoutNulls } from '../without-nulls.ts'
+import { withoutNulls } from '../reads/without-nulls.ts'
 import { QuotaPeriod } from './quota.ts'
 import { Role, User, UserStatus } from './user.ts'
 

@@ -5,7 +5,7 @@ import type { Prisma } from '#generated/prisma/client.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
-import { TOTAL_COUNT } from '../total-count.ts'
+import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { Node } from './node.ts'
 import { Quota, QuotaPeriod } from './quota.ts'
 

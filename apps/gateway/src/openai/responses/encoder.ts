@@ -1,11 +1,11 @@
 import type { ChatEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
-import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
 import { detailOf } from '#core/chat/detail-of.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
 import { ToolCalls } from '#core/chat/tool-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
-import type { ChunkEncoder } from '#http/chunk-encoder.ts'
+import { type JsonObject, objectOf } from '#core/values/json.ts'
+import type { ChunkEncoder } from '#http/chat/chunk-encoder.ts'
 import { openAiError } from '#http/openai-error.ts'
 import { type Echo, type ResponseStatus, responseHead, responseUsage } from './response.ts'
 

@@ -1,8 +1,8 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
 import type { Continued } from '#core/chat/chat-call.ts'
-import type { FieldPath } from '#core/field-path.ts'
-import { inBody, RequestProblem } from '#http/field-place.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
+import { type JsonObject, objectOf } from '#core/values/json.ts'
+import { inBody, RequestProblem } from '#http/request/field-place.ts'
 
 /** The input of a request as messages of a chat. */
 export interface Input {

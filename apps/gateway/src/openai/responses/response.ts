@@ -1,6 +1,6 @@
 import type { TokenCounts } from '#core/agents/events.ts'
-import { objectOf } from '#core/agents/translate/json.ts'
 import type { Chat } from '#core/chat/service.ts'
+import { objectOf } from '#core/values/json.ts'
 import { isGiven } from './input.ts'
 import type { ReadRequest } from './request.ts'
 import type { ResponseRequest } from './schemas.ts'

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { ChatCall } from '#core/chat/chat-call.ts'
-import type { FieldPath } from '#core/field-path.ts'
 import type { Services } from '#core/services/services.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
 import {
   CHAT_PROBLEMS,
   type ChatRouteOptions,
@@ -11,13 +11,13 @@ import {
   endUserPlace,
   idOfHeader,
   startChat,
-} from '#http/chat-route.ts'
-import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
-import { sendEventStream } from '#http/event-stream.ts'
-import { type FieldPlaces, inBody, inHeader } from '#http/field-place.ts'
-import { guardLargeBodies } from '#http/large-bodies.ts'
-import { CALL_HEADERS } from '#http/response-headers.ts'
-import { problemsAs, ref } from '#http/schemas.ts'
+} from '#http/chat/chat-route.ts'
+import { sendEventStream } from '#http/chat/event-stream.ts'
+import { judgeKeyFirst, requireChatKey } from '#http/guards/credentials.ts'
+import { guardLargeBodies } from '#http/guards/large-bodies.ts'
+import { CALL_HEADERS } from '#http/reply/response-headers.ts'
+import { problemsAs, ref } from '#http/reply/schemas.ts'
+import { type FieldPlaces, inBody, inHeader } from '#http/request/field-place.ts'
 import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader } from '../headers.ts'
 import { splitModel } from '../request.ts'
 import { OpenAiErrorSchema } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
-import { nullable, oneOf } from '#http/schemas.ts'
+import { nullable, oneOf } from '#http/reply/schemas.ts'
 
 const Open = { additionalProperties: true }
 const id = (description: string) => nullable(Type.String({ maxLength: ID_CHARACTERS_MAX }), description)

@@ -1,5 +1,5 @@
-import { type JsonObject, objectOf } from '#core/agents/translate/json.ts'
-import { inBody, RequestProblem } from '#http/field-place.ts'
+import { type JsonObject, objectOf } from '#core/values/json.ts'
+import { inBody, RequestProblem } from '#http/request/field-place.ts'
 import type { ResponseRequest } from './schemas.ts'
 
 /** The tools of a request. */

@@ -2,9 +2,9 @@ import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import { detailOf } from '#core/chat/detail-of.ts'
 import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { type ChunkEncoder, chunkHead } from '#http/chunk-encoder.ts'
+import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
+import { tokenUsage } from '#http/chat/token-usage.ts'
 import { openAiError } from '#http/openai-error.ts'
-import { tokenUsage } from '#http/token-usage.ts'
 
 /**
  * Encodes the chunks of `POST /api/v1/chat`. The JSON around the text is the same in every chunk, so it is made once for a

@@ -1,6 +1,6 @@
 import type { CollectedReply } from '#core/chat/collect-reply.ts'
 import type { Chat } from '#core/chat/service.ts'
-import { tokenUsage } from '#http/token-usage.ts'
+import { tokenUsage } from '#http/chat/token-usage.ts'
 import type { ChatReply } from './schemas.ts'
 
 /** The JSON reply of `POST /api/v1/chat` where the client did not ask for a stream. */

@@ -10,13 +10,13 @@ import {
   endUserOf,
   endUserPlace,
   startChat,
-} from '#http/chat-route.ts'
-import { judgeKeyFirst, requireChatKey } from '#http/credentials.ts'
-import { sendEventStream } from '#http/event-stream.ts'
-import { inHeader } from '#http/field-place.ts'
-import { CALL_HEADERS } from '#http/response-headers.ts'
-import { problems, ref } from '#http/schemas.ts'
-import { TokenUsageSchema } from '#http/token-usage.ts'
+} from '#http/chat/chat-route.ts'
+import { sendEventStream } from '#http/chat/event-stream.ts'
+import { TokenUsageSchema } from '#http/chat/token-usage.ts'
+import { judgeKeyFirst, requireChatKey } from '#http/guards/credentials.ts'
+import { CALL_HEADERS } from '#http/reply/response-headers.ts'
+import { problems, ref } from '#http/reply/schemas.ts'
+import { inHeader } from '#http/request/field-place.ts'
 import { createChunkEncoder } from './chunks.ts'
 import { chatReply } from './reply.ts'
 import {

@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox'
 import { DETAIL_TYPES } from '#core/agents/events.ts'
 import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
 import { FILES_MAX } from '#core/chat/file-urls.ts'
-import { oneOf, ref } from '#http/schemas.ts'
-import { TokenUsageSchema } from '#http/token-usage.ts'
+import { TokenUsageSchema } from '#http/chat/token-usage.ts'
+import { oneOf, ref } from '#http/reply/schemas.ts'
 
 export const ChatRequestSchema = Type.Object(
   {

@@ -1,6 +1,6 @@
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
-import { textOf } from './json.ts'
-import { omitUndefined } from './omit-undefined.ts'
+import { textOf } from '#core/values/json.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 
 interface DetailFields {
   readonly id?: unknown

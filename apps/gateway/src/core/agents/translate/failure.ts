@@ -1,8 +1,8 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { cleanMessage } from './clean-message.ts'
-import { omitUndefined } from './omit-undefined.ts'
 import { retryAfter } from './retry-after.ts'
 
 interface FailureFacts {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { parseJson } from '#core/values/json.ts'
 import { FrameParser } from './frame-parser.ts'
-import { parseJson } from './json.ts'
 
 const frame = (words: string) =>
   JSON.stringify({ id: 'chat-1', choices: [{ index: 0, delta: { content: words }, finish_reason: null }] })

@@ -1,4 +1,4 @@
-import { parseJson } from './json.ts'
+import { parseJson } from '#core/values/json.ts'
 
 /** Longer frames carry more than a piece of text and rarely repeat. */
 const TEMPLATE_CHARACTERS_MAX = 4_096

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { textOf } from './json.ts'
+import { textOf } from '#core/values/json.ts'
 
 /** Returns a text or reasoning event, or nothing for an empty text, which platforms send as a heartbeat. */
 export function textEvent(type: 'text' | 'reasoning', value: unknown): readonly ChatEvent[] {

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import { countOf } from './json.ts'
+import { countOf } from '#core/values/json.ts'
 
 /** Returns a usage event, or nothing if counts are missing or zero, which platforms send for "unknown". */
 export function usage(prompt: unknown, completion: unknown, total?: unknown): readonly ChatEvent[] {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { HeaderReader, UpstreamEvent, UpstreamRequest } from '#core/agents/adapter.ts'
-import { BoundedMap } from '#core/bounded-map.ts'
+import { BoundedMap } from '#core/values/bounded-map.ts'
 import { EventReader } from './event-reader.ts'
 import { requestBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'

@@ -15,14 +15,6 @@ import {
 } from '#core/agents/translate/failure.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parseJson,
-  textOf,
-} from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
@@ -30,6 +22,7 @@ import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
+import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/values/json.ts'
 import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */

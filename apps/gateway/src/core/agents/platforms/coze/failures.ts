@@ -1,8 +1,8 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
-import { type JsonObject, objectOf, textOf } from '#core/agents/translate/json.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { type JsonObject, objectOf, textOf } from '#core/values/json.ts'
 
 interface CozeReply {
   readonly status?: number

@@ -1,8 +1,8 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
-import { countOf, type JsonObject, objectOf, textOf } from '#core/agents/translate/json.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { countOf, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
 
 /**
  * Maps an error body or an `error` event. The text takes precedence over the code, because Dify reports every

@@ -1,8 +1,8 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
-import { type JsonObject, textOf } from '#core/agents/translate/json.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { type JsonObject, textOf } from '#core/values/json.ts'
 
 /**
  * The body takes precedence over the status, because releases differ: the same error came with 200, 500 or

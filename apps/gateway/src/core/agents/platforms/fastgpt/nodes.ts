@@ -1,4 +1,4 @@
-import { countOf, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
+import { countOf, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 
 /** The tokens that the nodes of one run have reported so far. */
 export interface FastGptTokens {

@@ -23,20 +23,13 @@ import {
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
-import {
-  isObject,
-  type JsonObject,
-  listOf,
-  objectOf,
-  parseJson,
-  textOf,
-} from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { omitUndefined } from '#core/agents/translate/omit-undefined.ts'
 import { stringValues } from '#core/agents/translate/string-values.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/values/json.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 
 interface HiAgentState extends ReplyState {
   readonly frames: FrameParser

@@ -1,4 +1,4 @@
-import type { Dialect } from '#core/agents/dialect.test-support.ts'
+import type { Dialect } from '#test/agents/dialect.test-support.ts'
 
 const HIAGENT = {
   platform: 'hiagent',

@@ -15,11 +15,11 @@ import {
 import { finishReason } from '#core/agents/translate/finish-reason.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/agents/translate/json.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { usage } from '#core/agents/translate/usage-event.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {

@@ -1,0 +1,355 @@
+import { setImmediate as turnOver } from 'node:timers/promises'
+import { type Batcher, createBatcher } from '#core/async/batcher.ts'
+import { withDeadline } from '#core/async/deadline.ts'
+import { handled } from '#core/async/handled.ts'
+import { sleep } from '#core/async/sleep.ts'
+import {
+  isConnectionError,
+  isDiskFull,
+  isLostConnection,
+  isStatementTimeout,
+} from '#core/database/connection-error.ts'
+import type { Sql } from '#core/database/database.ts'
+import { wasNeverSent } from '#core/database/never-sent.ts'
+import { type ErrorReason, Problem } from '#core/errors.ts'
+import type { Permission } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { errorCode } from '#core/values/error-code.ts'
+import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
+
+/** Kinds of calls, each named after the permission that it requires. */
+export const CALL_KINDS = ['chat', 'upload'] as const satisfies Permission[]
+export type CallKind = (typeof CALL_KINDS)[number]
+export const CALL_FACES = ['rest', 'openai', 'graphql', 'responses'] as const
+export type CallFace = (typeof CALL_FACES)[number]
+export const OUTCOMES = [
+  'done',
+  'client_gone',
+  'upstream_error',
+  'timeout',
+  'drained',
+  'interrupted',
+  'rejected',
+] as const
+export type CallOutcome = (typeof OUTCOMES)[number]
+
+/** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */
+export interface Admission {
+  readonly callId: string
+  readonly requestId: string
+  readonly keyHash: string
+  readonly kind: CallKind
+  readonly face: CallFace
+  readonly agent: string
+  readonly app: string
+  readonly endUser: string
+  readonly conversation: string
+}
+
+export interface Admitted {
+  readonly keyId: string
+  readonly ownerId: string
+}
+
+/** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
+export interface Settlement {
+  readonly callId: string
+  readonly outcome: CallOutcome
+  readonly reason?: ErrorReason | undefined
+  readonly model?: string | undefined
+  readonly platformStatus?: number | undefined
+  readonly platformCode?: string | undefined
+  readonly platformLogId?: string | undefined
+  readonly promptTokens?: number | undefined
+  readonly completionTokens?: number | undefined
+  readonly totalTokens?: number | undefined
+  readonly firstChunkMs?: number | undefined
+  readonly durationMs: number
+}
+
+export interface LedgerObserver {
+  batch(statement: 'admit' | 'settle', size: number, ms: number): void
+  /** A statement failed; it may be repeated. */
+  batchFailed?(statement: 'admit' | 'settle', error: unknown): void
+  settleFailed(error: unknown): void
+}
+
+export interface LedgerDeps {
+  readonly sql: Sql
+  /** Runs the admissions, one statement at a time; defaults to {@link LedgerDeps.sql}. */
+  readonly admissionSql?: Sql
+  readonly runtime: Runtime
+  readonly instanceId: string
+  readonly observer: LedgerObserver
+  /** Defaults to {@link ROLLUP_BOUNDS}. */
+  readonly bounds?: RollupBounds
+}
+
+/**
+ * Admits and settles calls. The database decides about admission, and nothing is sent to a platform before the admission of
+ * its call is committed.
+ */
+export interface Ledger {
+  /**
+   * Checks the key and the quota, counts the call and inserts its row.
+   *
+   * @throws Problem with status 401, 403 or 429 if the call is rejected, `unavailable` if the database does not answer in time
+   */
+  admit(admission: Admission): Promise<Admitted>
+  /** Writes the end of a call in the background; retries until the database accepts it or {@link Ledger.close} gives up. */
+  settle(settlement: Settlement): void
+  /**
+   * Settles as `interrupted` the calls that earlier processes left open; returns how many. To be called only by a process
+   * that is the sole user of its database, because it does not check whether the other processes are alive.
+   */
+  settlePredecessors(): Promise<number>
+  /** Settles as `interrupted` the open calls of processes whose lease has expired; returns how many. */
+  settleDead(): Promise<number>
+  /** Waits until every settlement is written, at most `timeoutMs`, and stops retrying. */
+  close(timeoutMs: number): Promise<void>
+}
+
+const ADMIT_WITHIN_MS = 2_000
+const RETRY_AFTER_MS = 100
+/** The longest delay between retries of a settlement that times out even by itself, for example behind a lock. */
+const RETRY_SLOW_AFTER_MS_MAX = 30_000
+/** On a full disk every failed statement leaves something behind as well. */
+const RETRY_FULL_AFTER_MS_MAX = 5_000
+/**
+ * Batches of this size occur in a process with thousands of calls a second. Its processor is the bottleneck then, so the next
+ * batch is gathered for longer: fewer, larger statements save processor time and add little latency.
+ */
+const BUSY_SIZE = 12
+const BUSY_GATHER_MS = 2
+/** No client waits for a settlement, and a statement and its rollups cost the same for one call as for fifty. */
+const SETTLE_EVERY_MS = 20
+
+export function createLedger(deps: LedgerDeps): Ledger {
+  const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
+  const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
+  let closing = false
+
+  const timed = async <Row>(
+    statement: 'admit' | 'settle',
+    on: Sql,
+    text: string,
+    rows: readonly unknown[],
+  ) => {
+    const startedMs = runtime.elapsedMs()
+    try {
+      const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
+      observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
+      return result
+    } catch (error) {
+      observer.batchFailed?.(statement, error)
+      throw error
+    }
+  }
+
+  const admitAll = createBatcher<PendingAdmission, AdmissionAnswer | undefined>(
+    async (batch) => {
+      const pending = batch.filter(({ isRefused }) => !isRefused)
+      // The batch timed out and was queued again, and all of its callers have been rejected meanwhile.
+      if (pending.length === 0) return batch.map(() => undefined)
+      const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
+      const text = rows.length === 1 ? ADMIT_ONE : ADMIT
+      const send = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
+      // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
+      const [row] = await retryLost(send, runtime)
+      const answers = row?.answers ?? []
+      const answerOf = new Map(pending.map((each, index) => [each, answers[index]]))
+      return batch.map((each) => answerOf.get(each))
+    },
+    {
+      sizeMax: 256,
+      isShared: concernsAll,
+      isTooSlow: isStatementTimeout,
+      // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
+      gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
+    },
+  )
+
+  const settleAll: Batcher<Settlement, void> = createBatcher<Settlement, void>(
+    async (settlements) => {
+      await timed('settle', sql, SETTLE, settlements.map(settlementRow))
+      return settlements.map(() => undefined)
+    },
+    {
+      sizeMax: 1_000,
+      isShared: concernsAll,
+      isTooSlow: isStatementTimeout,
+      gather: () => sleep(SETTLE_EVERY_MS),
+    },
+  )
+
+  // A count instead of a Set, for the cost of a Set that is described at InFlight.
+  let unwritten = 0
+  let whenWritten: (() => void) | undefined
+
+  function settle(settlement: Settlement): void {
+    unwritten += 1
+    settleWithRetries(settlement)
+  }
+
+  /** Uses callbacks, because an async function would cost every call two more promises. */
+  function settleWithRetries(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
+    settleAll(settlement).then(written, (error: unknown) => {
+      if (isConnectionError(error) && !closing) {
+        const nextMs = Math.min(2 * delayMs, retryAfterMsMax(error))
+        setTimeout(settleWithRetries, delayMs, settlement, nextMs).unref()
+        return
+      }
+      observer.settleFailed(error)
+      written()
+    })
+  }
+
+  function written(): void {
+    unwritten -= 1
+    if (unwritten === 0) whenWritten?.()
+  }
+
+  return {
+    async admit(admission) {
+      const pending = { admission, isRefused: false }
+      const answer = handled(admitAll(pending))
+      let decision: AdmissionAnswer | undefined
+      try {
+        decision = await withDeadline(ADMIT_WITHIN_MS, answer)
+      } catch (cause) {
+        if (!isConnectionError(cause)) throw cause
+        pending.isRefused = true
+        // The call may have been counted although its answer is late or lost. It is settled then, so that it does not stay open.
+        const settleIf = (mayCount: boolean) => {
+          if (!mayCount) return
+          settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
+        }
+        answer.then(
+          (late) => settleIf(late?.[0] === null),
+          (error: unknown) =>
+            settleIf(!wasNeverSent(error) && !isStatementTimeout(error) && !isDiskFull(error)),
+        )
+        throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
+      }
+      if (decision === undefined) throw new Error('an admission was left out of its batch')
+      const [refusal, keyId, ownerId, maxApiCalls] = decision
+      if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
+      return { keyId, ownerId }
+    },
+    settle,
+    settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
+    settleDead: () => untilNone(() => sql.query(SETTLE_DEAD)),
+    async close(timeoutMs) {
+      const allWritten = new Promise<void>((resolve) => {
+        if (unwritten === 0) resolve()
+        else whenWritten = resolve
+      })
+      await Promise.race([allWritten, sleep(timeoutMs)])
+      closing = true
+    },
+  }
+}
+
+/** Repeats a statement that processes a bounded number of rows until none is left; returns how many rows there were. */
+async function untilNone(work: () => Promise<readonly unknown[]>): Promise<number> {
+  let done = 0
+  for (;;) {
+    const { length } = await work()
+    if (length === 0) return done
+    done += length
+  }
+}
+
+interface PendingAdmission {
+  readonly admission: Admission
+  /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
+  isRefused: boolean
+}
+
+/** The answer of {@link ADMIT}. If `refusal` is set, the other elements may be null. */
+type AdmissionAnswer = readonly [
+  refusal: ErrorReason | null,
+  keyId: string,
+  ownerId: string,
+  maxApiCalls: number,
+]
+
+function admissionRow(admission: Admission, index: number): unknown {
+  return {
+    n: index,
+    id: admission.callId,
+    request_id: admission.requestId,
+    key_hash: admission.keyHash,
+    permission: admission.kind,
+    kind: admission.kind,
+    face: admission.face,
+    agent: admission.agent,
+    app: admission.app,
+    end_user: admission.endUser,
+    conversation: admission.conversation,
+  }
+}
+
+function settlementRow(settlement: Settlement): unknown {
+  return {
+    id: settlement.callId,
+    outcome: settlement.outcome,
+    reason: settlement.reason,
+    // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
+    model: plain(settlement.model, 100),
+    platform_status: settlement.platformStatus,
+    platform_code: plain(settlement.platformCode),
+    platform_log_id: plain(settlement.platformLogId),
+    prompt_tokens: storable(settlement.promptTokens),
+    completion_tokens: storable(settlement.completionTokens),
+    total_tokens: storable(settlement.totalTokens),
+    first_chunk_ms: storable(settlement.firstChunkMs),
+    duration_ms: storable(settlement.durationMs),
+  }
+}
+
+/** Makes a platform's text storable: PostgreSQL texts cannot contain NUL or lone surrogates. */
+function plain(text: string | undefined, charactersMax = 200): string | undefined {
+  return text?.slice(0, charactersMax).replaceAll('\0', '').toWellFormed()
+}
+
+/** Drops numbers that do not fit into an int4, since platforms may report anything as token counts. */
+function storable(figure: number | undefined): number | undefined {
+  return figure !== undefined && figure >= 0 && figure <= 0x7fffffff ? Math.round(figure) : undefined
+}
+
+function refusalDetail(refusal: ErrorReason, maxApiCalls: number): string | undefined {
+  return refusal === 'quota_exceeded' ? `max_api_calls of ${maxApiCalls} is reached.` : undefined
+}
+
+/** Whether smaller batches would fail in the same way. */
+function concernsAll(error: unknown): boolean {
+  return isLostConnection(error) || isDiskFull(error)
+}
+
+function retryAfterMsMax(error: unknown): number {
+  if (isStatementTimeout(error)) return RETRY_SLOW_AFTER_MS_MAX
+  return isDiskFull(error) ? RETRY_FULL_AFTER_MS_MAX : RETRY_AFTER_MS
+}
+
+/** Repeats a statement whose connection was lost, until shortly before the deadline of admissions. */
+async function retryLost<Result>(work: () => Promise<Result>, runtime: Runtime): Promise<Result> {
+  const deadlineMs = runtime.elapsedMs() + ADMIT_WITHIN_MS - RETRY_AFTER_MS
+  let lost: unknown
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      // The statement whose answer was lost may commit during its retry, which then fails on the duplicate call ids.
+      const isRetryable = isLostConnection(error) || (lost !== undefined && isDuplicate(error))
+      if (!wasNeverSent(error)) lost ??= error
+      if (!isRetryable || runtime.elapsedMs() >= deadlineMs) throw lost ?? error
+      await sleep(RETRY_AFTER_MS)
+    }
+  }
+}
+
+/** PostgreSQL's code for a unique violation. */
+function isDuplicate(error: unknown): boolean {
+  return errorCode(error) === '23505'
+}

@@ -1,0 +1,186 @@
+import { handled } from '#core/async/handled.ts'
+import { createPauses } from '#core/async/pauses.ts'
+import type { Sql } from '#core/database/database.ts'
+import { refuseField } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import type { RequireKnownAgent } from './known-agents.ts'
+import type { Reads } from './reads.ts'
+import type { ReportQuery } from './report-query.ts'
+import { type ReportRange, rangeBefore, reportRange } from './report-range.ts'
+import type { Group, ReportRow } from './report-rows.ts'
+import { POINT_ROWS_MAX, POINTS_MAX, readRows, sourceOf } from './report-source.ts'
+import { keysInScope, scopeOf } from './scope.ts'
+import { UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
+
+export interface Series {
+  readonly group: Readonly<Partial<Record<Group, string>>>
+  readonly totals: UsageMetrics
+  /** One point for each bucket, including those without calls. */
+  readonly points: readonly (UsageMetrics & { readonly start: Date })[]
+}
+
+export interface Report extends ReportQuery {
+  /** The range of the report: all buckets that overlap the requested range, in full. */
+  readonly from: Date
+  readonly to: Date
+  readonly totals: UsageMetrics
+  /** The points of all series together. */
+  readonly points: Series['points']
+  readonly series: readonly Series[]
+}
+
+/** The query for the report of the period before, with as many buckets. */
+export function queryBefore(report: Report): ReportQuery {
+  const { timezone, granularity, groupBy, agent, keyId, userId, points } = report
+  const starts = points.map(({ start }) => start)
+  return {
+    ...rangeBefore({ from: report.from, starts }, timezone, granularity),
+    ...{ timezone, granularity, groupBy, agent, keyId, userId },
+  }
+}
+
+/** The dependencies of reading reports and the ledger. */
+export interface ReadDeps {
+  readonly sql: Sql
+  readonly reads: Reads
+  readonly requireKnownAgent: RequireKnownAgent
+}
+
+/**
+ * Computes a report from the rollups alone, without reading the ledger.
+ *
+ * @throws Problem `invalid_request`, `key_not_found`, `user_not_found`
+ */
+export function readReport(
+  { sql, reads, requireKnownAgent }: ReadDeps,
+  caller: Principal,
+  query: ReportQuery,
+  signal?: AbortSignal,
+): Promise<Report> {
+  const range = reportRange(query.from, query.to, query.timezone, query.granularity)
+  return reads.inTurn({ owner: caller.userId, signal }, async () => {
+    const scope = await scopeOf(sql, caller, query)
+    await requireKnownAgent(query.agent)
+    const source = sourceOf(scope, query.groupBy)
+    return toReport(await readRows({ sql, reads }, source, range, query), range, query)
+  })
+}
+
+/**
+ * Reports of several keys, by their ids, from one read of the rollups. Keys whose calls the caller may not read are left
+ * out.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function readReportsOfKeys(
+  { sql, reads, requireKnownAgent }: ReadDeps,
+  caller: Principal,
+  keyIds: readonly string[],
+  query: ReportQuery,
+  signal?: AbortSignal,
+): Promise<Map<string, Report>> {
+  const range = reportRange(query.from, query.to, query.timezone, query.granularity)
+  if (keyIds.length * range.starts.length > POINTS_MAX) refuseLargeReport()
+  return reads.inTurn({ owner: caller.userId, signal }, async () => {
+    const subjects = await keysInScope(sql, caller, keyIds)
+    await requireKnownAgent(query.agent)
+    const groupBy = [...new Set<Group>(['key', ...query.groupBy])]
+    const grain = groupBy.includes('end_user') ? 'end_user' : 'key'
+    const rows = await readRows({ sql, reads }, { grain, subjects }, range, { ...query, groupBy })
+    if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
+    const byKey = Map.groupBy(rows, ({ key }) => key)
+    const reports = new Map<string, Report>()
+    for (const id of subjects) reports.set(id, await toReport(byKey.get(id) ?? [], range, query))
+    return reports
+  })
+}
+
+/** Builds the report. A large one takes half a second, so the work is paused regularly for the event loop. */
+async function toReport(rows: readonly ReportRow[], range: ReportRange, query: ReportQuery): Promise<Report> {
+  const { groupBy } = query
+  const pause = createPauses()
+  const groups = new Map<string, ReportRow[]>()
+  for (const row of rows) {
+    const name = JSON.stringify(groupBy.map((group) => row[group]))
+    const own = groups.get(name)
+    if (own === undefined) groups.set(name, [row])
+    else own.push(row)
+    // Awaiting for every row would cost more than the work itself.
+    const pausing = handled(pause())
+    if (pausing !== undefined) await pausing
+  }
+  // Without grouping there is one series, even if there were no calls.
+  if (groupBy.length === 0 && groups.size === 0) groups.set('[]', [])
+  if (groups.size * range.starts.length > POINTS_MAX || rows.length > POINT_ROWS_MAX) {
+    refuseLargeReport()
+  }
+  const overall = new Overall()
+  const series: Series[] = []
+  for (const own of groups.values()) {
+    const one = sumSeries(own, range.starts, groupBy, overall)
+    // A group that consists only of hours that were added and subtracted again has no calls and is left out.
+    if (groupBy.length === 0 || one.totals.calls > 0) series.push(one)
+    await pause()
+  }
+  series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
+  return {
+    ...query,
+    ...{ from: range.from, to: range.to },
+    ...{ totals: overall.totals.metrics(), points: overall.points(range.starts), series },
+  }
+}
+
+function refuseLargeReport(): never {
+  refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
+}
+
+/** The sums of all series. Buckets without calls cost nothing. */
+class Overall {
+  readonly totals = new UsageAccumulator()
+  readonly #buckets = new Map<number, UsageAccumulator>()
+
+  addPoint(start: Date, sums: UsageAccumulator): void {
+    const known = this.#buckets.get(start.getTime())
+    const bucket = known ?? new UsageAccumulator()
+    bucket.add(sums)
+    if (known === undefined) this.#buckets.set(start.getTime(), bucket)
+  }
+
+  points(starts: readonly Date[]): Series['points'] {
+    return starts.map((start) => ({
+      start,
+      ...(this.#buckets.get(start.getTime())?.metrics() ?? NOTHING),
+    }))
+  }
+}
+
+/** Orders groups with the same number of calls by name, so that the order of a report is stable. */
+function inOrder(one: Series['group'], other: Series['group']): number {
+  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
+}
+
+const NOTHING = new UsageAccumulator().metrics()
+
+/** Totals are summed from points, and those of the report from the series, so that every row is read once. */
+function sumSeries(
+  rows: readonly ReportRow[],
+  starts: readonly Date[],
+  groupBy: readonly Group[],
+  overall: Overall,
+): Series {
+  const byStart = Map.groupBy(rows, (row) => row.start.getTime())
+  const totals = new UsageAccumulator()
+  const sums = new UsageAccumulator()
+  const points = starts.map((start) => {
+    const own = byStart.get(start.getTime())
+    if (own === undefined) return { start, ...NOTHING }
+    sums.clear()
+    for (const row of own) sums.addRow(row)
+    totals.add(sums)
+    overall.addPoint(start, sums)
+    return { start, ...sums.metrics() }
+  })
+  overall.totals.add(totals)
+  const group = Object.fromEntries(groupBy.map((name) => [name, rows[0]?.[name] ?? '']))
+  return { group, totals: totals.metrics(), points }
+}

@@ -1,0 +1,233 @@
+import type { Database } from '#core/database/database.ts'
+import type { ListQuery } from '#core/input/pagination.ts'
+import { type Drift, verifyUsage } from '#core/ledger/verify.ts'
+import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
+import { credentialId, type Principal } from '#core/principal.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { type Quota, quotaOf } from '#core/users/user.ts'
+import type { Call, Prisma } from '#generated/prisma/client.ts'
+import {
+  type CallQuery,
+  callsVisibleTo,
+  countCalls,
+  exportCalls,
+  findCall,
+  findCalls,
+  readCalls,
+  seesPlatform,
+} from './calls.ts'
+import { type CallParent, readCallsOf } from './calls-of.ts'
+import { type CallsInput, parseCallsQuery } from './calls-query.ts'
+import { createRequireKnownAgent } from './known-agents.ts'
+import { createReads } from './reads.ts'
+import { parseReportQuery, type ReportInput } from './report-query.ts'
+import { type Report, readReport, readReportsOfKeys } from './reports.ts'
+import type { ScopeFilter } from './scope.ts'
+import { createUsageFeed, type UsageFeedDeps } from './usage-feed.ts'
+import type { UsageUpdate } from './usage-today.ts'
+
+/**
+ * Reports and the ledger, for every face. A user reads the calls of its own keys, an administrator all calls, and a key
+ * without `admin` only its own. Each report, page and export takes a point of the caller's rate limit after its query has
+ * been validated, and waits for the turn of its user. `signal` aborts when the client is gone, which frees its place; reads
+ * with the same signal take one place.
+ */
+export interface UsageService {
+  report(caller: Principal, input: ReportInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<Report>
+  /**
+   * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
+   * Keys whose calls the caller may not read are left out.
+   */
+  reportsOfKeys(
+    caller: Principal,
+    keyIds: readonly string[],
+    input: Omit<ReportInput, keyof ScopeFilter>,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, Report>>
+  /** A page of the ledger, newest first. */
+  calls(
+    caller: Principal,
+    filter: CallsInput,
+    query: ListQuery & CallQuery,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<Call[]>
+  /**
+   * The same page of the calls of each of several keys or users, by their ids, for the price of one page. What the caller
+   * may not see is not there.
+   */
+  callsOf(
+    caller: Principal,
+    of: { readonly parent: CallParent; readonly ids: readonly string[] },
+    query: ListQuery & CallQuery,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, Call[]>>
+  /**
+   * How many calls match the filter; null for more than 10,000, because an exact count would read all of them. It takes a
+   * point like a page.
+   */
+  countCalls(
+    caller: Principal,
+    filter: CallsInput,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<number | null>
+  /** All calls that match the filter, newest first. The whole export takes one point. */
+  exportCalls(
+    caller: Principal,
+    filter: CallsInput,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<Call>>
+  /** The quota of the caller's user, which all of its keys share. */
+  quota(caller: Principal): Promise<Quota>
+  /**
+   * The usage of today and the caller's quota, now and whenever they change; see {@link UsageFeed}. A subscription takes a
+   * point like a report.
+   *
+   * @throws Problem `rate_limited`, `draining`, `unavailable`
+   */
+  updates(caller: Principal, onLimit?: OnLimit): Promise<AsyncIterableIterator<UsageUpdate, undefined>>
+  /**
+   * Returns the condition that limits all of these, for queries that reach calls by other ways. Combine it by `AND`. What
+   * the platform said is then hidden by {@link UsageService.seesPlatform}.
+   */
+  visibleTo(caller: Principal): Prisma.CallWhereInput
+  /** Whether the caller may see the columns `platformStatus`, `platformCode` and `platformLogId` of a call. */
+  seesPlatform(caller: Principal): boolean
+  /** Returns null for a call that does not exist and for one that the caller may not see. */
+  findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
+  /** The calls with these ids that the caller may see, in one statement and in no particular order. */
+  findCalls(caller: Principal, ids: readonly string[], query?: CallQuery): Promise<Call[]>
+}
+
+/** Work on the ledger and its rollups that needs no caller. */
+export interface UsageMaintenance {
+  /** Ends the subscriptions to updates with `draining` and refuses new ones. */
+  endUpdates(): void
+  /** Returns the differences between counters, rollups and ledger, of all time or of the last days. */
+  verify(extent: 'all' | 'recent'): Promise<Drift[]>
+  /** Deletes a bounded number of ledger rows that are past their retention; returns how many. Rollups are kept. */
+  prune(): Promise<number>
+  /** Deletes a bounded number of the names that bound the rollups of a day, once that day is past; returns how many. */
+  pruneNames(): Promise<number>
+}
+
+export interface UsageDeps {
+  readonly database: Pick<Database, 'kind' | 'sql' | 'prisma'>
+  readonly runtime: Pick<Runtime, 'now' | 'elapsedMs'>
+  readonly limits: Pick<Limits, 'reports' | 'calls'>
+  readonly config: { readonly retentionDays: number; readonly places?: WaitingPlaces | undefined }
+  /** Ids of the configured agents. */
+  readonly agentIds: ReadonlySet<string>
+  /** Called when the usage of today cannot be read for its subscribers, and when it can again. */
+  readonly onFeedAnswer?: UsageFeedDeps['onAnswer']
+}
+
+const QUOTA_COLUMNS = { apiCallsCount: true, maxApiCalls: true, quotaPeriod: true, quotaStart: true } as const
+const PRUNED_AT_ONCE = 5_000
+/** Names are needed until all calls of their day have been settled; even calls left open by an outage end sooner than this. */
+const NAMES_KEPT_DAYS = 7
+
+export function createUsageService({
+  database,
+  runtime,
+  limits,
+  config,
+  agentIds,
+  onFeedAnswer = () => undefined,
+}: UsageDeps): UsageService & UsageMaintenance {
+  const { sql, prisma } = database
+  const reads = createReads(database.kind, { places: config.places })
+  /** Takes a point of a limit, if the read would get a place. */
+  const requireRead = (limiter: Limiter, caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
+    reads.requirePlace({ owner: caller.userId, signal })
+    return requirePoint(limiter, credentialId(caller), onLimit)
+  }
+  const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
+  const deps = { sql, prisma, reads, requireKnownAgent }
+  const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
+  return {
+    async report(caller, input, onLimit, signal) {
+      const query = parseReportQuery(input, runtime.now())
+      await requireRead(limits.reports, caller, onLimit, signal)
+      return readReport(deps, caller, query, signal)
+    },
+    async reportsOfKeys(caller, keyIds, input, onLimit, signal) {
+      const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())
+      await requireRead(limits.reports, caller, onLimit, signal)
+      return readReportsOfKeys(deps, caller, keyIds, query, signal)
+    },
+    async calls(caller, filter, page, onLimit, signal) {
+      const query = parseCallsQuery(filter)
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return readCalls(deps, caller, query, page, signal)
+    },
+    async callsOf(caller, of, page, onLimit, signal) {
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return readCallsOf(deps, caller, of, page, signal)
+    },
+    async countCalls(caller, filter, onLimit, signal) {
+      const query = parseCallsQuery(filter)
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return countCalls(deps, caller, query, signal)
+    },
+    async exportCalls(caller, filter, onLimit, signal) {
+      const query = parseCallsQuery(filter)
+      await requireRead(limits.calls, caller, onLimit, signal)
+      return exportCalls(deps, caller, query, signal)
+    },
+    async quota({ userId }) {
+      const user = await prisma.user.findUniqueOrThrow({ where: { id: userId }, select: QUOTA_COLUMNS })
+      return quotaOf(user, runtime.now())
+    },
+    async updates(caller, onLimit) {
+      await requirePoint(limits.reports, credentialId(caller), onLimit)
+      return feed.subscribe(caller)
+    },
+    endUpdates: () => feed.close(),
+    visibleTo: callsVisibleTo,
+    seesPlatform,
+    findCall: (caller, id, query) => findCall(deps, caller, id, query),
+    findCalls: (caller, ids, query) => findCalls(deps, caller, ids, query),
+    verify: (extent) => verifyUsage(sql, { ...config, extent }),
+    async prune() {
+      const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])
+      return rows.length
+    },
+    async pruneNames() {
+      const names = await sql.query(PRUNE_NAMES, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+      const counts = await sql.query(PRUNE_NAME_COUNTS, [NAMES_KEPT_DAYS, PRUNED_AT_ONCE])
+      return names.length + counts.length
+    },
+  }
+}
+
+/**
+ * Deletes in the order of the ids, which begin with the time: the oldest rows are adjacent, so whole pages become free for
+ * reuse. The rows are deleted by `ctid`, because with old statistics the planner would join by reading the whole ledger.
+ */
+const PRUNE = `
+DELETE FROM calls
+WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM calls
+  WHERE admitted_at < date_trunc('day', now(), 'UTC') - $1::int8 * interval '1 day' AND outcome IS NOT NULL
+    AND id < (lpad(to_hex((extract(epoch FROM now()) * 1000)::int8 - ($1::int8 - 1) * 86400000), 12, '0') || repeat('0', 20))::uuid
+  ORDER BY id
+  LIMIT $2
+  FOR UPDATE SKIP LOCKED))
+RETURNING id`
+
+const pruneByDay = (table: string) => `
+DELETE FROM ${table}
+WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM ${table} WHERE day < now() - $1 * interval '1 day'
+  ORDER BY day LIMIT $2
+  FOR UPDATE SKIP LOCKED))
+RETURNING day`
+
+const PRUNE_NAMES = pruneByDay('rollup_names')
+const PRUNE_NAME_COUNTS = pruneByDay('rollup_name_counts')

@@ -1,0 +1,56 @@
+import { type DocumentNode, type ExecutionResult, type GraphQLSchema, getOperationAST } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import { fail, Problem } from '#core/errors.ts'
+import type { DocumentAdmission } from '../admission/admit-document.ts'
+import type { GraphqlContext } from '../context.ts'
+import { graphqlErrorOf, toGraphqlError } from '../errors.ts'
+import { findVariableMistakes } from '../mistakes/find-variable-mistakes.ts'
+import { requireSmallOperation } from './operation-limits.ts'
+
+/**
+ * Refuses operations whose variables are wrong and those that ask for too much. Must come before the plugin that looks up the
+ * credential, which reads the database.
+ */
+export function useOperationLimits(admission: Pick<DocumentAdmission, 'refuse'>): Plugin<GraphqlContext> {
+  const hook = async ({ args, setResultAndStopExecution }: OperationPayload): Promise<void> => {
+    const { schema, document } = args
+    const operation = getOperationAST(document, args.operationName ?? undefined)
+    if (operation == null) return
+    const called = { schema, document, operation, variables: args.variableValues ?? {} }
+    const mistakes = findVariableMistakes(called)
+    if (mistakes.length > 0) {
+      const errors = mistakes.map(({ field, text }) =>
+        toGraphqlError(graphqlErrorOf(new Problem('invalid_request', { field, detail: text }))),
+      )
+      return setResultAndStopExecution({ errors })
+    }
+    try {
+      requireSmallOperation(called)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      await admission.refuse(args.contextValue as GraphqlContext, error)
+    }
+  }
+  return {
+    onExecute: hook,
+    async onSubscribe(payload) {
+      const { canStream } = payload.args.contextValue as GraphqlContext
+      await hook(payload)
+      // Otherwise a chat would begin, and its reply could not be sent.
+      if (!canStream) fail('not_acceptable', EVENT_STREAM_EXPECTED)
+    },
+  }
+}
+
+const EVENT_STREAM_EXPECTED = 'accept: expected text/event-stream for a subscription.'
+
+interface OperationPayload {
+  readonly args: {
+    readonly document: DocumentNode
+    readonly schema: GraphQLSchema
+    readonly operationName?: string | null | undefined
+    readonly variableValues?: Record<string, unknown> | null | undefined
+    readonly contextValue?: unknown
+  }
+  setResultAndStopExecution(result: ExecutionResult): void
+}

@@ -1,0 +1,88 @@
+import type { DetailEvent } from '#core/agents/events.ts'
+import { collectReply } from '#core/chat/collect-reply.ts'
+import type { Chat } from '#core/chat/service.ts'
+import { endUserOf } from '#http/chat/chat-route.ts'
+import { bearerOf } from '#http/guards/credentials.ts'
+import type { GraphqlContext } from '../context.ts'
+import { showLimit } from '../serving/show-limit.ts'
+import type { ChatEnd, ChatItem } from './chat-items.ts'
+import { chatItems } from './chat-items.ts'
+import { type Ending, withLastError } from './ending.ts'
+
+/** The input of a chat as GraphQL has checked it. */
+export interface ChatFields {
+  readonly agent: string
+  readonly query: string
+  readonly appId?: string | null | undefined
+  readonly conversationId?: string | null | undefined
+  readonly files?: readonly string[] | null | undefined
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+  readonly endUser?: string | null | undefined
+  readonly detail: boolean
+}
+
+/** A whole reply, with the call that it belongs to. */
+export interface ChatReply extends Omit<ChatEnd, 'type'> {
+  readonly chat: Chat
+  readonly text: string
+  readonly details: readonly DetailEvent[]
+}
+
+/** Admits a call and reads its reply to the end. */
+export async function replyToChat(input: ChatFields, context: GraphqlContext): Promise<ChatReply> {
+  const chat = await startChat(input, context, false)
+  const { replyBytesMax } = context.chatOptions
+  const reply = await collectReply(chat, { parts: { details: input.detail }, replyBytesMax })
+  const { content: text, model, finishReason, usage, details } = reply
+  return { chat, text, model, finishReason, usage, details }
+}
+
+/** Admits a call; its items end with an error if it fails. */
+export async function followChat(
+  input: ChatFields,
+  context: GraphqlContext,
+): Promise<AsyncIterableIterator<Ending<ChatItem>>> {
+  const chat = await startChat(input, context, true)
+  forgetRequest(input, context)
+  return withLastError(chatItems(chat, input))
+}
+
+/**
+ * Drops the texts of a request whose reply takes minutes. Fastify, Yoga and the executor would each keep them as long as the
+ * subscription lives; only what a document has as literals cannot be dropped.
+ */
+function forgetRequest(input: ChatFields, context: GraphqlContext & { params?: unknown }): void {
+  context.http.body = undefined
+  context.params = undefined
+  Object.assign(input, { query: '', variables: undefined, files: undefined })
+}
+
+/** The key is looked up by the statement that admits the call, as on REST; only its form is checked before. */
+async function startChat(
+  { agent, query, appId, conversationId, files, variables, endUser }: ChatFields,
+  { http, reply, signal, services, chatOptions }: GraphqlContext,
+  stream: boolean,
+): Promise<Chat> {
+  const credential = bearerOf(http)
+  await services.authentication.requireKeyFormat(credential, http.ip)
+  const chat = await services.chat.start(
+    {
+      requestId: http.id,
+      face: 'graphql',
+      credential,
+      address: http.ip,
+      ...{ agent, query, stream },
+      appId: appId ?? '',
+      // Core takes it for every agent where there is no `chatId`, which is REST's older name for the same.
+      chatId: '',
+      conversationId: conversationId ?? '',
+      files: files ?? [],
+      variables: variables ?? {},
+      endUser: endUserOf(http, chatOptions, endUser),
+    },
+    signal,
+    showLimit({ reply }),
+  )
+  http.callId = chat.callId
+  return chat
+}

@@ -1,0 +1,178 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CALLERS, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
+import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
+
+let face: Face
+
+beforeAll(async () => {
+  face = await openFace()
+}, 120_000)
+afterAll(() => face?.close())
+
+const FIELDS = `id requestId keyId ownerId endUser kind face agentId app model conversation outcome reason platformStatus
+  platformCode platformLogId promptTokens completionTokens totalTokens admittedAt firstChunkMs durationMs endedAt`
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** A call in the names and words of REST. */
+function asRest({ kind, face, outcome, agentId, ...call }: Any): Any {
+  const named = Object.entries(call).map(([name, value]) => [snakeCase(name), value])
+  const words = {
+    kind: kind.toLowerCase(),
+    face: face.toLowerCase(),
+    outcome: outcome?.toLowerCase() ?? null,
+  }
+  return { ...Object.fromEntries(named), ...words, agent: agentId }
+}
+
+async function addCalls(count: number, call: object = {}): Promise<string> {
+  const requestId = `many-${v7()}`
+  const ids = Array.from({ length: count }, () => v7()).sort()
+  const principal = face.callers['chat key'].principal
+  const keyId = principal?.via.kind === 'key' ? principal.via.keyId : ''
+  await face.gateway.prisma.call.createMany({
+    data: ids.map((id) => ({
+      ...{ id, requestId, keyId, ownerId: face.callers.premium.ownerId, kind: 'chat' as const },
+      ...{ face: 'rest' as const, agent: FAILING_AGENT, instance: v7(), admittedAt: new Date() },
+      ...call,
+    })),
+  })
+  return requestId
+}
+
+test('every caller sees the calls of REST, with the same values', async () => {
+  for (const caller of CALLERS.filter((name) => name !== 'anonymous')) {
+    const { items } = (await face.get(caller, '/api/v1/calls')).json().data
+    const { data, errors } = await face.query(caller, `{ calls { totalCount nodes { ${FIELDS} } } }`)
+    expect(errors).toBeUndefined()
+    expect(data.calls.nodes.map(asRest)).toEqual(items)
+    expect(data.calls.totalCount).toBe(items.length)
+  }
+})
+
+test('pages follow each other without gaps, and only forwards', async () => {
+  const requestId = await addCalls(5)
+  const seen: string[] = []
+  for (let after: string | null = null; ; ) {
+    const { data }: Any = await face.query(
+      'premium',
+      `query ($after: String, $requestId: String) {
+        calls(first: 2, after: $after, filter: { requestId: $requestId }) {
+          edges { cursor node { id } } pageInfo { hasNextPage endCursor }
+        }
+      }`,
+      { after, requestId },
+    )
+    seen.push(...data.calls.edges.map(({ node }: Any) => node.id))
+    expect(data.calls.pageInfo.endCursor).toBe(data.calls.edges.at(-1).cursor)
+    if (!data.calls.pageInfo.hasNextPage) break
+    after = data.calls.pageInfo.endCursor
+  }
+  expect(seen).toHaveLength(5)
+  expect(seen).toEqual(seen.toSorted().reverse())
+  const cursor = Buffer.from(`GPC:S:${seen[2]}`).toString('base64')
+  for (const page of [
+    'last: 2',
+    `last: 2, before: "${cursor}"`,
+    `first: 2, before: "${cursor}"`,
+    `before: "${cursor}"`,
+  ]) {
+    for (const query of [
+      `{ calls(${page}) { nodes { id } } }`,
+      `{ me { calls(${page}) { nodes { id } } } }`,
+    ]) {
+      const { errors } = await face.query('premium', query)
+      expect(errors, query).toMatchObject([{ extensions: { code: 'invalid_request' } }])
+    }
+  }
+})
+
+test('calls are filtered as in REST, and mistakes name the field', async () => {
+  const running = await addCalls(3)
+  const conversation = `chat-${v7()}`
+  await addCalls(2, { conversation })
+  const count = async (filter: string) => {
+    const { data, errors } = await face.query('admin', `{ calls(filter: { ${filter} }) { totalCount } }`)
+    return data.calls?.totalCount ?? errors?.[0]?.extensions.field
+  }
+  expect(await count(`requestId: "${running}"`)).toBe(3)
+  expect(
+    await count(`requestId: "${running}", outcome: RUNNING, userId: "${face.callers.premium.ownerId}"`),
+  ).toBe(3)
+  expect(await count(`requestId: "${running}", outcome: DONE`)).toBe(0)
+  expect(await count(`requestId: "${running}", to: "2020-01-01"`)).toBe(0)
+  expect(await count(`conversation: "${conversation}"`)).toBe(2)
+  expect(await count(`conversation: "${conversation}", outcome: DONE`)).toBe(0)
+  expect(await count('from: "yesterday"')).toBe('filter.from')
+  expect(await count('from: "2026-11-21", to: "2026-11-20"')).toBe('filter.from')
+  expect(await count('agent: "nobody"')).toBe('filter.agent')
+  expect(await count('requestId: null, agent: null')).toEqual(expect.any(Number))
+})
+
+test('the number of calls is exact to 10,000, then null, and is read only if it is selected', async () => {
+  const requestId = await addCalls(10_000)
+  const page = (fields: string) => `{ calls(first: 1, filter: { requestId: "${requestId}" }) { ${fields} } }`
+  expect((await face.query('premium', page('totalCount'))).data.calls.totalCount).toBe(10_000)
+  await face.gateway.prisma.call.updateMany({
+    where: {
+      id: (await face.gateway.prisma.call.findFirstOrThrow({ where: { requestId: { not: requestId } } })).id,
+    },
+    data: { requestId },
+  })
+  const { data, errors } = await face.query('admin', page('totalCount nodes { id }'))
+  expect([data.calls.totalCount, data.calls.nodes.length, errors]).toEqual([null, 1, undefined])
+  const without = await face.statementsOf(() => face.query('premium', page('nodes { id }')))
+  expect(await face.statementsOf(() => face.query('premium', page('totalCount')))).toBeGreaterThan(
+    without + 10,
+  )
+})
+
+test('a call is found by its id by those who see it; for others it does not exist', async () => {
+  const [own] = (await face.get('premium', '/api/v1/calls?outcome=upstream_error')).json().data.items
+  const find = (caller: (typeof CALLERS)[number], id: string) =>
+    face.query(caller, 'query ($id: ID!) { call(id: $id) { id key { name } owner { username } } }', { id })
+  expect((await find('premium', own.id)).data.call).toEqual({
+    ...{ id: own.id, key: { name: 'a key' }, owner: { username: 'premium' } },
+  })
+  expect((await find('chat key', face.callId)).data.call).toEqual({
+    ...{ id: face.callId, key: { name: 'a key' }, owner: null },
+  })
+  for (const [caller, id] of [
+    ['neighbour', own.id],
+    ['premium', v7()],
+    ['premium', 'no id'],
+  ] as const) {
+    const { data, errors } = await find(caller, id)
+    expect(data.call).toBeNull()
+    expect(errors).toMatchObject([
+      { message: 'This call does not exist.', extensions: { code: 'call_not_found', status: 404 } },
+    ])
+  }
+})
+
+test.each([
+  { by: 'call', document: (fields: string) => `{ found: call(id: "${face.callId}") { ${fields} } }` },
+  {
+    by: 'node',
+    document: (fields: string) => `{ found: node(id: "${face.callId}") { ... on Call { ${fields} } } }`,
+  },
+])('what the platform said is shown to administrators alone, by $by', async ({ document }) => {
+  const status = async (caller: (typeof CALLERS)[number]) =>
+    (await face.query(caller, document('agentId platformStatus'))).data.found.platformStatus
+  expect([await status('admin'), await status('premium'), await status('chat key')]).toEqual([
+    500,
+    null,
+    null,
+  ])
+})
+
+test('the agent of a call has the status that the list of agents shows', async () => {
+  await addCalls(1)
+  const { data, errors } = await face.query(
+    'premium',
+    '{ calls(first: 1) { nodes { agent { id status } } } agents { id status } }',
+  )
+  expect(errors).toBeUndefined()
+  expect(data.agents).toContainEqual(data.calls.nodes[0].agent)
+})

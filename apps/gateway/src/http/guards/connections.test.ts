@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { installProblems } from '../reply/problem.ts'
+import { answerClientError } from './client-error.ts'
+import { boundConnections, type Connections, refuseBeyondBound } from './connections.ts'
+
+const CONNECTIONS_MAX = 3
+const BIG = 'x'.repeat(24 * 1024 * 1024)
+
+let app: FastifyInstance
+let connections: Connections
+let port: number
+let sockets: Socket[]
+const served = vi.fn()
+const observer = { full: vi.fn(), refused: vi.fn() }
+
+beforeEach(async () => {
+  vi.clearAllMocks()
+  sockets = []
+  app = Fastify({
+    bodyLimit: 16 * 1024 * 1024,
+    http: { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 },
+    requestTimeout: 400,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, () => 'an-id'),
+  })
+  connections = boundConnections(app, {
+    connectionsMax: CONNECTIONS_MAX,
+    newId: () => 'an-id',
+    unreadMs: 1_000,
+    observer,
+  })
+  installProblems(app)
+  refuseBeyondBound(app)
+  app.post('/', async () => {
+    served()
+    return 'served'
+  })
+  app.get('/big', async () => BIG)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  port = (app.server.address() as AddressInfo).port
+})
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  await app.close()
+})
+
+/** A client that reads, and never closes its side. */
+async function open(): Promise<{ socket: Socket; text: () => string }> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  sockets.push(socket)
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  // The server's reset of a socket that it has destroyed.
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return { socket, text: () => text }
+}
+
+const dead = async (socket: Socket) => {
+  // A socket whose other side is gone answers a write with a reset.
+  const reset = new Promise((resolve) => socket.on('error', resolve).on('close', resolve))
+  const writing = setInterval(() => socket.write('x'), 50)
+  await reset
+  clearInterval(writing)
+}
+
+const fill = async () => {
+  const opened = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, open))
+  // They have sent a request and are idle now, which is allowed.
+  for (const { socket } of opened) socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n')
+  await vi.waitFor(() => expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX), 20_000)
+  expect(connections.open).toBe(CONNECTIONS_MAX)
+  return opened
+}
+
+test('bytes that are not HTTP get 400, and the connection is closed even if the client keeps sending', async () => {
+  const { socket, text } = await open()
+  socket.write('hello\r\n\r\n')
+  await once(socket, 'end')
+  expect(text()).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+  expect(connections.open).toBe(1)
+  await dead(socket)
+  await vi.waitFor(() => expect(connections.open).toBe(0), 20_000)
+})
+
+test('a request that arrives too slowly gets an error and is closed, and is not served when it completes later', async () => {
+  const { socket, text } = await open()
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\n')
+  await once(socket, 'end')
+  expect(text()).toContain('The request took too long to arrive.')
+  socket.write('content-length: 0\r\n\r\n')
+  await dead(socket)
+  await vi.waitFor(() => expect(connections.open).toBe(0), 20_000)
+  expect(served).not.toHaveBeenCalled()
+})
+
+test('a connection that sends no byte is closed', async () => {
+  const { socket, text } = await open()
+  await once(socket, 'end')
+  expect(text()).toMatch(/^HTTP\/1\.1 400/)
+  await dead(socket)
+  await vi.waitFor(() => expect(connections.open).toBe(0), 20_000)
+})
+
+test('a request beyond the maximum gets 503 and its connection is closed, until another one has ended', async () => {
+  const [first] = await fill()
+  for (let index = 0; index < 3; index += 1) {
+    const refused = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })
+    expect(refused.status).toBe(503)
+    expect(Object.fromEntries(refused.headers)).toMatchObject({ 'retry-after': '1', connection: 'close' })
+    expect(await refused.json()).toMatchObject({ code: 503, reason: 'unavailable' })
+  }
+  expect(observer.full.mock.calls).toEqual([[true]])
+  expect(served).toHaveBeenCalledTimes(CONNECTIONS_MAX)
+
+  first?.socket.destroy()
+  await vi.waitFor(() => expect(connections.open).toBe(CONNECTIONS_MAX - 1), 20_000)
+  expect(observer.full.mock.calls).toEqual([[true], [false]])
+  expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })).status).toBe(200)
+})
+
+test('a client whose request is rejected while it sends a large body can read the response', async () => {
+  // The bodies may take longer than the other tests let a request take.
+  Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
+  await fill()
+  for (let index = 0; index < 5; index += 1) {
+    const refused = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: 'x'.repeat(4 * 1024 * 1024),
+    })
+    expect(refused.status).toBe(503)
+  }
+})
+
+test('a connection beyond the maximum gets an error and is closed before it sends a request', async () => {
+  Object.assign(app.server, { headersTimeout: 60_000, requestTimeout: 60_000 })
+  await fill()
+  const { socket, text } = await open()
+  await once(socket, 'end')
+  expect(text()).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
+  expect(text()).toMatch(/\r\nretry-after: 1\r\n/)
+  expect(JSON.parse(text().split('\r\n\r\n')[1] ?? '')).toMatchObject({ reason: 'unavailable' })
+  expect(observer.refused).toHaveBeenCalledTimes(1)
+  await dead(socket)
+})
+
+test('a client that reads nothing of its response is disconnected, and one that reads slowly is not', async () => {
+  const stuck = await open()
+  stuck.socket.pause()
+  const slow = await open()
+  let slowBytes = 0
+  slow.socket.removeAllListeners('data')
+  slow.socket.on('data', (chunk) => {
+    slowBytes += chunk.length
+    slow.socket.pause()
+    setTimeout(() => slow.socket.resume(), 1)
+  })
+  for (const { socket } of [stuck, slow]) socket.write('GET /big HTTP/1.1\r\nhost: a\r\n\r\n')
+  await vi.waitFor(() => expect(connections.open).toBe(1), 20_000)
+  await vi.waitFor(() => expect(slowBytes).toBeGreaterThan(BIG.length), 40_000)
+})

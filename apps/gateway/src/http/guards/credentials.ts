@@ -1,0 +1,159 @@
+import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { handled } from '#core/async/handled.ts'
+import { type ErrorReason, fail } from '#core/errors.ts'
+import { type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
+import type { Services } from '#core/services/services.ts'
+import { toProblem } from '../reply/problem.ts'
+
+/**
+ * The services decide what a caller may do. These hooks apply the same functions earlier, so that a caller that will be
+ * refused is refused before its body is read. The list beside each hook holds the reasons with which it can fail, for the
+ * schema of the route.
+ */
+type CredentialHook = (request: FastifyRequest) => Promise<void>
+
+type Authenticating = Pick<Services, 'authentication'>
+
+const CREDENTIAL_PROBLEMS = [
+  'credential_missing',
+  'credential_malformed',
+  'key_unknown',
+  'key_expired',
+  'key_revoked',
+  'owner_suspended',
+  'token_invalid',
+  'token_expired',
+  'token_revoked',
+  'rate_limited',
+  'unavailable',
+] as const satisfies ErrorReason[]
+
+/**
+ * The caller that the route's hook has authenticated.
+ *
+ * @throws Problem `credential_missing` if there is none, so a route whose hook is forgotten refuses every request
+ */
+export function callerOf(request: FastifyRequest): Principal {
+  return request.principal ?? fail('credential_missing')
+}
+
+/** Accepts an access token, or an API key with the permission `admin`, which acts for its owner. */
+export function managerOnly(services: Authenticating): CredentialHook {
+  return only(services, requireManager)
+}
+
+export const MANAGER_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'permission_denied'] as const satisfies ErrorReason[]
+
+export function tokenOnly(services: Authenticating): CredentialHook {
+  return only(services, requireToken)
+}
+
+export const TOKEN_PROBLEMS = [
+  ...CREDENTIAL_PROBLEMS,
+  'access_token_required',
+] as const satisfies ErrorReason[]
+
+/** Accepts any valid API key, whatever its permissions. */
+export function keyOnly(services: Authenticating): CredentialHook {
+  return only(services, requireKey)
+}
+
+export const KEY_PROBLEMS = [...CREDENTIAL_PROBLEMS, 'api_key_required'] as const satisfies ErrorReason[]
+
+/** Accepts any valid credential; the service decides how much the caller sees. */
+export function anyCredential(services: Authenticating): CredentialHook {
+  return only(services, () => undefined)
+}
+
+export const ANY_PROBLEMS = CREDENTIAL_PROBLEMS
+
+function only(services: Authenticating, require: (caller: Principal) => unknown): CredentialHook {
+  return async (request) => {
+    const caller = await authenticate(services, request)
+    require(caller)
+    request.principal = caller
+  }
+}
+
+/** Anonymous callers are allowed, but a credential that is sent must be valid. */
+export function optionalPrincipal(services: Authenticating): CredentialHook {
+  return async (request) => {
+    if (request.headers.authorization !== undefined) request.principal = await authenticate(services, request)
+  }
+}
+
+/**
+ * Checks only the form of an API key. The key itself is checked by the statement that admits and counts the call, which saves
+ * a query for every chat.
+ */
+export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
+  return (request, _reply, done) => {
+    request.apiKey = bearerOf(request)
+    const refusing = handled(authentication.requireKeyFormat(request.apiKey, request.ip))
+    if (refusing === undefined) done()
+    else refusing.catch(done)
+  }
+}
+
+/**
+ * An error handler for routes behind {@link requireChatKey}, whose key is checked only when the call is admitted. Before a
+ * response that says what is wrong with the request it checks the key, so that only callers with a valid key learn anything.
+ * Requests without an error pay nothing for it.
+ */
+export function judgeKeyFirst({
+  authentication,
+}: Authenticating): (error: FastifyError, request: FastifyRequest) => Promise<never> {
+  return async (error, request) => {
+    const isAboutRequest = ABOUT_THE_REQUEST.has(toProblem(error).status)
+    if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
+      await authentication.authenticate(request.apiKey, request.ip)
+    }
+    // Fastify passes it on to the error handler of all routes.
+    throw error
+  }
+}
+
+const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
+
+function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
+  return authentication.authenticate(bearerOf(request), request.ip)
+}
+
+const BEARER = /^bearer +([\x21-\x7e]{1,4096})$/i
+
+/**
+ * The credential of a request.
+ *
+ * @throws Problem `credential_missing` or `credential_malformed`
+ */
+export function bearerOf({ raw }: FastifyRequest): string {
+  const { authorization } = raw.headers
+  if (authorization === undefined)
+    fail('credential_missing', 'authorization: expected Bearer and a credential.')
+  // Node silently keeps the first of several, and a proxy in front may have checked another one.
+  if (countAuthorizations(raw.rawHeaders) > 1) {
+    fail('credential_malformed', 'authorization: was sent more than once.')
+  }
+  const credential = BEARER.exec(authorization)?.[1]
+  return credential ?? fail('credential_malformed', 'authorization: expected Bearer and a credential.')
+}
+
+function countAuthorizations(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1
+  }
+  return count
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the credential hook of a management route. */
+    principal: Principal | undefined
+    /** Set by {@link requireChatKey}. */
+    apiKey: string
+    /** Set once the chat service has taken over the check of the key. */
+    isKeyJudgedByCall: boolean
+  }
+}

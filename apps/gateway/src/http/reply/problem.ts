@@ -1,0 +1,146 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import { problemOf } from '#core/problem-of.ts'
+import { openAiError } from '../openai-error.ts'
+import { describeIn } from '../request/field-place.ts'
+import { validationProblem } from '../request/validation.ts'
+import { logFault } from './log-fault.ts'
+import { otherApiHint } from './other-api-paths.ts'
+import { watchRoutes } from './unknown-routes.ts'
+
+/** The error body of every route but the OpenAI-compatible ones. */
+export interface ErrorBody {
+  readonly code: number
+  readonly msg: string
+  readonly detail: string
+  readonly reason: string
+  readonly request_id: string
+}
+
+export function errorBody(problem: Problem, requestId: string, detail = problem.detail): ErrorBody {
+  return {
+    code: problem.status,
+    msg: problem.message,
+    detail,
+    reason: problem.reason,
+    request_id: requestId,
+  }
+}
+
+/** Installs the error handlers. Must be called before the routes are added, see {@link watchRoutes}. */
+export function installProblems(app: FastifyInstance): void {
+  const problemOfUnknown = watchRoutes(app)
+  // Before the body is read, so that a wrong type or size of it does not hide that there is no such route.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) throw problemOfUnknown(request, reply)
+    done()
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const problem = toProblem(error)
+    // Fastify closes the connection when it refuses a body, and the reset can overtake the response while the client is
+    // still sending. Left open, the rest is read and discarded, at most until the server's request timeout.
+    if (problem.reason !== 'draining') reply.removeHeader('connection')
+    return sendProblem(problem, request, reply)
+  })
+  app.setNotFoundHandler((request, reply) => sendProblem(problemOfUnknown(request, reply), request, reply))
+}
+
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  logFault(request.log, problem, { reqId: request.id })
+  request.problem = problem
+  const isOpenAi = request.routeOptions.config?.errors === 'openai'
+  const headers = problemHeaders(problem)
+  if (isOpenAi && Number(headers['retry-after']) > WAITED_FOR_SECONDS_MAX) {
+    headers['retry-after'] = String(WAITED_FOR_SECONDS_MAX)
+  }
+  reply.status(problem.status).headers(headers)
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request))
+}
+
+/** A request for an unknown path may come from a client of either face, so the body has both forms. */
+function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
+  const body = errorBody(problem, request.id, describeIn(request, problem).detail)
+  const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
+  return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
+}
+
+/**
+ * OpenAI's SDK (versions 4 and 5) and the AI SDK honour `Retry-After` only below 60 s; a longer one they ignore and retry
+ * within two seconds.
+ */
+const WAITED_FOR_SECONDS_MAX = 59
+
+export function problemHeaders(problem: Problem): Record<string, string> {
+  const headers: Record<string, string> = {
+    'cache-control': 'no-store',
+    // OpenAI's clients obey this header; without it they retry every 409, 429 and 5xx.
+    'x-should-retry': String(ERRORS[problem.reason].retryable),
+  }
+  if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
+  const seconds = retryAfterOf(problem)
+  if (seconds !== undefined) headers['retry-after'] = String(seconds)
+  return headers
+}
+
+/** After how long a client should try again; every face says so of what is unavailable only for now. */
+export function retryAfterOf({ retryAfterSeconds, status }: Problem): number | undefined {
+  const seconds = retryAfterSeconds ?? (status === 503 ? 1 : undefined)
+  // A window of a minute that has just begun lasts 60 s when rounded up, which some clients would ignore.
+  return seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds
+}
+
+/** Like {@link problemOf}, but also knows the errors with which Fastify itself refuses a request. */
+export function toProblem(error: unknown): Problem {
+  if (!isFastifyError(error)) return problemOf(error)
+  const { code, validation } = error
+  if (validation !== undefined) return validationProblem(error)
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('body_too_large', { detail: 'body: is too large.' })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem('unsupported_media_type', { detail: 'content-type: expected application/json.' })
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Problem('invalid_request', { detail: 'content-length: does not match the body.' })
+    case 'FST_ERR_BAD_URL':
+      return new Problem('invalid_request', { detail: 'path: is not a valid URL path.' })
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('route_not_found')
+    default:
+      return refusalByStatus(error) ?? problemOf(error)
+  }
+}
+
+/** Fastify's refusals that {@link toProblem} does not list have a status below 500: the request is at fault. */
+function refusalByStatus(error: FastifyError): Problem | undefined {
+  const { code, statusCode = 500 } = error
+  if (!code.startsWith('FST_') || statusCode >= 500) return undefined
+  return new Problem(REASON_OF_STATUS.get(statusCode) ?? 'invalid_request', { cause: error })
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return (
+    error instanceof Error && !(error instanceof Problem) && 'code' in error && typeof error.code === 'string'
+  )
+}
+
+const REASON_OF_STATUS: ReadonlyMap<number, ErrorReason> = new Map([
+  [404, 'route_not_found'],
+  [413, 'body_too_large'],
+  [414, 'route_not_found'],
+  [415, 'unsupported_media_type'],
+  [431, 'headers_too_large'],
+])
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The form of this route's errors; the default is {@link ErrorBody}. */
+    errors?: 'openai'
+  }
+
+  interface FastifyRequest {
+    /** The problem with which this request was refused, for the log line and the metrics. */
+    problem: Problem | undefined
+  }
+}

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ERRORS, Problem } from '#core/errors.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createServer, mountRoutes } from '../../src/server.ts'
+import { CALLERS, type CallerName, type Callers, chatCall, openCallers } from './callers.test-support.ts'
+import { OPEN_OPERATIONS, OPERATIONS } from './operations.test-support.ts'
+import type { Row } from './rows.test-support.ts'
+import { rowsOf, TABLE } from './table.test-support.ts'
+
+const rows = new Map(rowsOf(TABLE))
+let all: Callers
+let complete: FastifyInstance
+let withoutHooks: FastifyInstance
+
+beforeAll(async () => {
+  all = await openCallers()
+  complete = await createServer(all.config, all.gateway, createLogger('silent'))
+  withoutHooks = await serveWithoutHooks(all)
+}, 120_000)
+afterAll(async () => {
+  await complete?.close()
+  await withoutHooks?.close()
+  await all?.close()
+})
+
+describe('the services without any face', () => {
+  test('every method that a face can call is in the table', () => {
+    expect([...rows.keys()].sort()).toEqual(methodsOf(all.gateway.services).sort())
+  })
+
+  test.each([...rows].filter(([, row]) => row.kind !== 'open'))('%s', async (_method, row) => {
+    expect(await forEach(callersOf(row), (name) => outcomeOf(row, name))).toEqual(
+      row.kind === 'open' ? {} : row.cells,
+    )
+  })
+})
+
+test('a chat call without an API key does not reveal which agents exist', async () => {
+  const { anonymous, ...cells } = await forEach(CALLERS, async (name) => {
+    const call = chatCall(all.callers[name].credential, 'unknown')
+    const chat = all.gateway.services.chat.start(call, new AbortController().signal, () => undefined)
+    return chat.then(
+      () => 'allowed',
+      ({ reason }: Problem) => reason,
+    )
+  })
+  expect(anonymous).toBe('credential_malformed')
+  for (const [name, reason] of Object.entries(cells)) {
+    expect(reason, name).toBe(name.includes('key') ? 'unknown_agent' : 'api_key_required')
+  }
+})
+
+const operations = readOperations()
+
+test('every operation of the contract is in the list', () => {
+  expect([...Object.keys(OPERATIONS), ...OPEN_OPERATIONS].sort()).toEqual([...operations.keys()].sort())
+})
+
+describe.each(['with its hooks', 'without any hook'])('over HTTP, %s', (hooks) => {
+  const app = () => (hooks === 'with its hooks' ? complete : withoutHooks)
+
+  test.each(Object.keys(OPERATIONS))('%s', async (operationId) => {
+    const row = rows.get(OPERATIONS[operationId]?.method ?? '')
+    const expected = await forEach(CALLERS, async (name) => {
+      const cell = row === undefined ? undefined : cellOf(row, name)
+      // The hook sees that there is no credential; the service gets an empty one.
+      if (cell === 'credential_malformed' && hooks === 'with its hooks') return 'credential_missing'
+      return cell !== undefined && Object.hasOwn(ERRORS, cell) ? cell : 'allowed'
+    })
+    expect(await forEach(CALLERS, (name) => answerTo(app(), operationId, name))).toEqual(expected)
+  })
+})
+
+/** The result of calling the method as this caller. */
+async function outcomeOf(row: Row, name: CallerName): Promise<string> {
+  const caller = all.callers[name]
+  const call = { all, caller, services: all.gateway.services }
+  try {
+    const result = await (row.kind === 'anybody'
+      ? row.call(call)
+      : row.kind === 'principal' && caller.principal && row.call(caller.principal, call))
+    return typeof result === 'string' ? result : 'allowed'
+  } catch (error) {
+    if (error instanceof Problem) return error.reason
+    throw error
+  }
+}
+
+function callersOf(row: Row): readonly CallerName[] {
+  return row.kind === 'anybody' ? CALLERS : CALLERS.filter((name) => name !== 'anonymous')
+}
+
+function cellOf(row: Row, name: CallerName): string | undefined {
+  if (row.kind === 'open') return undefined
+  if (name !== 'anonymous') return row.cells[name]
+  return row.kind === 'anybody' ? row.cells.anonymous : 'credential_missing'
+}
+
+async function answerTo(app: FastifyInstance, operationId: string, name: CallerName): Promise<string> {
+  const { id, query, body, form, takesFreshCredential } = OPERATIONS[operationId] ?? {}
+  const { method, path } = operations.get(operationId) ?? {}
+  const call = { all, caller: all.callers[name] }
+  const credential = takesFreshCredential ? await all.freshCredential(name) : call.caller.credential
+  const encoded = form === undefined ? undefined : new Response(form())
+  const payload = encoded === undefined ? body?.(call) : Buffer.from(await encoded.arrayBuffer())
+  const contentType = encoded?.headers.get('content-type')
+  const response = await app.inject({
+    method: method as 'GET',
+    url: `${path?.replace('{id}', (await id?.(call)) ?? '')}${query ?? ''}`,
+    headers: {
+      agent: 'answering',
+      ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+      ...(contentType && { 'content-type': contentType }),
+    },
+    ...(payload !== undefined && { payload }),
+  })
+  if (response.statusCode === 200) return 'allowed'
+  const { reason, error } = response.json()
+  return reason ?? error.code
+}
+
+/** The faces without their hooks, except one that authenticates the caller, so that only the services can refuse. */
+async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyInstance> {
+  const app = Fastify()
+  app.addHook('onRoute', (route) => {
+    for (const hook of ['preParsing', 'preValidation', 'preHandler', 'errorHandler'] as const)
+      delete route[hook]
+    route.onRequest = async (request) => {
+      const credential = request.headers.authorization?.slice('Bearer '.length) ?? ''
+      request.apiKey = credential
+      if (credential === '') return
+      request.principal = await gateway.services.authentication.authenticate(credential, request.ip)
+    }
+  })
+  await mountRoutes(app, config, gateway)
+  return app
+}
+
+/** Every method of an object and of the objects in it, inherited ones included. */
+function methodsOf(object: object, path: readonly string[] = []): string[] {
+  const names = new Set<string>()
+  for (
+    let holder: unknown = object;
+    holder instanceof Object && holder !== Object.prototype;
+    holder = Object.getPrototypeOf(holder)
+  ) {
+    for (const name of Object.getOwnPropertyNames(holder)) if (name !== 'constructor') names.add(name)
+  }
+  return [...names].flatMap((name) => {
+    const value: unknown = Reflect.get(object, name)
+    const own = [...path, name]
+    if (typeof value === 'function') return [own.join('.')]
+    return typeof value === 'object' && value !== null ? methodsOf(value, own) : [own.join('.')]
+  })
+}
+
+function readOperations(): ReadonlyMap<string, { method: string; path: string }> {
+  const contract: { paths: Record<string, Record<string, { operationId: string }>> } = JSON.parse(
+    readFileSync(new URL('../../../../openapi.json', import.meta.url), 'utf8'),
+  )
+  return new Map(
+    Object.entries(contract.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        operationId,
+        { method: method.toUpperCase(), path },
+      ]),
+    ),
+  )
+}
+
+async function forEach<Name extends string>(
+  names: readonly Name[],
+  work: (name: Name) => Promise<string>,
+): Promise<Record<string, string>> {
+  const results: Record<string, string> = {}
+  for (const name of names) results[name] = await work(name)
+  return results
+}

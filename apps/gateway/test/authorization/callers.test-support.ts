@@ -1,0 +1,256 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Logger } from 'pino'
+import { vi } from 'vitest'
+import { type Config, parseConfig } from '#config/load.ts'
+import type { ChatCall } from '#core/chat/chat-call.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import type { Permission, Principal, Role } from '#core/principal.ts'
+import { problemOf } from '#core/problem-of.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import type { UploadPart } from '#core/uploads/upload-request.ts'
+import type { Upload } from '#generated/prisma/client.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+
+export const CALLERS = [
+  'anonymous',
+  'user',
+  'premium',
+  'admin',
+  'chat key',
+  'upload key',
+  'admin key of an admin',
+  'chat key of an admin',
+  'admin key of a user',
+  'neighbour',
+] as const
+export type CallerName = (typeof CALLERS)[number]
+
+export interface Caller {
+  /** Empty for an anonymous caller. */
+  readonly credential: string
+  readonly principal: Principal | undefined
+  /** The owner of the objects that this caller requests: for the neighbour and the administrators, another user. */
+  readonly ownerId: string
+}
+
+/** A gateway with one caller of every kind, and a call of each chat key in its ledger. */
+export interface Callers {
+  readonly config: Config
+  readonly gateway: Gateway
+  readonly callers: Readonly<Record<CallerName, Caller>>
+  /** A user who is not one of the callers. */
+  readonly otherUserId: string
+  /** Names of keys by id, as `premium's chat key`. */
+  readonly keyNames: ReadonlyMap<string, string>
+  /** The id of a call that premium's chat key has made. */
+  readonly callId: string
+  /** Creates a key of this owner and returns its id. */
+  newKey(ownerId: string): Promise<string>
+  /** Uploads a file with a key of this owner and returns the id of the upload; for `premium`, with its upload key. */
+  newUpload(ownerId: string): Promise<string>
+  /** A new token if the caller uses a token, or else the caller's own credential. */
+  freshCredential(caller: CallerName): Promise<string>
+  close(): Promise<void>
+}
+
+export const PASSWORD = 'correct horse battery staple'
+/** The agent whose calls are in the ledger. They failed, so that the ledger has the platform's status. */
+export const FAILING_AGENT = 'failing'
+export const ANSWERING_AGENT = 'answering'
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+/** The principal with which the command line calls the services. */
+const OPERATOR: Principal = {
+  userId: NO_ID,
+  role: 'admin',
+  via: { kind: 'token', tokenId: NO_ID, expiresAt: new Date(0) },
+}
+
+export interface CallersOptions {
+  readonly log?: Logger
+  /** The documents of an address that may be refused in a minute. */
+  readonly refusedDocuments?: number
+  /** The database server; without it the database is embedded. */
+  readonly serverUrl?: string | undefined
+}
+
+export async function openCallers({
+  log = createLogger('silent'),
+  refusedDocuments = 10_000,
+  serverUrl,
+}: CallersOptions = {}): Promise<Callers> {
+  const database = await openScratchDatabase(serverUrl)
+  const platform = await startPlatform()
+  const { port } = platform.address() as AddressInfo
+  const agent = (path: string) => ({
+    platform: 'openai',
+    baseUrl: `http://127.0.0.1:${port}/${path}`,
+    model: 'm',
+  })
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-'))
+  const config = parseConfig(
+    {
+      agents: { failing: agent('failing'), answering: agent('answering') },
+      limits: { upload: { points: 10_000 }, refusedDocuments: { points: refusedDocuments } },
+    },
+    { DATA_DIR: dataDir },
+  )
+  const gateway = await createGateway({
+    config,
+    database,
+    runtime: systemRuntime,
+    log,
+  })
+  await gateway.prepare()
+  gateway.open()
+  const { users, keys, login, authentication } = gateway.services
+
+  const userId = async (username: string, role: Role) =>
+    (await users.create(OPERATOR, { username, password: PASSWORD, role })).id
+  const ids = {
+    user: await userId('user', 'user'),
+    premium: await userId('premium', 'premium'),
+    admin: await userId('admin', 'admin'),
+    neighbour: await userId('neighbour', 'premium'),
+    other: await userId('other', 'premium'),
+  }
+  const creatorOf = (ownerId: string): Principal =>
+    ownerId === ids.user
+      ? { ...OPERATOR, userId: ids.admin }
+      : { ...OPERATOR, userId: ownerId, role: ownerId === ids.admin ? 'admin' : 'premium' }
+  const createKey = (ownerId: string, permissions: Permission[], allowedAgents?: string[]) =>
+    keys.create(creatorOf(ownerId), {
+      ...{ name: 'a key', description: '', permissions, ownerId, allowedAgents },
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+
+  const keyNames = new Map<string, string>()
+  async function byKey(name: string, ownerId: string, target: string, ...key: [Permission[], string[]?]) {
+    const { key: row, fullKey } = await createKey(ownerId, ...key)
+    keyNames.set(row.id, name)
+    return callerOf(fullKey, target)
+  }
+  const tokenOf = async (username: string) =>
+    (await login.login({ username, password: PASSWORD }, '127.0.0.1')).accessToken
+  const byToken = async (username: string, target: string) => callerOf(await tokenOf(username), target)
+  const callerOf = async (credential: string, ownerId: string): Promise<Caller> => ({
+    credential,
+    principal: await authentication.authenticate(credential, '127.0.0.1'),
+    ownerId,
+  })
+
+  const callers = {
+    anonymous: { credential: '', principal: undefined, ownerId: ids.premium },
+    user: await byToken('user', ids.user),
+    premium: await byToken('premium', ids.premium),
+    admin: await byToken('admin', ids.premium),
+    neighbour: await byToken('neighbour', ids.premium),
+    'chat key': await byKey("premium's chat key", ids.premium, ids.premium, ['chat']),
+    'upload key': await byKey(
+      "premium's upload key",
+      ids.premium,
+      ids.premium,
+      ['upload'],
+      [ANSWERING_AGENT],
+    ),
+    'admin key of an admin': await byKey("admin's admin key", ids.admin, ids.premium, ['admin']),
+    'chat key of an admin': await byKey("admin's chat key", ids.admin, ids.premium, ['chat']),
+    // Only an administrator may give it this permission.
+    'admin key of a user': await byKey("user's admin key", ids.user, ids.user, ['admin']),
+  }
+  const second = await byKey("premium's second key", ids.premium, ids.premium, ['chat'])
+  const {
+    'chat key': chatKey,
+    'chat key of an admin': adminsChatKey,
+    'admin key of a user': usersKey,
+  } = callers
+  const callId = await failingCall(gateway, chatKey.credential)
+  for (const { credential } of [second, adminsChatKey, usersKey]) await failingCall(gateway, credential)
+  await vi.waitFor(async () => {
+    const open = await database.sql.query('SELECT FROM calls WHERE outcome IS NULL')
+    if (open.length > 0) throw new Error('the calls are not settled yet')
+  }, 20_000)
+
+  return {
+    ...{ config, gateway, callers, keyNames, callId },
+    otherUserId: ids.other,
+    async newUpload(ownerId) {
+      const key = ownerId === ids.premium ? callers['upload key'] : callers['admin key of a user']
+      if (key.principal === undefined) throw new Error('the key has no principal')
+      return (await upload(gateway, key.principal, key.credential)).id
+    },
+    newKey: async (ownerId) => (await createKey(ownerId, ['chat'])).key.id,
+    async freshCredential(name) {
+      const { credential, principal } = callers[name]
+      return principal?.via.kind === 'token' ? tokenOf(name) : credential
+    },
+    async close() {
+      await gateway.close(0)
+      await database.close()
+      platform.close()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+
+export function chatCall(credential: string, agent: string): ChatCall {
+  return {
+    requestId: 'r',
+    face: 'rest',
+    ...{ credential, agent },
+    address: '127.0.0.1',
+    stream: false,
+    ...{ appId: '', chatId: '', conversationId: '', endUser: '', query: 'Hello', files: [], variables: {} },
+  }
+}
+
+/** Uploads a small text. */
+export function upload({ services }: Gateway, caller: Principal, credential: string): Promise<Upload> {
+  async function* parts(): AsyncGenerator<UploadPart, void> {
+    yield { kind: 'field', name: 'created_by', value: 'a test' }
+    const body = Readable.from([Buffer.from('a text')])
+    yield { kind: 'file', name: 'file', filename: 'a.txt', body, problemOf }
+  }
+  const request = {
+    requestId: 'r',
+    face: 'rest',
+    credential,
+    address: '127.0.0.1',
+    agent: undefined,
+  } as const
+  const news = { onLimit: () => undefined, onAdmitted: () => undefined }
+  return services.uploads.receive(caller, request, parts(), new AbortController().signal, news)
+}
+
+async function failingCall({ services }: Gateway, credential: string): Promise<string> {
+  const signal = new AbortController().signal
+  const chat = await services.chat.start(chatCall(credential, FAILING_AGENT), signal, () => undefined)
+  await chat.events.read(() => undefined).catch(() => undefined)
+  return chat.callId
+}
+
+const ANSWER = {
+  id: '1',
+  model: 'm',
+  choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }],
+}
+
+/** An OpenAI-compatible server that refuses below one path and answers below the other. */
+async function startPlatform(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume()
+    if (request.url?.includes('failing')) response.writeHead(500).end('{"error":{"message":"down"}}')
+    else {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`data: ${JSON.stringify(ANSWER)}\n\ndata: [DONE]\n\n`)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import pg from 'pg'
+import { vi } from 'vitest'
+import { createLogger } from '#ops/logger.ts'
+import { createServer } from '../../src/server.ts'
+import {
+  type CallerName,
+  type Callers,
+  type CallersOptions,
+  openCallers,
+} from '../authorization/callers.test-support.ts'
+
+/** The GraphQL face of a gateway with one caller of every kind. */
+export interface Face extends Callers {
+  readonly app: FastifyInstance
+  /** Sends a document as this caller. */
+  query<Data = Any>(as: CallerName, document: string, variables?: object): Promise<Result<Data>>
+  /** Reads from the REST API as this caller. */
+  get(as: CallerName, path: string): Promise<LightMyRequestResponse>
+  /** The number of statements that the work needs: the fewest of three runs, since the process sends some of its own. */
+  statementsOf(work: () => Promise<unknown>): Promise<number>
+  /** The statements themselves. */
+  statements(work: () => Promise<unknown>): Promise<string[]>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: results have the shape of their documents, which tests state in their expectations.
+export type Any = any
+
+export interface Result<Data> {
+  readonly data: Data
+  readonly errors?: readonly { message: string; path?: unknown[]; extensions: Record<string, unknown> }[]
+}
+
+export async function openFace(options: CallersOptions = {}): Promise<Face> {
+  const { log = createLogger('silent') } = options
+  const callers = await openCallers({ ...options, log })
+  const app = await createServer(callers.config, callers.gateway, log)
+  const headersOf = (as: CallerName) => {
+    const { credential } = callers.callers[as]
+    return credential === '' ? {} : { authorization: `Bearer ${credential}` }
+  }
+  return {
+    ...callers,
+    app,
+    async query(as, document, variables = {}) {
+      const payload = { query: document, variables }
+      const response = await app.inject({ method: 'POST', url: '/graphql', headers: headersOf(as), payload })
+      return response.json()
+    },
+    get: (as, path) => app.inject({ method: 'GET', url: path, headers: headersOf(as) }),
+    statements,
+    async statementsOf(work) {
+      const counts: number[] = []
+      for (let run = 0; run < 3; run += 1) counts.push((await statements(work)).length)
+      return Math.min(...counts)
+    },
+    async close() {
+      await app.close()
+      await callers.close()
+    },
+  }
+}
+
+async function statements(work: () => Promise<unknown>): Promise<string[]> {
+  const queries = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    await work()
+    const texts = queries.mock.calls.map(([query]) => textOf(query))
+    // In the meantime the process renews its lease, sets its clock, and reads the keys that sign tokens again.
+    return texts.filter(
+      (text) => !/\b(?:instances|signing_keys|extract\(epoch FROM clock_timestamp\(\)\))/.test(text),
+    )
+  } finally {
+    queries.mockRestore()
+  }
+}
+
+function textOf(query: unknown): string {
+  return typeof query === 'object' && query !== null && 'text' in query ? String(query.text) : String(query)
+}

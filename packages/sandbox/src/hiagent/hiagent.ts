@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto'
+import { composeReply, countTokens } from '../replies/compose-reply.ts'
+import { type ErrorKind, parseFaults } from '../replies/faults.ts'
+import { play, type Script } from '../replies/player.ts'
+import { tightFrame } from '../replies/sse.ts'
+import { type Answer, json, Refusal } from '../serving/answer.ts'
+import { type Conversation, Conversations } from '../serving/conversations.ts'
+import type { Emulator, EmulatorDeps } from '../serving/emulator.ts'
+import type { RequestContext } from '../serving/http-server.ts'
+import { listFiles } from '../serving/list-files.ts'
+import { asList, asRecord, asText } from '../serving/narrow.ts'
+
+const KEY = 'hiagent-sandbox'
+const BASE = '/api/proxy/api/v1'
+const REAL = { name: 'HiAgent', platform: 'hiagent', baseUrl: 'https://hiagent.example.com' }
+
+/** Emulates HiAgent's AppKey API, where a conversation must be created before the first question. */
+export function hiagent(deps: EmulatorDeps): Emulator {
+  const conversations = new Conversations()
+
+  function createConversation(context: RequestContext): Answer {
+    const userId = userOf(context)
+    const { id } = conversations.create(shortId(), userId)
+    return json(200, {
+      Conversation: {
+        AppConversationID: id,
+        ConversationName: '新会话',
+        CreateTime: new Date().toISOString().slice(0, 19).replace('T', ' '),
+        LastChatTime: '',
+        EmptyConversation: true,
+      },
+      BaseResp: null,
+    })
+  }
+
+  async function chatQuery(context: RequestContext): Promise<void> {
+    const { body, path, response } = context
+    const userId = userOf(context)
+    const query = asText(body.Query)
+    if (!query) throw refusal(path, 'rejected')
+    const conversation = conversations.find(asText(body.AppConversationID))
+    if (conversation?.owner !== userId) throw refusal(path, 'not-found')
+    const faults = parseFaults(query)
+    if (faults.error) throw refusal(path, faults.error)
+
+    const files = asList(asRecord(body.QueryExtends).Files).map(asRecord)
+    const lines = await listFiles(
+      files.map(({ Name, Url }) => ({ url: asText(Url), name: asText(Name) })),
+      response,
+    )
+    const reply = composeReply({ real: REAL, faults, earlier: conversation.questions, files: lines })
+    conversation.questions.push(query)
+    const ids = { task_id: shortId(), id: shortId(), conversation_id: innerId(conversation) }
+    return play(response, {
+      run: deps.runs.begin({ id: ids.task_id, conversationId: conversation.id, owner: userId }),
+      script: hiagentScript(ids, reply.promptTokens, path),
+      fragments: reply.fragments,
+      faults,
+      stream: body.ResponseMode === 'streaming',
+      delayMs: deps.delayMs,
+      // Only the API's stop call ends a run.
+      endsWithClient: false,
+    })
+  }
+
+  function stopMessage(context: RequestContext): Answer {
+    const userId = userOf(context)
+    const { body, path } = context
+    const found = deps.runs.get(asText(body.TaskID))
+    const mine = found?.owner === userId ? found : undefined
+    deps.seen.stop({ runId: mine?.id, path, body })
+    mine?.halt('stopped')
+    return json(200, { BaseResp: null })
+  }
+
+  return {
+    basePath: BASE,
+    apiKey: KEY,
+    keys: { app: KEY },
+    routes: {
+      [`POST ${BASE}/create_conversation`]: createConversation,
+      [`POST ${BASE}/chat_query_v2`]: chatQuery,
+      [`POST ${BASE}/stop_message`]: stopMessage,
+      [`POST ${BASE}/get_app_config_preview`]: (context) => {
+        userOf(context)
+        return json(200, { Name: 'sandbox', VariableConfigs: null, BaseResp: null })
+      },
+    },
+    notFound: json(404, { message: 'no Route matched with those values' }),
+  }
+}
+
+/**
+ * The vendor's SDK defines the shape of an error but not its codes, so these are invented in the same style.
+ */
+const ERRORS: Readonly<Record<ErrorKind, readonly [code: string, message: string]>> = {
+  credentials: ['AuthFailed', 'api key invalid'],
+  quota: ['QuotaExceeded', 'token quota exceeded'],
+  'rate-limit': ['TooManyRequests', 'request rate limit exceeded'],
+  busy: ['ConversationBusy', 'conversation is being answered'],
+  'not-found': ['ConversationNotFound', 'app conversation not found'],
+  'app-not-found': ['AppNotFound', 'app not found'],
+  rejected: ['InvalidParameter', 'invalid parameter'],
+  filtered: ['SensitiveContent', 'query contains sensitive content'],
+  misconfigured: ['AppNotPublished', 'app is not published'],
+  server: ['InternalError', 'internal error'],
+}
+
+function refusal(path: string, kind: ErrorKind): Refusal {
+  return new Refusal(failure(path, kind))
+}
+
+function failure(path: string, kind: ErrorKind): Answer {
+  const [Code, Message] = ERRORS[kind]
+  return json(200, {
+    ResponseMetadata: {
+      RequestId: shortId(),
+      Action: path.slice(BASE.length + 1),
+      Version: '2023-08-01',
+      Service: 'app',
+      Region: 'cn-north-1',
+      Error: { Code, Message },
+    },
+  })
+}
+
+/**
+ * Checks the keys of a call and returns its user.
+ *
+ * @throws Refusal if a key is wrong or the user id is missing or too long
+ */
+function userOf({ headers, body, path }: RequestContext): string {
+  if (headers.apikey !== KEY || body.AppKey !== KEY) throw refusal(path, 'credentials')
+  const userId = asText(body.UserID)
+  if (userId.length < 1 || userId.length > 20) throw refusal(path, 'rejected')
+  return userId
+}
+
+interface ReplyIds {
+  readonly task_id: string
+  readonly id: string
+  readonly conversation_id: string
+}
+
+function hiagentScript(ids: ReplyIds, promptTokens: number, path: string): Script {
+  const createdAt = Math.floor(Date.now() / 1_000)
+  const emit = (event: string, fields: object = {}) =>
+    tightFrame(JSON.stringify({ event, ...ids, ...fields }), 'text')
+  const answerFrame = (event: string, answer: string) => emit(event, { answer, created_at: createdAt })
+
+  return {
+    streamHeaders: { 'content-type': 'text/event-stream' },
+    opening: () =>
+      emit('message_start') +
+      emit('think_message_output_start') +
+      answerFrame('think_message', '先想一想，再回答。') +
+      emit('think_message_output_end') +
+      emit('message_output_start'),
+    fragment: (text) => answerFrame('message', text),
+    closing: (text) =>
+      emit('message_output_end') +
+      emit('message_cost', {
+        input_tokens: promptTokens,
+        output_tokens: countTokens(text),
+        start_time_first_resp: createdAt * 1_000,
+        latency_first_resp: 310,
+        latency: 1.9,
+      }) +
+      emit('suggestion', { suggested_questions: ['还有吗？'] }) +
+      emit('message_end', { agent_configuration: { retriever_resource: { enabled: false } } }),
+    failure: () => emit('message_failed', { error: 'model timeout' }),
+    heartbeat: () => ': ping\n\n',
+    blocking(text) {
+      const answer = json(200, {
+        event: 'message',
+        ...ids,
+        answer: text,
+        created_at: createdAt,
+        think_messages: null,
+        tool_messages: null,
+      })
+      // The real server appends a literal `null` to its bodies, which its SDK strips.
+      return { ...answer, body: `${answer.body}null` }
+    },
+    blockingFailure: () => failure(path, 'server'),
+  }
+}
+
+/** Replies use a different conversation id than requests. */
+function innerId({ id }: Conversation): string {
+  return `inner-${id}`
+}
+
+function shortId(): string {
+  return randomBytes(10).toString('hex')
+}

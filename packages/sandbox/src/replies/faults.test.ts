@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { ERROR_KINDS, FAULTS, parseFaults } from './faults.ts'
+
+test('fault words are separated from the question around them', () => {
+  const faults = parseFaults('Tell me sandbox:slow=20 about sandbox:reset gateways')
+  expect(faults.question).toBe('Tell me about gateways')
+  expect(faults.has('sandbox:slow')).toBe(true)
+  expect(faults.number('sandbox:slow', 100)).toBe(20)
+  expect(faults.has('sandbox:reset')).toBe(true)
+  expect(faults.has('sandbox:hang')).toBe(false)
+})
+
+test('a word without a number uses the default, and zero is a number', () => {
+  expect(parseFaults('sandbox:slow').number('sandbox:slow', 100)).toBe(100)
+  expect(parseFaults('sandbox:slow=0').number('sandbox:slow', 100)).toBe(0)
+})
+
+test('a fault word inside another word, or an unknown one, is text', () => {
+  expect(parseFaults('xsandbox:reset sandbox:unheard-of').question).toBe('xsandbox:reset sandbox:unheard-of')
+})
+
+test('the text after echo is kept byte for byte, including fault words', () => {
+  const rest = ' two  spaces\u2028\r\ndata: [DONE]\n\nsandbox:reset '
+  const faults = parseFaults(`sandbox:slow=1 sandbox:echo ${rest}`)
+  expect(faults.echo).toBe(rest)
+  expect(faults.has('sandbox:slow')).toBe(true)
+  expect(faults.has('sandbox:reset')).toBe(false)
+})
+
+test('an unknown kind of error is the server’s own failure', () => {
+  expect(parseFaults('sandbox:error=quota').error).toBe('quota')
+  expect(parseFaults('sandbox:error=toString').error).toBe('server')
+  expect(parseFaults('sandbox:error').error).toBe('server')
+})
+
+test('the README repeats both tables', async () => {
+  const file = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  // The formatter pads the columns.
+  const readme = file.replaceAll(/ {2,}/g, ' ')
+  for (const [word, text] of Object.entries({ ...FAULTS, ...ERROR_KINDS })) {
+    expect(readme).toContain(`| \`${word}\` | ${text} |`)
+  }
+})

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { RateLimitError, StatusError, TrunklineError } from '../errors.ts'
+import { readStatusError, retryAfterMs } from './status-error.ts'
+
+describe('the error of a response', () => {
+  test('carries what the body and the headers say', async () => {
+    const body = {
+      code: 429,
+      msg: 'Too many.',
+      detail: 'chat: 60',
+      reason: 'rate_limited',
+      request_id: 'r-1',
+    }
+    const error = await readStatusError(Response.json(body, { status: 429, headers: { 'retry-after': '7' } }))
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect(error).toBeInstanceOf(TrunklineError)
+    expect(error).toMatchObject({
+      name: 'RateLimitError',
+      message: '429 rate_limited: Too many. chat: 60',
+      status: 429,
+      reason: 'rate_limited',
+      detail: 'chat: 60',
+      requestId: 'r-1',
+      retryAfterMs: 7000,
+    })
+  })
+
+  test.each(['', '<html>Bad gateway</html>', 'null', '[]', '{"msg":1}'])(
+    'reads the body %j of a proxy',
+    async (body) => {
+      const response = new Response(body, { status: 418, headers: { 'x-request-id': 'r-2' } })
+      const error = await readStatusError(response)
+      expect(error.constructor).toBe(StatusError)
+      expect(error).toMatchObject({ status: 418, reason: undefined, requestId: 'r-2' })
+    },
+  )
+})
+
+test.each([
+  ['3', 3000],
+  ['0', 0],
+  ['Sun, 22 Nov 2026 20:00:05 GMT', 5000],
+  ['Sun, 22 Nov 2026 19:00:00 GMT', 0],
+  ['soon', undefined],
+])('Retry-After %s is a wait of %s ms', (value, wait) => {
+  const now = Date.parse('2026-11-22T20:00:00Z')
+  expect(retryAfterMs(new Headers({ 'retry-after': value }), now)).toBe(wait)
+})
