@@ -3,15 +3,29 @@
  * test checks that it is reported.
  *
  *   core ← http ← {rest, openai, graphql, console}
+ *   http ← records ← {rest, process}
  *   core ← ops
- *   {config, core, http, faces, ops} ← {gateway.ts, server.ts} ← process ← cli ← main.ts
+ *   {config, core, ops} ← gateway.ts ← server ← process ← cli ← main.ts, and server mounts the faces
  */
 const SRC = '^apps/gateway/src'
 
 /** Folders of the gateway's sources, as one pattern; `except` are those that may be imported. */
-const ALL = ['cli', 'config', 'console', 'core', 'graphql', 'http', 'openai', 'ops', 'process', 'rest']
+const ALL = [
+  'cli',
+  'config',
+  'console',
+  'core',
+  'graphql',
+  'http',
+  'openai',
+  'ops',
+  'process',
+  'records',
+  'rest',
+  'server',
+]
 const allExcept = (...except) =>
-  `${SRC}/(${ALL.filter((folder) => !except.includes(folder)).join('|')}|gateway\\.ts|server\\.ts|main\\.ts)(/|$)`
+  `${SRC}/(${ALL.filter((folder) => !except.includes(folder)).join('|')}|gateway\\.ts|main\\.ts)(/|$)`
 const packageNamed = (names) => `(^|node_modules/)(${names})(/|$)`
 const WEB_FRAMEWORKS = packageNamed('fastify|@fastify/[^/]+|graphql|graphql-yoga|graphql-sse|@pothos/[^/]+')
 
@@ -20,12 +34,12 @@ const TESTS = '\\.test(-support)?\\.tsx?$'
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 /** A face and what it may import beside core, http and itself. */
-const face = (folder) =>
+const face = (folder, ...more) =>
   rule(
     `${folder}-is-a-face`,
     'A face parses, calls one service method and shapes the result: it imports core and http, and no other face.',
     { path: `${SRC}/${folder}/` },
-    { path: allExcept('core', 'http', folder) },
+    { path: allExcept('core', 'http', folder, ...more) },
   )
 
 module.exports = {
@@ -96,7 +110,13 @@ module.exports = {
       { path: `${SRC}/http/` },
       { path: allExcept('core', 'http') },
     ),
-    face('rest'),
+    rule(
+      'records-are-no-face',
+      'The records of resources are written by REST and by the command line, so they know neither.',
+      { path: `${SRC}/records/` },
+      { path: allExcept('core', 'http', 'records') },
+    ),
+    face('rest', 'records'),
     face('openai'),
     face('graphql'),
     face('console'),
@@ -116,16 +136,25 @@ module.exports = {
       'command-line-parses-and-prints',
       'The command line parses and prints: what a command does is in process/, where a running gateway finds it as well.',
       { path: `${SRC}/cli/` },
-      { path: `${SRC}/(http|rest|openai|graphql|console|main\\.ts|server\\.ts)(/|$)` },
+      { path: allExcept('cli', 'config', 'core', 'process') },
     ),
     rule(
       'process-knows-no-command-line',
-      'A gateway starts without arguments to parse. Of the faces, its commands use the records of REST alone.',
+      'A gateway starts without arguments to parse. Its commands write the records that REST writes.',
       { path: `${SRC}/process/` },
-      {
-        path: `${SRC}/(cli|http|rest|openai|graphql|main\\.ts)(/|$)`,
-        pathNot: `${SRC}/rest/[a-z]+-record\\.ts$`,
-      },
+      { path: `${SRC}/(cli|http|rest|openai|graphql|main\\.ts)(/|$)` },
+    ),
+    rule(
+      'server-mounts-the-faces',
+      'The server puts guards and faces together; the process starts it.',
+      { path: `${SRC}/server/` },
+      { path: `${SRC}/(cli|process|records|main\\.ts)(/|$)` },
+    ),
+    rule(
+      'gateway-knows-no-http',
+      'The services are built without the server that offers them.',
+      { path: `${SRC}/gateway\\.ts$` },
+      { path: allExcept('config', 'core', 'ops') },
     ),
     rule(
       'sandbox-knows-no-gateway',

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { wireTypes } from '@trunkline/contract-tools/wire-types'
+import { printVisitorErrors } from '@trunkline/gateway/src/server/contract.ts'
 import { expect, test } from 'vitest'
-import { printVisitorErrors, VISITOR_ERRORS } from '../../scripts/print-contract.ts'
+import { VISITOR_ERRORS } from '../../scripts/print-contract.ts'
 import { CONTRACT_TEXT } from '../support/contract/contract.ts'
 
 const WIRE_TYPES = new URL('../../packages/sdk/src/generated/wire.ts', import.meta.url)

@@ -9,8 +9,8 @@ import { openDatabase } from '#core/database/open.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLogger } from '#ops/logger.ts'
+import { createServer } from '#server/create-server.ts'
 import { createGateway, type Gateway } from './gateway.ts'
-import { createServer } from './server.ts'
 
 let database: Database
 let gateway: Gateway

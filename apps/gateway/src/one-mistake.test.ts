@@ -8,12 +8,12 @@ import { openScratchDatabase } from '#core/database/scratch-database.test-suppor
 import { Problem } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
+import { joinPath } from '#core/values/field-path.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createCommands } from '#process/commands.ts'
 import { refusalLine } from '#process/refusal-line.ts'
-import { joinPath } from './core/values/field-path.ts'
+import { createServer } from '#server/create-server.ts'
 import { createGateway, type Gateway } from './gateway.ts'
-import { createServer } from './server.ts'
 
 let database: Database
 let gateway: Gateway

@@ -4,7 +4,7 @@ import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import { createGateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
-import { createServer } from '@trunkline/gateway/src/server.ts'
+import { createServer } from '@trunkline/gateway/src/server/create-server.ts'
 
 /** A server in this process, on a database in a state that a normal start would repair or refuse. */
 export interface InProcess {

@@ -14,7 +14,7 @@ export async function run<Name extends CommandName>(
   args: CommandArguments[Name],
 ): Promise<CommandResults[Name]> {
   const settings = config()
-  const { runCommand } = await import('./run-command.ts')
+  const { runCommand } = await import('#process/run-command.ts')
   return runCommand(settings, name, args)
 }
 

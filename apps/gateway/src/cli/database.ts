@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { FileCopy } from '#process/copy-files.ts'
 import { config, type JsonOption, run, withJson } from './context.ts'
-import type { FileCopy } from './copy-files.ts'
 import { type Column, printJson, printTable } from './output.ts'
 
 export function addDatabaseCommands(program: Command): void {
@@ -10,7 +10,7 @@ export function addDatabaseCommands(program: Command): void {
     .description('bring the database up to the schema of this version')
     .action(async () => {
       const settings = config()
-      const { migrateOnce } = await import('./run-command.ts')
+      const { migrateOnce } = await import('#process/run-command.ts')
       const applied = await migrateOnce(settings)
       console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
     })
@@ -45,14 +45,14 @@ export function addDatabaseCommands(program: Command): void {
     .argument('<file>')
     .action(async (file: string, { json }: JsonOption) => {
       const settings = config()
-      const { importOnce } = await import('./run-command.ts')
+      const { importOnce } = await import('#process/run-command.ts')
       show(await importOnce(settings, file), json)
     })
 }
 
 async function openFileCopy(destination: string): Promise<FileCopy> {
   const settings = config()
-  const { openFileCopy } = await import('./copy-files.ts')
+  const { openFileCopy } = await import('#process/copy-files.ts')
   return openFileCopy(settings, destination)
 }
 

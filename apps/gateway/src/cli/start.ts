@@ -26,7 +26,7 @@ export function addGatewayCommands(program: Command): void {
     .action(async () => {
       const settings = config()
       const { source, agents, sandbox } = settings
-      const { checkStorage } = await import('./check-storage.ts')
+      const { checkStorage } = await import('#process/check-storage.ts')
       for (const advice of await checkStorage(settings)) console.log(`Note: ${advice}`)
       const from = source ?? 'no file: sandbox mode'
       console.log(

@@ -9,8 +9,8 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLogger } from '#ops/logger.ts'
+import { createServer } from '#server/create-server.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
-import { createServer } from '../server.ts'
 import { type BuiltConsole, readBuiltConsole } from './built-console.ts'
 
 const AGENTS = { openai: { baseUrl: 'http://127.0.0.1:9', model: 'm' } }

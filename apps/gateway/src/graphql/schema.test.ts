@@ -9,8 +9,9 @@ import {
   isSpecifiedScalarType,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { breakingChanges } from './breaking-changes.ts'
-import { printGraphqlSchema, schema } from './schema.ts'
+import { printGraphqlSchema } from '#server/contract.ts'
+import { breakingChanges } from '../../../../scripts/breaking-changes.ts'
+import { schema } from './schema.ts'
 
 const committed = readFileSync(new URL('../../../../schema.graphql', import.meta.url), 'utf8')
 

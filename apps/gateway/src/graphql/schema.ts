@@ -1,4 +1,3 @@
-import { printSchema } from 'graphql'
 import { builder } from './builder.ts'
 import { locateProblems } from './serving/locate-problems.ts'
 // In the order in which a reader of the schema meets them.
@@ -19,8 +18,3 @@ import './types/find-node.ts'
 
 /** The schema of the face: each file of `types/` adds its own part when it is loaded. */
 export const schema = locateProblems(builder.toSchema({ sortSchema: false }))
-
-/** The text of the schema, as it is committed in `schema.graphql`. */
-export function printGraphqlSchema(): string {
-  return `${printSchema(schema)}\n`
-}

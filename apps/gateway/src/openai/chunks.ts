@@ -3,7 +3,7 @@ import { ReplyText } from '#core/chat/reply-text.ts'
 import type { Chat } from '#core/chat/service.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
-import { openAiError } from '#http/openai-error.ts'
+import { openAiError } from '#http/reply/openai-error.ts'
 
 export interface CompletionOptions {
   /** Whether the model's reasoning is sent as `reasoning_content`. */

@@ -13,8 +13,8 @@ import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
-import { createdKeyRecord, keyRecord } from '#rest/key-record.ts'
-import { fullUserRecord } from '#rest/user-record.ts'
+import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
+import { fullUserRecord } from '#records/user-record.ts'
 
 /**
  * The commands of the command line and their arguments. A command runs in the process that owns the embedded database, or in

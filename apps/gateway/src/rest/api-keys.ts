@@ -39,8 +39,8 @@ import {
   Timestamp,
   uuid,
 } from '#http/reply/schemas.ts'
-import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from './key-record.ts'
-import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from './user-record.ts'
+import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from '#records/key-record.ts'
+import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from '#records/user-record.ts'
 
 export function apiKeyRoutes(
   app: FastifyInstance,

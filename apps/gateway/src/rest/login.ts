@@ -7,7 +7,7 @@ import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/us
 import { callerOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { envelope, problems, ref, success } from '#http/reply/schemas.ts'
-import { UserSchema, userRecord } from './user-record.ts'
+import { UserSchema, userRecord } from '#records/user-record.ts'
 
 export function loginRoutes(
   app: FastifyInstance,

@@ -31,7 +31,7 @@ import {
   QuotaPeriodSchema,
   RoleSchema,
   StatusSchema,
-} from './user-record.ts'
+} from '#records/user-record.ts'
 
 export function userRoutes(
   app: FastifyInstance,

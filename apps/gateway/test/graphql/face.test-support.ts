@@ -2,7 +2,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { vi } from 'vitest'
 import { createLogger } from '#ops/logger.ts'
-import { createServer } from '../../src/server.ts'
+import { createServer } from '#server/create-server.ts'
 import {
   type CallerName,
   type Callers,

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { getIntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createLogger } from '#ops/logger.ts'
+import { createServer } from '#server/create-server.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
-import { createServer } from '../../server.ts'
 import * as parsing from '../mistakes/parse-document.ts'
 
 /* How large a document may be, by whom it is sent, and how many may be refused. Each test has an address of its own. */

@@ -3,8 +3,8 @@ import type { InjectOptions } from 'fastify'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLogger } from '#ops/logger.ts'
+import { createServer } from '#server/create-server.ts'
 import { type Face, openFace } from '#test/graphql/face.test-support.ts'
-import { createServer } from '../../server.ts'
 import { schema } from '../schema.ts'
 import {
   MARKER,

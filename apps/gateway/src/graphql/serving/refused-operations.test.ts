@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLogger } from '#ops/logger.ts'
+import { createServer } from '#server/create-server.ts'
 import { ANSWERING_AGENT, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Face, openFace } from '#test/graphql/face.test-support.ts'
-import { createServer } from '../../server.ts'
 
 type Documents = 'any' | 'persisted' | 'trusted'
 

@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
-import { openAiError } from '../openai-error.ts'
 import { describeIn } from '../request/field-place.ts'
 import { validationProblem } from '../request/validation.ts'
 import { logFault } from './log-fault.ts'
+import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
 import { watchRoutes } from './unknown-routes.ts'
 

@@ -6,7 +6,7 @@ import { ToolCalls } from '#core/chat/tool-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { type JsonObject, objectOf } from '#core/values/json.ts'
 import type { ChunkEncoder } from '#http/chat/chunk-encoder.ts'
-import { openAiError } from '#http/openai-error.ts'
+import { openAiError } from '#http/reply/openai-error.ts'
 import { type Echo, type ResponseStatus, responseHead, responseUsage } from './response.ts'
 
 export interface ResponseOptions {

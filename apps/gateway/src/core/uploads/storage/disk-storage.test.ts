@@ -89,7 +89,7 @@ describe('files on a local disk', () => {
   })
 
   test('a killed process leaves an unfinished file, which is removed once it is old enough', async () => {
-    const modules = ['disk-storage.ts', 'storage.test-support.ts', '#core/runtime.ts'].map(
+    const modules = ['disk-storage.ts', 'storage.test-support.ts', '../../runtime.ts'].map(
       (name) => new URL(name, import.meta.url).href,
     )
     const [diskStorage, , runtime] = modules
@@ -168,7 +168,7 @@ describe('a folder that cannot be used is reported with its name and the reason'
       import { execFileSync } from 'node:child_process'
       const folder = process.argv[1]
       const { createDiskStorage } = await import('${new URL('disk-storage.ts', import.meta.url).href}')
-      const { systemRuntime } = await import('${new URL('#core/runtime.ts', import.meta.url).href}')
+      const { systemRuntime } = await import('${new URL('../../runtime.ts', import.meta.url).href}')
       const storage = createDiskStorage({ folder, publicUrl: () => 'http://x', runtime: systemRuntime })
         await storage.prepare()
       const file = { token: 'A'.repeat(43), name: 'a', mediaType: 'text/plain', isAttachment: true }

@@ -9,7 +9,7 @@ import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { callRunningGateway } from '#ops/command-socket.ts'
-import type { Command, CommandArguments, CommandResults } from '#process/commands.ts'
+import type { Command, CommandArguments, CommandResults } from './commands.ts'
 
 /**
  * Runs a command in the gateway that owns the embedded database or, if none is running, in this process.
@@ -31,7 +31,7 @@ export async function runCommand<Name extends Command>(
     // Imported only here, because loading them takes time and the running gateway usually executes the command.
     const { createLogger } = await import('#ops/logger.ts')
     const { createGateway } = await import('../gateway.ts')
-    const { createCommands } = await import('#process/commands.ts')
+    const { createCommands } = await import('./commands.ts')
     const log = createLogger('silent')
     const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
     await gateway.prepareCommands()

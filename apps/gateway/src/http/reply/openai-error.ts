@@ -1,5 +1,5 @@
 import type { Problem } from '#core/errors.ts'
-import type { DescribedProblem } from './request/field-place.ts'
+import type { DescribedProblem } from '../request/field-place.ts'
 
 /** OpenAI's form of an error, which its clients also read from a stream. `code` is our reason, `type` OpenAI's class. */
 export interface OpenAiError {

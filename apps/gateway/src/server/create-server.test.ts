@@ -5,8 +5,8 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createLogger } from '#ops/logger.ts'
-import { createGateway, type Gateway } from './gateway.ts'
-import { createOpsServer, createServer } from './server.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+import { createOpsServer, createServer } from './create-server.ts'
 
 const ADMIN = { username: 'admin', password: 'correct horse' }
 

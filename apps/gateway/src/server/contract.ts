@@ -1,0 +1,47 @@
+import { printSchema } from 'graphql'
+import { parseConfig } from '#config/load.ts'
+import { openDatabase } from '#core/database/open.ts'
+import { ERRORS, type ErrorSpec } from '#core/errors.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { schema } from '#graphql/schema.ts'
+import { openAiTypeOf } from '#http/reply/openai-error.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createGateway } from '../gateway.ts'
+import { createServer } from './create-server.ts'
+
+/** Returns the OpenAPI document that the route schemas produce, independent of the machine. */
+export async function printOpenApi(): Promise<string> {
+  const config = parseConfig(undefined, {})
+  const log = createLogger('silent')
+  // The database connects at the first query, and there is none here.
+  const database = await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1/none' })
+  const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
+  const app = await createServer(config, gateway, log)
+  try {
+    const document = (await app.inject('/openapi.json')).json<object>()
+    return `${JSON.stringify({ ...document, servers: [{ url: '/' }] }, null, 2)}\n`
+  } finally {
+    await app.close()
+    await database.close()
+  }
+}
+
+/** Returns the text of the GraphQL schema, as it is committed in `schema.graphql`. */
+export function printGraphqlSchema(): string {
+  return `${printSchema(schema)}\n`
+}
+
+/** Returns the errors of the gateway's table that a visitor may be told, as a module of the SDK. */
+export function printVisitorErrors(): string {
+  const table: Readonly<Record<string, ErrorSpec>> = ERRORS
+  const entries = Object.entries(table)
+    .filter(([, { isForVisitors = false }]) => isForVisitors)
+    .map(([reason, { status }]) => `  ['${reason}', '${openAiTypeOf({ status, reason })}'],`)
+  return [
+    "// Generated from the gateway's table of errors by `pnpm contract`. Do not edit.",
+    "/** The reasons that a visitor may be told, with OpenAI's class of the error. */",
+    'export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([',
+    ...entries,
+    '])\n',
+  ].join('\n')
+}
