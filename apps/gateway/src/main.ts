@@ -1,4 +1,4 @@
-import { errorLines } from './cli/error-lines.ts'
+import { errorLines } from './cli/output.ts'
 import { createProgram } from './cli/program.ts'
 
 /** The entry point of the process: runs the command line and exits with its code. */

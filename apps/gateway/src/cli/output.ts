@@ -1,4 +1,6 @@
 import stringWidth from 'string-width'
+import { ConfigError } from '#config/load.ts'
+import { refusalLine } from '#process/refusal-line.ts'
 
 /** A column of a table: its heading, and the cell that it shows for a record. */
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
@@ -36,4 +38,12 @@ function printAligned(lines: readonly (readonly string[])[]): void {
 function text(cell: Cell): string {
   // A description may have several lines, but each record must stay on one.
   return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replace(/\s+/g, ' ')
+}
+
+/** One line for each problem that the operator can correct. Only a fault of the program is shown with its stack. */
+export function errorLines(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.issues
+  const line = refusalLine(error)
+  if (line !== undefined) return [line]
+  return [error instanceof Error ? (error.stack ?? error.message) : String(error)]
 }

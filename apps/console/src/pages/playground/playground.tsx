@@ -1,5 +1,5 @@
 import { MessageSquarePlus } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useTranslations } from 'use-intl'
 import { useDraftText } from '../../form/drafts.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -9,13 +9,12 @@ import { Page } from '../../ui/page.tsx'
 import type { Agent } from '../agents/agent-card.tsx'
 import { AgentStatus } from '../agents/agent-status.tsx'
 import { AppChoice, useApp } from './app-choice.tsx'
-import { ChatSession } from './chat-session.ts'
+import { ChatSession, type Turn } from './chat-session.ts'
 import { Composer } from './composer.tsx'
 import { Conversation } from './conversation.tsx'
 import { PasteKey } from './paste-key.tsx'
 import styles from './playground.module.css'
 import { useAttachments } from './use-attachments.ts'
-import { useChat } from './use-chat.ts'
 import { usePlaygroundKey } from './use-playground-key.ts'
 
 /** The chat itself. What is typed and attached stays when a new chat begins or another app is chosen. */
@@ -89,4 +88,17 @@ export function Playground({ agent }: { readonly agent: Agent }) {
       </section>
     </Page>
   )
+}
+
+interface Chat {
+  readonly turns: readonly Turn[]
+  readonly isRunning: boolean
+}
+
+/** The turns of a chat. Leaving it breaks off what is running. */
+function useChat(session: ChatSession): Chat {
+  const turns = useSyncExternalStore(session.subscribe, () => session.turns)
+  useEffect(() => () => session.stop(), [session])
+  const state = turns.at(-1)?.state
+  return { turns, isRunning: state === 'waiting' || state === 'streaming' }
 }

@@ -3,7 +3,6 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { cleanMessage } from './clean-message.ts'
-import { retryAfter } from './retry-after.ts'
 
 interface FailureFacts {
   readonly status?: number | undefined
@@ -91,3 +90,21 @@ function label(value: unknown): string | undefined {
         .replace(/\p{Cc}/gu, ' ')
     : undefined
 }
+
+/**
+ * Returns the seconds to wait, from the header or else from a text such as "try again in 23 seconds", clamped
+ * to 1–59. A header with a date is ignored, because adapters have no clock.
+ */
+function retryAfter(header: HeaderReader | undefined, text: unknown): number | undefined {
+  const seconds =
+    /^\s*(\d+(?:\.\d+)?)\s*$/.exec(header?.('retry-after') ?? '')?.[1] ??
+    /try again in (\d+(?:\.\d+)?)\s?s/i.exec(typeof text === 'string' ? text.slice(0, 2000) : '')?.[1]
+  return seconds === undefined
+    ? undefined
+    : Math.min(Math.max(Math.ceil(Number(seconds)), 1), RETRY_AFTER_SECONDS_MAX)
+}
+
+/**
+ * Common clients (openai 4 and 5, the AI SDK) honor only values below 60 and retry almost at once otherwise.
+ */
+const RETRY_AFTER_SECONDS_MAX = 59
