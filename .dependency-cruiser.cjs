@@ -58,7 +58,7 @@ module.exports = {
     ),
     rule(
       'agents-translate-and-transport',
-      'core/agents knows nothing of keys, users, limits or the ledger: only core/chat composes them.',
+      'core/agents knows nothing of keys, users, limits or the ledger: only core/calls composes them.',
       { path: `${SRC}/core/agents/` },
       { path: `${SRC}/core/(?!agents/|values/|async/)[^/]+/` },
     ),
@@ -96,7 +96,13 @@ module.exports = {
       'ledger-decides',
       'Calls wait for the ledger, so it knows nothing of those who only read it.',
       { path: `${SRC}/core/ledger/` },
-      { path: `${SRC}/core/(reports|chat|uploads)/` },
+      { path: `${SRC}/core/(reports|calls|uploads)/` },
+    ),
+    rule(
+      'uploads-know-no-call',
+      'Receiving a file is a call; what becomes of the file is not.',
+      { path: `${SRC}/core/uploads/` },
+      { path: `${SRC}/core/calls/` },
     ),
     rule(
       'storage-knows-no-upload',

@@ -76,7 +76,7 @@ async function slide(client: pg.Client, database: Database): Promise<void> {
     const usage = createUsageService({
       ...{ database, runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: daysAgo + WINDOW_DAYS - 1 },
-      agentIds: new Set(),
+      catalog: { knownIds: () => new Set() },
     })
     const { ms, slowestMs, wal } = await prune(client, () => usage.prune())
     await client.query('VACUUM calls')

@@ -51,7 +51,7 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
     database: { kind: 'server', sql: recorded, prisma },
     ...{ runtime: systemRuntime, limits: ampleLimits() },
     config: { retentionDays: DAYS },
-    agentIds: new Set(),
+    catalog: { knownIds: () => new Set() },
   })
   const to = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
   const before = (days: number) => new Date(to.getTime() - days * DAY_MS)

@@ -1,23 +1,21 @@
-import type { Adapter, Agent, AgentCall } from '@trunkline/gateway/src/core/agents/adapter.ts'
+import type { Adapter, Agent } from '@trunkline/gateway/src/core/agents/adapter.ts'
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
 import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'
 import {
   agentFor,
-  callOf,
   everyOptionsOf,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
 import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstream.ts'
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
-import { chatOf } from '@trunkline/gateway/src/core/chat/chat.test-support.ts'
+import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
 import {
   type CollectedReply,
   type CollectOptions,
   collectReply,
-} from '@trunkline/gateway/src/core/chat/collect-reply.ts'
-import { Run } from '@trunkline/gateway/src/core/chat/run.ts'
+} from '@trunkline/gateway/src/core/calls/reading/collect-reply.ts'
+import { startReply } from '@trunkline/gateway/src/core/calls/reply.test-support.ts'
 import { Problem } from '@trunkline/gateway/src/core/errors.ts'
-import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
 import type { ChunkEncoder } from '@trunkline/gateway/src/http/chat/chunk-encoder.ts'
 import { createCompletionEncoder } from '@trunkline/gateway/src/openai/chunks.ts'
 import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'
@@ -99,19 +97,10 @@ async function readEvents(
     apiKey: 'sk-planted-agent',
     baseUrl: 'https://planted.internal:8443',
   })
-  const run = new Run({
-    agent,
-    adapter,
-    upstream: upstreamOf(parts),
-    runtime: systemRuntime,
-    streamBytesMax: Number.POSITIVE_INFINITY,
-    open: async () => turnOf(callOf(agent)),
-    onEnd: () => undefined,
-    onLeave: () => undefined,
-  })
+  const { reply: running } = startReply({ agent, upstream: upstreamOf(parts) })
   const batches: (readonly ChatEvent[])[] = []
   try {
-    await run.read((batch) => {
+    await running.read((batch) => {
       batches.push(batch)
       return undefined
     })
@@ -134,16 +123,6 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
     }),
     help: () => Promise.reject(new Error('a reply that is read asks for no help')),
     close: async () => undefined,
-  }
-}
-
-function turnOf(call: AgentCall) {
-  return {
-    call,
-    saw: () => undefined,
-    named: () => undefined,
-    complete: async () => undefined,
-    failed: async () => undefined,
   }
 }
 

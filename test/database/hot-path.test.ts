@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createConversations } from '@trunkline/gateway/src/core/chat/conversations.ts'
+import { createConversations } from '@trunkline/gateway/src/core/calls/conversation/conversations.ts'
 import type { Database, Sql } from '@trunkline/gateway/src/core/database/database.ts'
 import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import {
@@ -133,7 +133,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
       database: { ...database, sql },
       ...{ runtime: systemRuntime, limits: ampleLimits() },
       config: { retentionDays: 400 },
-      agentIds: new Set(),
+      catalog: { knownIds: () => new Set() },
     })
     expect(await usage.prune()).toBe(0)
     expect(await usage.pruneNames()).toBe(0)
@@ -276,14 +276,16 @@ async function converse(sql: Sql): Promise<void> {
     bounds: { maxTurns: 20, maxCharacters: 40_000, retentionDays: 30, mappingRetentionDays: 400 },
   })
   const enter = (key: string) =>
-    conversations.enter({
-      key,
-      ownerId: systemRuntime.newId(),
-      agent: 'dify',
-      callId: systemRuntime.newId(),
-      waitMs: 0,
-      isOver: () => false,
-    })
+    conversations.enter(
+      {
+        key,
+        ownerId: systemRuntime.newId(),
+        agent: 'dify',
+        callId: systemRuntime.newId(),
+        waitMs: 0,
+      },
+      { isOver: false },
+    )
   expect((await enter('mapping-5')).platformId).toBe('platform-5')
   await (await enter('fresh')).bind('platform-fresh')
   await (await enter('fresh')).lose()

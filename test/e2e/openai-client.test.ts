@@ -1,4 +1,4 @@
-import { chatOf } from '@trunkline/gateway/src/core/chat/chat.test-support.ts'
+import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
 import fc from 'fast-check'
 import { APIError } from 'openai'

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
+import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { createInstallationSecret } from '#core/auth/installation-secret.ts'
 import { createTokens } from '#core/auth/tokens.ts'
-import { createConversations } from '#core/chat/conversations.ts'
-import { createDerivedIds } from '#core/chat/derived-ids.ts'
+import { createConversations } from '#core/calls/conversation/conversations.ts'
+import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
+import { eachOf, recordCalls } from '#core/calls/record-calls.ts'
 import { isConnectionError, isDiskFull, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
@@ -19,7 +21,7 @@ import { createServices } from '#core/services/create-services.ts'
 import type { Operations, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
-import { callLine, uploadLine } from '#ops/call-log.ts'
+import { logCalls } from '#ops/call-log.ts'
 import { createDiskWatch } from '#ops/disk-watch.ts'
 import type { DependencyState, Health } from '#ops/health.ts'
 import { createMaintenance } from '#ops/maintenance.ts'
@@ -74,9 +76,9 @@ export async function createGateway({
   const { runtime } = clock
   const instanceId = runtime.newId()
   const metrics = createMetrics()
-  const agents = new Map(config.agents.map((agent) => [agent.id, agent]))
   // The process of a command starts no emulators, but keys may still name their ids.
-  const agentIds = new Set<string>(config.sandbox ? config.platforms.names : agents.keys())
+  const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
+  metrics.watchAgents(catalog)
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   if (redis !== undefined) metrics.limitStore(true)
@@ -143,7 +145,7 @@ export async function createGateway({
     space: disk.space,
   })
   const { services, operations } = createServices({
-    ...{ config, database, runtime, agents, agentIds, limits, tokens, ledger, upstream, conversations },
+    ...{ config, database, runtime, catalog, limits, tokens, ledger, upstream, conversations },
     ...{ derivedIds, storage, space: disk.space },
     onUsageFeedAnswer(answers, error) {
       if (answers) log.info('the usage of today can be read again')
@@ -153,22 +155,9 @@ export async function createGateway({
       if (answers) log.info('the keys of running calls can be checked again')
       else log.warn({ err: error }, 'the keys of running calls cannot be checked, so the calls go on')
     },
-    uploadObserver: {
-      started: metrics.uploadStarted,
-      swept: metrics.uploadsSwept,
-      ended(end) {
-        metrics.uploadEnded(end)
-        if (end.outcome === 'upstream_error') log.warn(uploadLine(end), 'upload failed')
-      },
-    },
-    observer: {
-      started: metrics.callStarted,
-      ended(call, callId, end) {
-        metrics.callEnded(call.target.id, end)
-        if (end.failure !== undefined || end.cause !== undefined)
-          log.warn(callLine(call, callId, end), 'call failed')
-      },
-    },
+    sweepObserver: { swept: metrics.uploadsSwept },
+    // Each listens to every call.
+    observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log)]),
   })
 
   const maintenance = createMaintenance({ ...operations, conversations, instances, metrics, log })
@@ -222,7 +211,7 @@ export async function createGateway({
       // An embedded database has one owner, so calls that are still open ended with the previous process.
       if (database.kind === 'embedded') await ledger.settlePredecessors()
       // The conversations of the emulators were lost with the previous process.
-      if (config.sandbox) await conversations.forget([...agents.keys()])
+      if (config.sandbox) await conversations.forget([...catalog.current().keys()])
     },
     open() {
       maintenance.start()

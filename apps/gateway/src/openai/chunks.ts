@@ -1,6 +1,6 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
-import { ReplyText } from '#core/chat/reply-text.ts'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
+import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import { openAiError } from '#http/reply/openai-error.ts'

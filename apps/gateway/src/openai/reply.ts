@@ -1,5 +1,5 @@
-import type { CollectedReply } from '#core/chat/collect-reply.ts'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
+import type { CollectedReply } from '#core/calls/reading/collect-reply.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import { completionId } from './chunks.ts'
 import type { Completion } from './schemas.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { ChatCall } from '#core/chat/chat-call.ts'
-import { collectReply } from '#core/chat/collect-reply.ts'
+import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import { Problem } from '#core/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import {
@@ -73,7 +73,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
     },
     async (request, reply) => {
       const { stream, stream_options } = request.body
-      const chat = await startChat(services, request, reply, chatCall(request, options))
+      const chat = await startChat(services, request, reply, chatRequest(request, options))
       callHeaders(request, reply, chat)
       const { reasoning } = chat
       if (stream === true) {
@@ -113,10 +113,10 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   )
 }
 
-function chatCall(
+function chatRequest(
   request: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>,
   options: ChatRouteOptions,
-): ChatCall {
+): ChatRequest {
   const { body, headers } = request
   const { agent, app } = splitModel(body.model, headers.agent)
   const conversation = conversationOf(request)
@@ -125,20 +125,17 @@ function chatCall(
     face: 'openai',
     credential: request.apiKey,
     address: request.ip,
-    agent,
-    appId: app,
-    model: body.model,
-    isAgentInModel: headers.agent === undefined,
-    chatId: conversation,
-    conversationId: conversation,
-    stream: body.stream === true,
-    query: '',
-    files: [],
+    agent: { id: agent, appId: app, model: body.model, isInModel: headers.agent === undefined },
+    asks: {
+      kind: 'messages',
+      messages: callMessages(body),
+      parameters: passedParameters(body),
+      unsupported: unsupportedParameters(body).map((name) => [name]),
+      keepsTurn: false,
+    },
+    conversation: { chatId: conversation, conversationId: conversation },
     endUser: endUserOf(request, options, body.user),
-    variables: {},
-    messages: callMessages(body),
-    parameters: passedParameters(body),
-    unsupported: unsupportedParameters(body).map((name) => [name]),
+    stream: body.stream === true,
   }
 }
 

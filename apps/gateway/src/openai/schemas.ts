@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
-import { MESSAGE_ROLES } from '#core/chat/messages.ts'
+import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
+import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { nullable, oneOf, ref } from '#http/reply/schemas.ts'
 

@@ -1,35 +1,35 @@
-import type { RunEnd } from '#core/chat/run.ts'
-import type { CallInFlight } from '#core/chat/service.ts'
-import type { UploadEnd } from '#core/uploads/receive-upload.ts'
+import type { Logger } from 'pino'
+import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
 
-/** The log line of a failed call: what the platform's support needs to find it, and nothing of the chat's content. */
-export function callLine(call: CallInFlight, callId: string, end: RunEnd): Record<string, unknown> {
-  const { failure, cause } = end
-  return {
-    call: callId,
-    reqId: call.requestId,
-    agent: call.target.id,
-    outcome: end.outcome,
-    reason: failure?.reason,
-    platformStatus: failure?.platformStatus,
-    platformCode: failure?.platformCode,
-    platformLogId: failure?.platformLogId,
-    ms: Math.round(end.durationMs),
-    ...(cause !== undefined && { err: cause }),
+/** Logs the calls that failed. */
+export function logCalls(log: Pick<Logger, 'warn'>): CallObserver {
+  return (event) => {
+    if (event.type !== 'settled') return
+    const { call, settled } = event
+    if (call.kind === 'chat') {
+      if (settled.failure !== undefined || settled.cause !== undefined)
+        log.warn(callLine(call, settled), 'call failed')
+    } else if (settled.outcome === 'upstream_error') log.warn(callLine(call, settled), 'upload failed')
   }
 }
 
-/** The log line of an upload that the storage or the gateway failed; the name of the file is not in it. */
-export function uploadLine(end: UploadEnd): Record<string, unknown> {
-  const { callId, requestId, agent, outcome, problem, bytes, durationMs } = end
+/** What the platform's support needs to find a call; neither a chat's content nor the name of a file is in it. */
+export function callLine(
+  { callId, requestId, agent }: CallRecord,
+  settled: Settled,
+): Record<string, unknown> {
+  const { outcome, failure, cause, bytes, durationMs } = settled
   return {
     call: callId,
     reqId: requestId,
     agent,
     outcome,
-    reason: problem?.reason,
+    reason: failure?.reason,
+    platformStatus: failure?.platformStatus,
+    platformCode: failure?.platformCode,
+    platformLogId: failure?.platformLogId,
     bytes,
     ms: Math.round(durationMs),
-    ...(problem?.cause !== undefined && { err: problem.cause }),
+    ...(cause !== undefined && { err: cause }),
   }
 }

@@ -1,6 +1,14 @@
 import { Counter, type CounterConfiguration, Histogram, type HistogramConfiguration } from 'prom-client'
 import { handled } from '#core/async/handled.ts'
 
+/** Series that are no longer kept are forgotten when they would be shown. */
+interface Kept {
+  /** Whether series are kept whose first label has this value; all are by default. */
+  readonly keeps?: (first: string) => boolean
+}
+
+type FastCounterConfiguration = Kept & CounterConfiguration<string> & { labelNames: readonly string[] }
+
 /**
  * A counter for the path of every call. prom-client validates, sorts and hashes the labels at every increment, which costs a
  * call more than its rate limit does. Here an increment is one look-up in a map, and prom-client gets the sums when it is
@@ -10,14 +18,17 @@ export class FastCounter {
   readonly #labelNames: readonly string[]
   readonly #counts = new Map<string, { readonly labels: Record<string, string>; value: number }>()
 
-  constructor(config: CounterConfiguration<string> & { labelNames: readonly string[] }) {
+  constructor({ keeps = () => true, ...config }: FastCounterConfiguration) {
     this.#labelNames = config.labelNames
     const counts = this.#counts
     new Counter({
       ...config,
       collect() {
         this.reset()
-        for (const { labels, value } of counts.values()) this.inc(labels, value)
+        for (const [key, { labels, value }] of counts) {
+          if (keeps(key.slice(0, key.indexOf('\n')))) this.inc(labels, value)
+          else counts.delete(key)
+        }
       },
     })
   }
@@ -41,15 +52,19 @@ interface Series {
   sum: number
 }
 
+type FastHistogramConfiguration = Kept & HistogramConfiguration<string> & { label: string; buckets: number[] }
+
 /** A histogram with one label, fast for the same reason as {@link FastCounter}. */
 export class FastHistogram {
   readonly #label: string
+  readonly #keeps: (first: string) => boolean
   readonly #bounds: readonly number[]
   readonly #name: string
   readonly #series = new Map<string, Series>()
 
-  constructor({ label, ...config }: HistogramConfiguration<string> & { label: string; buckets: number[] }) {
+  constructor({ label, keeps = () => true, ...config }: FastHistogramConfiguration) {
     this.#label = label
+    this.#keeps = keeps
     this.#bounds = config.buckets
     this.#name = config.name
     const histogram = new Histogram({ ...config, labelNames: [label] })
@@ -72,6 +87,8 @@ export class FastHistogram {
   }
 
   #values() {
+    for (const labelValue of this.#series.keys())
+      if (!this.#keeps(labelValue)) this.#series.delete(labelValue)
     return [...this.#series].flatMap(([labelValue, { counts, sum }]) => {
       const labels = { [this.#label]: labelValue }
       let count = 0

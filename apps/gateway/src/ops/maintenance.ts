@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Conversations } from '#core/chat/conversations.ts'
+import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'

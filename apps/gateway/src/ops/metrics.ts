@@ -1,7 +1,6 @@
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { RunEnd } from '#core/chat/run.ts'
-import type { UploadEnd } from '#core/uploads/receive-upload.ts'
+import type { CallObserver } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import { readClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
 import { FastCounter, FastHistogram } from './fast-metrics.ts'
@@ -15,8 +14,8 @@ export interface Metrics {
   text(): Promise<string>
   readonly contentType: string
   request(route: string, method: string, status: number, seconds: number): void
-  callStarted(): void
-  callEnded(agent: string, end: RunEnd): void
+  /** Counts calls in progress and ended ones. */
+  readonly call: CallObserver
   ledgerBatch(statement: string, size: number, ms: number): void
   ledgerBatchFailed(statement: string, cause: LedgerFailure): void
   settleFailed(): void
@@ -31,8 +30,6 @@ export interface Metrics {
   graphqlError(code: string): void
   subscriptionStarted(): void
   subscriptionEnded(): void
-  uploadStarted(): void
-  uploadEnded(end: Pick<UploadEnd, 'outcome' | 'problem' | 'bytes' | 'durationMs'>): void
   /** Counts what the sweep of uploads has deleted. */
   uploadsSwept(kind: SweptKind, count: number): void
   /** Counts the log lines that were dropped by this output. */
@@ -41,6 +38,8 @@ export interface Metrics {
   watchDisk(disk: { isFull(): boolean; freeBytes?(): number | undefined }): void
   /** Counts how often the engine of an embedded database had to be opened again. */
   watchEngine(engine: { readonly losses: number }): void
+  /** Leaves out what was counted of agents that are no longer served. */
+  watchAgents(catalog: { current(): ReadonlyMap<string, unknown> }): void
   /** Shows the connections that clients have open. */
   watchConnections(connections: { readonly open: number }): void
 }
@@ -52,6 +51,8 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'trunkline_' })
   const registers = [registry]
+  let isServed = (_agent: string) => true
+  const keeps = (agent: string) => isServed(agent)
 
   const requests = new FastCounter({
     name: 'trunkline_http_requests_total',
@@ -76,12 +77,14 @@ export function createMetrics(): Metrics {
     name: 'trunkline_calls_total',
     help: 'Admitted calls by agent, outcome and reason.',
     labelNames: ['agent', 'outcome', 'reason'],
+    keeps,
     registers,
   })
   const callSeconds = new FastHistogram({
     name: 'trunkline_call_duration_seconds',
     help: "Time from a call's dispatch to its end.",
     label: 'agent',
+    keeps,
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200],
     registers,
   })
@@ -89,16 +92,17 @@ export function createMetrics(): Metrics {
     name: 'trunkline_call_first_chunk_seconds',
     help: "Time from a call's dispatch to the first text.",
     label: 'agent',
+    keeps,
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   })
-  let inFlight = 0
+  const inFlight = { chat: 0, upload: 0 }
   new Gauge({
     name: 'trunkline_calls_in_flight',
     help: 'Calls that were dispatched and have not ended.',
     registers,
     collect() {
-      this.set(inFlight)
+      this.set(inFlight.chat)
     },
   })
   const graphqlOperations = new FastCounter({
@@ -147,13 +151,12 @@ export function createMetrics(): Metrics {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200],
     registers,
   })
-  let uploadsInFlight = 0
   new Gauge({
     name: 'trunkline_uploads_in_flight',
     help: 'Uploads that are being received.',
     registers,
     collect() {
-      this.set(uploadsInFlight)
+      this.set(inFlight.upload)
     },
   })
   const uploadsSwept = new Counter({
@@ -256,14 +259,21 @@ export function createMetrics(): Metrics {
       requests.add(route, method, String(status))
       requestSeconds.add(route, seconds)
     },
-    callStarted() {
-      inFlight += 1
-    },
-    callEnded(agent, { outcome, failure, durationMs, firstChunkMs }) {
-      inFlight -= 1
-      calls.add(agent, outcome, failure?.reason)
-      callSeconds.add(agent, durationMs / 1000)
-      if (firstChunkMs !== undefined) firstChunkSeconds.add(agent, firstChunkMs / 1000)
+    call(event) {
+      if (event.type === 'admitted') inFlight[event.call.kind] += 1
+      if (event.type !== 'settled') return
+      const { kind, agent } = event.call
+      const { outcome, failure, durationMs, firstTextMs, bytes } = event.settled
+      inFlight[kind] -= 1
+      if (kind === 'chat') {
+        calls.add(agent, outcome, failure?.reason)
+        callSeconds.add(agent, durationMs / 1000)
+        if (firstTextMs !== undefined) firstChunkSeconds.add(agent, firstTextMs / 1000)
+      } else {
+        uploads.inc({ outcome, reason: failure?.reason ?? '' })
+        uploadBytes.inc(bytes ?? 0)
+        uploadSeconds.add(outcome, durationMs / 1000)
+      }
     },
     graphqlOperation(type, name, seconds) {
       graphqlOperations.add(type, name)
@@ -277,15 +287,6 @@ export function createMetrics(): Metrics {
     },
     subscriptionEnded() {
       subscriptions -= 1
-    },
-    uploadStarted() {
-      uploadsInFlight += 1
-    },
-    uploadEnded({ outcome, problem, bytes, durationMs }) {
-      uploadsInFlight -= 1
-      uploads.inc({ outcome, reason: problem?.reason ?? '' })
-      uploadBytes.inc(bytes)
-      uploadSeconds.add(outcome, durationMs / 1000)
     },
     uploadsSwept(kind, count) {
       uploadsSwept.inc({ kind }, count)
@@ -331,6 +332,9 @@ export function createMetrics(): Metrics {
     },
     watchEngine(watched) {
       engine = watched
+    },
+    watchAgents(catalog) {
+      isServed = (agent) => catalog.current().has(agent)
     },
     watchConnections(watched) {
       connections = watched

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { CallObserver } from '#core/calls/call-events.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { readPage } from '#core/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
@@ -15,7 +16,7 @@ import {
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
-import { limitHeaders } from '#http/reply/limit-headers.ts'
+import { showLimitOfCall } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
@@ -53,7 +54,7 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices): voi
       },
       partsOf(request),
       abortedWith(reply),
-      newsFor(request, reply),
+      headersOf(request, reply),
     )
     return success(uploadRecord(upload, await uploads.urlOf(upload)))
   })
@@ -89,13 +90,14 @@ function agentOf({ headers }: FastifyRequest): string | undefined {
   return headers.agent === undefined ? undefined : String(headers.agent)
 }
 
-function newsFor(request: FastifyRequest, reply: FastifyReply) {
-  return {
-    onLimit: (verdict: Parameters<typeof limitHeaders>[1]) => limitHeaders(reply, verdict),
-    onAdmitted(callId: string) {
-      request.callId = callId
-      reply.header('x-call-id', callId)
-    },
+/** Sends what is known of the call as headers, also if the upload fails later. */
+function headersOf(request: FastifyRequest, reply: FastifyReply): CallObserver {
+  const showLimit = showLimitOfCall(reply)
+  return (event) => {
+    showLimit(event)
+    if (event.type !== 'admitted') return
+    request.callId = event.call.callId
+    reply.header('x-call-id', event.call.callId)
   }
 }
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const usage = createUsageService({
     ...{ database: setup.database, runtime: setup.runtime, limits: setup.limits },
     config: { retentionDays: 400 },
-    agentIds: new Set(['dify', 'fastgpt']),
+    catalog: { knownIds: () => new Set(['dify', 'fastgpt']) },
   })
   usageRoutes(setup.app, { ...setup, usage })
   admin = await setup.join('admin')

@@ -7,7 +7,8 @@ import { Readable } from 'node:stream'
 import type { Logger } from 'pino'
 import { vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
-import type { ChatCall } from '#core/chat/chat-call.ts'
+import { requestOf } from '#core/calls/request/chat-request.test-support.ts'
+import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
@@ -97,7 +98,11 @@ export async function openCallers({
   const config = parseConfig(
     {
       agents: { failing: agent('failing'), answering: agent('answering') },
-      limits: { upload: { points: 10_000 }, refusedDocuments: { points: refusedDocuments } },
+      limits: {
+        chat: { points: 10_000 },
+        upload: { points: 10_000 },
+        refusedDocuments: { points: refusedDocuments },
+      },
     },
     { DATA_DIR: dataDir },
   )
@@ -199,15 +204,8 @@ export async function openCallers({
   }
 }
 
-export function chatCall(credential: string, agent: string): ChatCall {
-  return {
-    requestId: 'r',
-    face: 'rest',
-    ...{ credential, agent },
-    address: '127.0.0.1',
-    stream: false,
-    ...{ appId: '', chatId: '', conversationId: '', endUser: '', query: 'Hello', files: [], variables: {} },
-  }
+export function chatCall(credential: string, agent: string): ChatRequest {
+  return requestOf({ requestId: 'r', credential, agent, address: '127.0.0.1', query: 'Hello' })
 }
 
 /** Uploads a small text. */
@@ -224,13 +222,12 @@ export function upload({ services }: Gateway, caller: Principal, credential: str
     address: '127.0.0.1',
     agent: undefined,
   } as const
-  const news = { onLimit: () => undefined, onAdmitted: () => undefined }
-  return services.uploads.receive(caller, request, parts(), new AbortController().signal, news)
+  return services.uploads.receive(caller, request, parts(), new AbortController().signal)
 }
 
 async function failingCall({ services }: Gateway, credential: string): Promise<string> {
   const signal = new AbortController().signal
-  const chat = await services.chat.start(chatCall(credential, FAILING_AGENT), signal, () => undefined)
+  const chat = await services.chat.start(chatCall(credential, FAILING_AGENT), signal)
   await chat.events.read(() => undefined).catch(() => undefined)
   return chat.callId
 }

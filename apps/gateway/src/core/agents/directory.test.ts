@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createAgentCatalog } from '#core/agents/catalog.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
@@ -22,7 +23,7 @@ function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnTy
     },
   } as unknown as Upstream
   const directory = createAgentDirectory({
-    agents: new Map(agents.map((agent) => [agent.id, agent])),
+    catalog: createAgentCatalog(agents),
     upstream,
     runtime: { ...systemRuntime, elapsedMs: () => elapsedMs },
   })

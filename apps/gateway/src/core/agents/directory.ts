@@ -3,6 +3,7 @@ import { handled } from '#core/async/handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Adapter, Agent, AgentFeatures, HelperCall } from './adapter.ts'
+import type { AgentCatalog } from './catalog.ts'
 import { modelNames, usableAgents } from './usable.ts'
 
 export const AGENT_STATUSES = ['available', 'degraded', 'unavailable'] as const
@@ -54,14 +55,14 @@ const STATUS_CACHE_MS = 5_000
 const PROBE_TIMEOUT_MS = 2_000
 
 export function createAgentDirectory(deps: {
-  agents: ReadonlyMap<string, Agent>
+  catalog: Pick<AgentCatalog, 'current'>
   upstream: Upstream
   runtime: Runtime
 }): AgentDirectory {
   const statusOf = createStatusReader(deps)
   const usable = (caller: Principal | undefined) => {
     const allowed = caller?.via.kind === 'key' ? caller.via.allowedAgents : []
-    return usableAgents(deps.agents, allowed)
+    return usableAgents(deps.catalog.current(), allowed)
   }
   return {
     list(caller) {
@@ -105,12 +106,13 @@ function toInfo(agent: Agent, apps: Agent['apps']): AgentInfo {
 
 /** Caches and shares probes, so that listings cost a platform at most one request per five seconds. */
 function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime: Runtime }) {
-  const cache = new Map<string, { status: Promise<AgentStatus>; untilMs: number }>()
+  // By the agent itself, not by its id: one that was replaced under its id is another platform.
+  const cache = new WeakMap<Agent, { status: Promise<AgentStatus>; untilMs: number }>()
   return (agent: Agent): Promise<AgentStatus> => {
-    const cached = cache.get(agent.id)
+    const cached = cache.get(agent)
     if (cached !== undefined && cached.untilMs > runtime.elapsedMs()) return cached.status
     const status = handled(probe(upstream, agent, agent.adapter.probe(agent)))
-    cache.set(agent.id, { status, untilMs: runtime.elapsedMs() + STATUS_CACHE_MS })
+    cache.set(agent, { status, untilMs: runtime.elapsedMs() + STATUS_CACHE_MS })
     return status
   }
 }

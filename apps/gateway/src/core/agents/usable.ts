@@ -1,5 +1,6 @@
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import type { Agent, AgentApp } from './adapter.ts'
+import type { Agents } from './catalog.ts'
 
 /** An agent and the parts of it that a key may use. */
 export interface UsableAgent {
@@ -16,10 +17,7 @@ export interface UsableAgent {
  * Returns what a key may use according to its allow-list of `agent` and `agent/app` (empty: everything). The
  * SQL statement that admits a call applies the same rule.
  */
-export function usableAgents(
-  agents: ReadonlyMap<string, Agent>,
-  allowed: readonly string[],
-): readonly UsableAgent[] {
+export function usableAgents(agents: Agents, allowed: readonly string[]): readonly UsableAgent[] {
   return [...agents.values()].flatMap((agent) => usableParts(agent, allowed) ?? [])
 }
 

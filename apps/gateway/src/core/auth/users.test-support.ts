@@ -74,7 +74,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const authentication = createAuthentication({ sql, limits, tokens })
   const users = createUsers({ prisma, runtime, limits, passwords, config: { maxApiCalls: 1_000_000 } })
   const rules = {
-    agentIds: new Set(['fastgpt', 'dify']),
+    catalog: { knownIds: () => new Set(['fastgpt', 'dify']) },
     limits: { chat: perMinute(60), upload: perMinute(10) },
   }
   const keys = createKeys({

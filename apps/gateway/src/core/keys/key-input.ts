@@ -1,3 +1,4 @@
+import type { AgentCatalog } from '#core/agents/catalog.ts'
 import { refuseField } from '#core/errors.ts'
 import { isLongerThan, requireItems, requireShort, requireText } from '#core/input/input-rules.ts'
 import { parseTimestamp } from '#core/input/timestamp.ts'
@@ -30,7 +31,8 @@ export interface NewKey extends KeyChange {
 
 /** What the installation's configuration allows. */
 export interface KeyRules {
-  readonly agentIds: ReadonlySet<string>
+  /** The agents that a key may be restricted to. */
+  readonly catalog: Pick<AgentCatalog, 'knownIds'>
   readonly limits: Pick<LimitRules, 'chat' | 'upload'>
   readonly maxLifetimeDays: number
   /** Maximum number of active keys that a user may own. */
@@ -55,7 +57,9 @@ export function changedColumns(change: KeyChange, rules: KeyRules) {
   return {
     ...(name !== undefined && { name: checkedName(name) }),
     ...(description !== undefined && { description: checkedDescription(description) }),
-    ...(allowedAgents !== undefined && { allowedAgents: checkedAgents(allowedAgents, rules.agentIds) }),
+    ...(allowedAgents !== undefined && {
+      allowedAgents: checkedAgents(allowedAgents, rules.catalog.knownIds()),
+    }),
     ...(limits !== undefined && limitColumns(limits, rules)),
   }
 }

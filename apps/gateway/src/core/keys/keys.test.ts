@@ -289,7 +289,12 @@ test('a key can read itself with its effective limits and the quota of its owner
 test('limits per minute are checked and shown per minute, whatever the windows of the rules', async () => {
   const limits = { chat: { points: 10, windowSeconds: 10 }, upload: { points: 600, windowSeconds: 3_600 } }
   const { database, runtime } = services
-  const rules = { agentIds: new Set(['dify']), maxLifetimeDays: 3650, activePerUserMax: 1_000, limits }
+  const rules = {
+    catalog: { knownIds: () => new Set(['dify']) },
+    maxLifetimeDays: 3650,
+    activePerUserMax: 1_000,
+    limits,
+  }
   const windowed = createKeys({ prisma: database.prisma, runtime, rules })
   const key = await services.keyOf(premium)
   const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>

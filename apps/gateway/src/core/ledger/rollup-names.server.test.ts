@@ -15,7 +15,7 @@ const deps = {
   runtime: systemRuntime,
   limits: ampleLimits(),
   config: { retentionDays: 400 },
-  agentIds: new Set<string>(),
+  catalog: { knownIds: () => new Set<string>() },
 }
 
 const serverUrl = process.env.E2E_DATABASE_URL

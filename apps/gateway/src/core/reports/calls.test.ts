@@ -18,7 +18,7 @@ let foreign: TestKey
 function usageWith(deps: Partial<UsageDeps> = {}): UsageService {
   return createUsageService({
     ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
-    ...{ config: { retentionDays: 400 }, agentIds: new Set(['dify']), ...deps },
+    ...{ config: { retentionDays: 400 }, catalog: { knownIds: () => new Set(['dify']) }, ...deps },
   })
 }
 

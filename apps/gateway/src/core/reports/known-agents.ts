@@ -1,3 +1,4 @@
+import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
 import type { Reads, Slices } from './reads.ts'
@@ -12,11 +13,11 @@ import { readInSlices } from './report-slices.ts'
 export type RequireKnownAgent = (agent: string | undefined) => Promise<void>
 
 export function createRequireKnownAgent(
-  configured: ReadonlySet<string>,
+  catalog: Pick<AgentCatalog, 'knownIds'>,
   { sql, reads }: { sql: Sql; reads: Reads },
 ): RequireKnownAgent {
   return async (agent) => {
-    if (agent === undefined || configured.has(agent)) return
+    if (agent === undefined || catalog.knownIds().has(agent)) return
     const { slices } = reads
     const wasCalled = await (slices === undefined ? isInRollups(sql, agent) : isInSlices(sql, slices, agent))
     if (wasCalled) return

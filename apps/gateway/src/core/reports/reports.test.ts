@@ -102,7 +102,7 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
 function usageOf(kind: 'embedded' | 'server'): UsageService {
   return createUsageService({
     ...{ database: { ...services.database, kind }, runtime: services.runtime, limits: ampleLimits() },
-    ...{ config: { retentionDays: 400 }, agentIds: new Set(['configured-only']) },
+    ...{ config: { retentionDays: 400 }, catalog: { knownIds: () => new Set(['configured-only']) } },
   })
 }
 
@@ -354,7 +354,7 @@ test('calls past their retention are deleted from the ledger but stay in the rep
   const pruning = createUsageService({
     ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
     config: { retentionDays: row?.days ?? 0 },
-    agentIds: new Set(),
+    catalog: { knownIds: () => new Set() },
   })
   // The ids of these calls contain today's time, by which rows are selected.
   await services.database.sql.query(

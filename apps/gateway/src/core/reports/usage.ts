@@ -1,3 +1,4 @@
+import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { Database } from '#core/database/database.ts'
 import type { ListQuery } from '#core/input/pagination.ts'
 import { type Drift, verifyUsage } from '#core/ledger/verify.ts'
@@ -121,8 +122,8 @@ export interface UsageDeps {
   readonly runtime: Pick<Runtime, 'now' | 'elapsedMs'>
   readonly limits: Pick<Limits, 'reports' | 'calls'>
   readonly config: { readonly retentionDays: number; readonly places?: WaitingPlaces | undefined }
-  /** Ids of the configured agents. */
-  readonly agentIds: ReadonlySet<string>
+  /** Whose agents reports may name before they have been called. */
+  readonly catalog: Pick<AgentCatalog, 'knownIds'>
   /** Called when the usage of today cannot be read for its subscribers, and when it can again. */
   readonly onFeedAnswer?: UsageFeedDeps['onAnswer']
 }
@@ -137,7 +138,7 @@ export function createUsageService({
   runtime,
   limits,
   config,
-  agentIds,
+  catalog,
   onFeedAnswer = () => undefined,
 }: UsageDeps): UsageService & UsageMaintenance {
   const { sql, prisma } = database
@@ -147,7 +148,7 @@ export function createUsageService({
     reads.requirePlace({ owner: caller.userId, signal })
     return requirePoint(limiter, credentialId(caller), onLimit)
   }
-  const requireKnownAgent = createRequireKnownAgent(agentIds, { sql, reads })
+  const requireKnownAgent = createRequireKnownAgent(catalog, { sql, reads })
   const deps = { sql, prisma, reads, requireKnownAgent }
   const feed = createUsageFeed({ sql, runtime, onAnswer: onFeedAnswer })
   return {

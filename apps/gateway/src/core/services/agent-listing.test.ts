@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { ampleLimits, limitsOf } from '#core/limits/limits.test-support.ts'
@@ -12,7 +13,7 @@ const via = { kind: 'key', keyId: 'k', permissions: ['chat'], allowedAgents: [] 
 const caller: Principal = { userId: 'u', role: 'user', via }
 
 const upstream = createUpstream({ replyBytesMax: 1_000, unsentBytesMax: 1_000 })
-const directory = createAgentDirectory({ agents: new Map(), upstream, runtime: systemRuntime })
+const directory = createAgentDirectory({ catalog: createAgentCatalog([]), upstream, runtime: systemRuntime })
 
 test('a listing that is not public requires a caller, which is checked before the rate limit', async () => {
   const agents = createAgentListing({ directory, limits: ampleLimits(), isPublic: false })

@@ -1,16 +1,17 @@
-import type { Agent } from '#core/agents/adapter.ts'
+import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
-import { type ChatBounds, type ChatDeps, createChatService } from '#core/chat/service.ts'
+import { createAdmission } from '#core/calls/admission.ts'
+import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
+import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/disk/disk-space.ts'
 import type { KeyRules } from '#core/keys/key-input.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
-import { createAdmission } from '#core/ledger/admission.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
@@ -21,7 +22,6 @@ import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
 import { createSmallReads } from '#core/sharing/small-reads.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
-import type { UploadObserver } from '#core/uploads/receive-upload.ts'
 import type { FileStorage } from '#core/uploads/storage/storage.ts'
 import { uploadFiles } from '#core/uploads/upload-rows.ts'
 import { createUploadSweep, type SweepObserver } from '#core/uploads/upload-sweep.ts'
@@ -31,20 +31,18 @@ import { createUsers, type UsersDeps } from '#core/users/users.ts'
 import { createAgentListing } from './agent-listing.ts'
 import type { Operations, Services } from './services.ts'
 
-type ChatParts = Pick<ChatDeps, 'upstream' | 'derivedIds' | 'conversations' | 'runtime' | 'observer'>
+type ChatParts = Pick<ChatDeps, 'upstream' | 'derivedIds' | 'conversations' | 'runtime' | 'observe'>
 
 export interface ServicesDeps extends ChatParts {
   readonly config: ServicesConfig
   readonly database: Database
   readonly space: DiskSpace
-  readonly agents: ReadonlyMap<string, Agent>
-  /** The ids of agents that keys and reports may name; a superset of {@link ServicesDeps.agents}. */
-  readonly agentIds: ReadonlySet<string>
+  readonly catalog: ChangeableCatalog
   readonly limits: Limits
   readonly tokens: Tokens
   readonly ledger: Ledger
   readonly storage: FileStorage
-  readonly uploadObserver: UploadObserver & SweepObserver
+  readonly sweepObserver: SweepObserver
   readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
   readonly onKeyWatchAnswer: KeyWatchDeps['onAnswer']
 }
@@ -60,7 +58,7 @@ export interface ServicesConfig {
   readonly waitingPlaces: WaitingPlaces
   /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
-  readonly apiKeys: Omit<KeyRules, 'agentIds' | 'limits'>
+  readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'>
 }
 
 /** What the files that are sent within requests to platforms may take in memory in all. */
@@ -80,13 +78,13 @@ export interface UploadSettings {
 
 /** Creates the services, and separates what callers can reach from what only the process may do. */
 export function createServices(deps: ServicesDeps): { services: Services; operations: Operations } {
-  const { config, database, space, runtime, agents, agentIds, limits, tokens, ledger, upstream, storage } =
-    deps
+  const { config, database, space, runtime, catalog, limits, tokens, ledger, upstream, storage } = deps
+  const { observe } = deps
   const { sql, prisma } = database
   const passwords = createPasswords()
   const authentication = createAuthentication({ sql, limits, tokens })
   const admission = createAdmission({
-    ...{ limits, ledger, space },
+    ...{ limits, ledger, space, observe },
     keyLimits: createKeyLimitsReader({ sql, runtime }),
   })
   const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
@@ -104,24 +102,24 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
     keptCharactersMax: config.conversations.maxCharacters,
     bounds: { ...config.chat, streamsPerKey: config.limits.streamsPerKey },
   })
-  const { uploads, inProgress } = createUploads({
-    ...{ prisma, sql, storage, agents, runtime, admission, keyWatch, ledger, space, checkType },
+  const uploads = createUploads({ prisma, sql, storage, runtime })
+  const { drain, ...receiver } = createUploadReceiver({
+    ...{ sql, storage, catalog, runtime, admission, keyWatch, observe, space, checkType },
     installation,
     turns: { ...config.uploads, places: config.waitingPlaces },
     bounds: config.uploads,
     times: config.uploads,
-    observer: deps.uploadObserver,
   })
   const { usersExist, createFirstAdmin, ...users } = createUsers({
     ...{ prisma, runtime, limits, passwords },
     config: config.users,
   })
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
-    ...{ database, runtime, limits, agentIds },
+    ...{ database, runtime, limits, catalog },
     onFeedAnswer: deps.onUsageFeedAnswer,
     config: { ...config.usage, places: config.waitingPlaces },
   })
-  const rules = { agentIds, limits: config.limits, ...config.apiKeys }
+  const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, space })
   /** Admissions check the space themselves, after the key. Every other method that changes something is wrapped in this. */
@@ -151,22 +149,23 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
         revoke: changing(keys.revoke),
       },
       agents: createAgentListing({
-        directory: createAgentDirectory({ agents, upstream, runtime }),
+        directory: createAgentDirectory({ catalog, upstream, runtime }),
         limits,
         isPublic: config.publicAgentListing,
       }),
       chat: { start: chat.start },
-      uploads: { ...uploads, remove: changing(uploads.remove) },
+      uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),
     },
     operations: {
       firstStart: { usersExist, createFirstAdmin },
+      agents: catalog,
       chat,
       uploads: {
-        ...inProgress,
-        ...createUploadSweep({ sql, storage, runtime, installation, observer: deps.uploadObserver }),
+        drain,
+        ...createUploadSweep({ sql, storage, runtime, installation, observer: deps.sweepObserver }),
         files: (after) => uploadFiles(prisma, after),
       },
       usage: { verify, prune, pruneNames, endUpdates },

@@ -1,14 +1,16 @@
+import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
-import type { ChatService } from '#core/chat/service.ts'
+import type { ChatService } from '#core/calls/chats.ts'
+import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
 import type { Keys } from '#core/keys/keys.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import type { UsageMaintenance, UsageService } from '#core/reports/usage.ts'
 import type { SmallReads } from '#core/sharing/small-reads.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
-import type { Uploads, UploadsInProgress } from '#core/uploads/uploads.ts'
+import type { Uploads } from '#core/uploads/uploads.ts'
 import type { FirstStart, Users } from '#core/users/users.ts'
 import type { AgentListing } from './agent-listing.ts'
 
@@ -26,7 +28,7 @@ export interface Services {
   readonly keys: Keys
   readonly agents: AgentListing
   readonly chat: Pick<ChatService, 'start'>
-  readonly uploads: Uploads
+  readonly uploads: Uploads & UploadReceiver
   readonly usage: UsageService
   readonly refusedDocuments: RefusedDocuments
   readonly reads: SmallReads
@@ -35,6 +37,8 @@ export interface Services {
 /** What the process does without a caller. These methods check no principal, so faces must not have access to them. */
 export interface Operations {
   readonly firstStart: FirstStart
+  /** Changes the agents while the gateway runs. */
+  readonly agents: Pick<ChangeableCatalog, 'replace'>
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Agent } from '#core/agents/adapter.ts'
+import type { Agents } from '#core/agents/catalog.ts'
 import { usableAgents } from '#core/agents/usable.ts'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import { isLongerThan } from '#core/input/input-rules.ts'
@@ -57,7 +57,7 @@ export function requireUploadKey(caller: Principal): KeyCredential {
  * @throws Problem `unknown_agent`, `agent_denied`
  */
 export function agentOfUpload(
-  agents: ReadonlyMap<string, Agent>,
+  agents: Agents,
   { allowedAgents }: KeyCredential,
   raw: string | undefined,
 ): string {

@@ -1,19 +1,12 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { PassThrough } from 'node:stream'
+import { readFile } from 'node:fs/promises'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
-import { type ErrorReason, Problem } from '#core/errors.ts'
+import { Problem } from '#core/errors.ts'
 import { readPage } from '#core/input/pagination.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
-import { createAdmission } from '#core/ledger/admission.ts'
-import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { createTypeCheck } from './content/file-type.ts'
-import { INSTALLATION } from './storage/storage.test-support.ts'
 import { StorageError } from './storage/storage.ts'
 import { insertUpload } from './upload-rows.ts'
 import {
@@ -23,46 +16,30 @@ import {
   type Uploader,
   type UploadFixture,
 } from './uploads.test-support.ts'
-import { addressOf, createUploads, type Uploads, type UploadsDeps, type UploadTurns } from './uploads.ts'
+import { addressOf, createUploads, type Uploads, type UploadsDeps } from './uploads.ts'
 
 const BOUNDS = { retentionDays: 7, bytesPerOwnerMax: 1_000, maxBytes: 1_000 }
 const WEEK_SECONDS = 7 * 86_400
 
 let fixture: UploadFixture
-let ledger: Ledger
 let uploads: Uploads
 let uploader: Uploader
 
 beforeAll(async () => {
   fixture = await openUploadFixture()
-  const { sql } = fixture.database
-  const observer = { batch: () => undefined, settleFailed: () => undefined }
-  ledger = createLedger({ sql, runtime: fixture.runtime, instanceId: v7(), observer })
   uploads = uploadsOf()
 }, OPENING_MS)
 afterAll(async () => {
-  await ledger.close(5_000)
   await fixture.close()
 })
 beforeEach(async () => {
   uploader = await fixture.newUploader()
 })
 
-function uploadsOf(more: Partial<UploadsDeps> = {}, turns: Partial<UploadTurns> = {}): Uploads {
-  const { database, runtime, storage, limits } = fixture
+function uploadsOf(more: Partial<UploadsDeps> = {}): Uploads {
+  const { database, runtime, storage } = fixture
   const { sql, prisma } = database
-  const keyLimits = createKeyLimitsReader({ sql, runtime })
-  return createUploads({
-    ...{ sql, prisma, runtime, storage, ledger, bounds: BOUNDS, agents: new Map() },
-    turns: { inFlightMax: 2, inFlightPerOwnerMax: 1, waitMs: 30_000, ...turns },
-    admission: createAdmission({ limits, keyLimits, ledger }),
-    keyWatch: { watch: () => () => undefined },
-    checkType: createTypeCheck(['text/plain']),
-    installation: () => INSTALLATION,
-    times: { stalledMs: 1_000, timeoutMs: 1_000 },
-    observer: { started: () => undefined, ended: () => undefined },
-    ...more,
-  }).uploads
+  return createUploads({ sql, prisma, runtime, storage, ...more })
 }
 
 /** An upload as it is once it has been received. */
@@ -205,100 +182,6 @@ describe('the URL of an upload', () => {
     ]) {
       expect(await reasonOf(() => uploads.openByAddress(address))).toBe('upload_not_found')
     }
-  })
-})
-
-describe('an upload whose key is not valid any more', () => {
-  const LABEL = { kind: 'field', name: 'created_by', value: 'me' } as const
-  const fileOf = (body: PassThrough) => ({
-    ...({ kind: 'file', name: 'file' } as const),
-    ...{ filename: 'a.txt', body, problemOf: () => new Problem('invalid_request') },
-  })
-
-  /** Sends an upload up to the given parts, ends its key, and returns what it ended with and how it was settled. */
-  async function endAfter(parts: () => AsyncGenerator<ReturnType<typeof fileOf> | typeof LABEL>) {
-    const settle = vi.fn<Ledger['settle']>()
-    const ends: string[] = []
-    const refused = Promise.withResolvers<(reason: ErrorReason) => void>()
-    const receiving = uploadsOf({
-      ledger: { ...ledger, settle },
-      keyWatch: {
-        watch(key, onRefused) {
-          expect(key).toMatchObject({ keyId: uploader.keyId, ownerId: uploader.owner.userId })
-          refused.resolve(onRefused)
-          return () => ends.push('the watch')
-        },
-      },
-    }).receive(
-      uploader.caller,
-      {
-        ...({ requestId: '', face: 'rest', address: '', agent: undefined } as const),
-        credential: uploader.fullKey,
-      },
-      parts(),
-      new AbortController().signal,
-      { onLimit: () => undefined, onAdmitted: () => undefined },
-    )
-    const reason = receiving.then(
-      () => 'stored',
-      (error) => error.reason,
-    )
-    const refuse = await refused.promise
-    return { refuse, reason, settle, ends }
-  }
-  async function files(): Promise<string[]> {
-    const folder = dirname(
-      dirname(fixture.storage.pathOf({ token: newUpload(uploader).token, name: 'a.txt' })),
-    )
-    const found = await readdir(folder, { recursive: true, withFileTypes: true })
-    return found.filter((entry) => entry.isFile()).map(({ name }) => name)
-  }
-  const REJECTED = [[expect.objectContaining({ outcome: 'rejected', reason: 'key_revoked' })]]
-
-  test('in the middle of its file is rejected at once, and nothing is left', async () => {
-    const before = await files()
-    const body = new PassThrough()
-    body.write('Hello')
-    const upload = await endAfter(async function* () {
-      yield LABEL
-      yield fileOf(body)
-    })
-    upload.refuse('key_revoked')
-    expect(await upload.reason).toBe('key_revoked')
-    expect([upload.settle.mock.calls, upload.ends]).toEqual([REJECTED, ['the watch']])
-    await vi.waitFor(async () => expect(await files()).toEqual(before))
-  })
-
-  test('after its file is rejected as well, and nothing is left', async () => {
-    const before = await files()
-    const body = new PassThrough()
-    body.end('Hello')
-    const stored = Promise.withResolvers<void>()
-    const upload = await endAfter(async function* () {
-      yield fileOf(body)
-      stored.resolve()
-      // The rest of the form never arrives.
-      await new Promise(() => undefined)
-    })
-    await stored.promise
-    upload.refuse('key_revoked')
-    expect(await upload.reason).toBe('key_revoked')
-    expect([upload.settle.mock.calls, upload.ends]).toEqual([REJECTED, ['the watch']])
-    expect(await files()).toEqual(before)
-    expect(await fixture.bytesOf(uploader)).toBe(0)
-  })
-
-  test('that has ended is not ended again', async () => {
-    const body = new PassThrough()
-    body.end('Hello')
-    const upload = await endAfter(async function* () {
-      yield LABEL
-      yield fileOf(body)
-    })
-    expect(await upload.reason).toBe('stored')
-    upload.refuse('key_revoked')
-    expect(upload.settle.mock.calls).toEqual([[expect.objectContaining({ outcome: 'done' })]])
-    expect(upload.ends).toEqual(['the watch'])
   })
 })
 

@@ -1,39 +1,25 @@
 import { validate } from 'uuid'
-import type { Agent } from '#core/agents/adapter.ts'
-import { handled } from '#core/async/handled.ts'
-import { InFlight } from '#core/async/in-flight.ts'
-import { sleep } from '#core/async/sleep.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
+import type { Sql } from '#core/database/database.ts'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
-import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
-import { fail, Problem } from '#core/errors.ts'
+import { fail } from '#core/errors.ts'
 import { type ListQuery, readList } from '#core/input/pagination.ts'
 import { isManager, type Principal } from '#core/principal.ts'
-import { OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import type { Runtime } from '#core/runtime.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { Prisma, type PrismaClient, type Upload } from '#generated/prisma/client.ts'
 import { isAttachment } from './content/media-types.ts'
-import { type ReceiveDeps, ReceivedUpload, type UploadNews } from './receive-upload.ts'
 import { isFileName } from './storage/file-address.ts'
-import { type FileAddress, FileMissing, StorageError } from './storage/storage.ts'
-import { agentOfUpload, requireUploadKey, type UploadPart, type UploadRequest } from './upload-request.ts'
+import { type FileAddress, FileMissing, type FileStorage, StorageError } from './storage/storage.ts'
+import { requireUploadKey } from './upload-request.ts'
 import { finishDeletions } from './upload-rows.ts'
 
-export interface UploadsDeps extends ReceiveDeps {
+export interface UploadsDeps {
   readonly prisma: PrismaClient
-  readonly agents: ReadonlyMap<string, Agent>
-  /** Defaults to {@link AMPLE_SPACE}. */
-  readonly space?: Pick<DiskSpace, 'requireSpace'>
-  readonly turns: UploadTurns
-}
-
-/** How many uploads a process receives at once. Others wait unread, and owners take turns. */
-export interface UploadTurns {
-  readonly inFlightMax: number
-  readonly inFlightPerOwnerMax: number
-  readonly waitMs: number
-  readonly places?: WaitingPlaces | undefined
+  readonly sql: Sql
+  readonly storage: FileStorage
+  readonly runtime: Pick<Runtime, 'now'>
 }
 
 /** The columns and relations to read; whole rows by default. */
@@ -53,29 +39,6 @@ export type StoredUpload = Pick<Upload, 'token' | 'urlName' | 'expiresAt'>
  * Prisma's rows. An upload that has expired or whose deletion has begun does not exist for any caller.
  */
 export interface Uploads {
-  /**
-   * Checks what can be checked before the body arrives: the key's permission and the agent.
-   *
-   * @throws Problem `api_key_required`, `permission_denied`, `unknown_agent`, `agent_denied`, `draining`, `rate_limited`,
-   * `unavailable`
-   */
-  requireUploader(caller: Principal, agent: string | undefined): void
-  /**
-   * Receives a file and stores it. The body is not read before it is the turn of the owner. The upload is counted at the
-   * first byte of the file.
-   *
-   * @param signal - aborts when the client is gone
-   * @throws Problem what {@link Uploads.requireUploader} and admission throw, `rate_limited` if the owner's turn does not
-   * come in time, `invalid_request`, `body_too_large`,
-   * `file_type_not_accepted`, `upload_space_used_up`; `unavailable` if the storage or the database fails
-   */
-  receive(
-    caller: Principal,
-    request: UploadRequest,
-    parts: AsyncIterator<UploadPart>,
-    signal: AbortSignal,
-    news: UploadNews,
-  ): Promise<Upload>
   /** @throws Problem `upload_not_found` if it does not exist or the caller may not see it */
   find(caller: Principal, id: string, query?: UploadQuery): Promise<Upload>
   /** The uploads with these ids that the caller may see, in one statement and in no particular order. */
@@ -118,18 +81,7 @@ export interface OpenedUpload {
   readonly isAttachment: boolean
 }
 
-/** What the process does with uploads in progress. */
-export interface UploadsInProgress {
-  /** Refuses new uploads, waits for the running ones until the timeout, and then ends those that are left. */
-  drain(timeoutMs: number): Promise<void>
-}
-
-export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress: UploadsInProgress } {
-  const { prisma, sql, storage, agents, runtime, space = AMPLE_SPACE } = deps
-  const turns = turnsOf(deps.turns)
-  const running = new InFlight<{ received: ReceivedUpload; ended: Promise<unknown> }>()
-  let isDraining = false
-
+export function createUploads({ prisma, sql, storage, runtime }: UploadsDeps): Uploads {
   const visibleTo = (caller: Principal): Prisma.UploadWhereInput => {
     if (isManager(caller)) return { ...live(), ownerId: caller.userId }
     return { ...live(), keyId: requireUploadKey(caller).keyId }
@@ -168,110 +120,64 @@ export function createUploads(deps: UploadsDeps): { uploads: Uploads; inProgress
     }
   }
 
-  function requireUploader(caller: Principal, agent: string | undefined): string {
-    const agentId = agentOfUpload(agents, requireUploadKey(caller), agent)
-    if (isDraining) throw new Problem('draining')
-    space.requireSpace()
-    turns.requirePlace({ owner: caller.userId })
-    return agentId
-  }
-
   return {
-    uploads: {
-      requireUploader,
-      async receive(caller, request, parts, signal, news) {
-        const agent = requireUploader(caller, request.agent)
-        const endTurn = await turns.take({ owner: caller.userId, signal })
-        const received = new ReceivedUpload(deps, request, agent, news)
-        const gone = () => received.end('client_gone', new Problem('invalid_request', CLIENT_GONE))
-        const receiving = handled(received.receive(parts))
-        const remove = running.add({ received, ended: receiving.catch(() => undefined) })
-        try {
-          if (signal.aborted) gone()
-          else signal.addEventListener('abort', gone, { once: true })
-          return await receiving
-        } finally {
-          signal.removeEventListener('abort', gone)
-          remove()
-          endTurn()
-        }
-      },
-      async find(caller, id, query = {}) {
-        const visible = visibleTo(caller)
-        if (!validate(id)) fail('upload_not_found')
-        const upload = await prisma.upload.findFirst({ ...columnsOf(query), where: { id, AND: [visible] } })
-        return upload ?? fail('upload_not_found')
-      },
-      async findMany(caller, ids, query = {}) {
-        const where = { id: { in: validIds(ids) }, AND: [visibleTo(caller)] }
-        return where.id.in.length === 0 ? [] : prisma.upload.findMany({ ...columnsOf(query), where })
-      },
-      list,
-      async count(caller, filter = {}) {
-        const where = whereOf(caller, filter)
-        return where === undefined ? 0 : prisma.upload.count({ where })
-      },
-      async listOfKeys(caller, keyIds, query) {
-        return readPagesOfLists(query, keyIds, {
-          ...{ prisma, table: 'uploads', parentColumn: 'key_id' },
-          where: visibleInSql(caller),
-          readOne: (keyId) => list(caller, query, { keyId }),
-          readRows: (ids) =>
-            prisma.upload.findMany({
-              ...columnsOf(query),
-              where: { id: { in: [...ids] }, AND: [visibleTo(caller)] },
-            }),
-        })
-      },
-      async countOfKeys(caller, keyIds) {
-        const counts = await prisma.upload.groupBy({
-          by: ['keyId'],
-          where: { keyId: { in: validIds(keyIds) }, AND: [visibleTo(caller)] },
-          _count: { _all: true },
-        })
-        return new Map(counts.map(({ keyId, _count }) => [keyId, _count._all]))
-      },
-      visibleTo,
-      async remove(caller, id) {
-        // A deletion that has begun can be repeated, so its row is found although it is not visible any more.
-        const { deletedAt: _live, ...visible } = visibleTo(caller)
-        if (!validate(id)) fail('upload_not_found')
-        const [row] = await prisma.upload.updateManyAndReturn({
-          where: { id, AND: [visible] },
-          data: { deletedAt: runtime.now() },
-        })
-        if (row === undefined) fail('upload_not_found')
-        await storage.remove([addressOf(row)]).catch(refuseStorage)
-        await finishDeletions(sql, [row.id])
-      },
-      urlOf: (upload) => storage.urlOf(addressOf(upload), upload.expiresAt),
-      async openByAddress(address) {
-        const path = isFileName(address.name) ? pathOf(address) : undefined
-        const where = { token: address.token, urlName: address.name, ...live() }
-        const upload = path === undefined ? null : await prisma.upload.findFirst({ where })
-        if (path === undefined || upload === null) return fail('upload_not_found')
-        return { upload, path, isAttachment: isAttachment(upload.mediaType) }
-      },
+    async find(caller, id, query = {}) {
+      const visible = visibleTo(caller)
+      if (!validate(id)) fail('upload_not_found')
+      const upload = await prisma.upload.findFirst({ ...columnsOf(query), where: { id, AND: [visible] } })
+      return upload ?? fail('upload_not_found')
     },
-    inProgress: {
-      async drain(timeoutMs) {
-        isDraining = true
-        turns.close('draining')
-        const all = handled(Promise.all(running.all().map(({ ended }) => ended)))
-        await Promise.race([all, sleep(timeoutMs)])
-        for (const { received } of running.all()) received.end('drained', new Problem('draining'))
-        await all
-      },
+    async findMany(caller, ids, query = {}) {
+      const where = { id: { in: validIds(ids) }, AND: [visibleTo(caller)] }
+      return where.id.in.length === 0 ? [] : prisma.upload.findMany({ ...columnsOf(query), where })
+    },
+    list,
+    async count(caller, filter = {}) {
+      const where = whereOf(caller, filter)
+      return where === undefined ? 0 : prisma.upload.count({ where })
+    },
+    async listOfKeys(caller, keyIds, query) {
+      return readPagesOfLists(query, keyIds, {
+        ...{ prisma, table: 'uploads', parentColumn: 'key_id' },
+        where: visibleInSql(caller),
+        readOne: (keyId) => list(caller, query, { keyId }),
+        readRows: (ids) =>
+          prisma.upload.findMany({
+            ...columnsOf(query),
+            where: { id: { in: [...ids] }, AND: [visibleTo(caller)] },
+          }),
+      })
+    },
+    async countOfKeys(caller, keyIds) {
+      const counts = await prisma.upload.groupBy({
+        by: ['keyId'],
+        where: { keyId: { in: validIds(keyIds) }, AND: [visibleTo(caller)] },
+        _count: { _all: true },
+      })
+      return new Map(counts.map(({ keyId, _count }) => [keyId, _count._all]))
+    },
+    visibleTo,
+    async remove(caller, id) {
+      // A deletion that has begun can be repeated, so its row is found although it is not visible any more.
+      const { deletedAt: _live, ...visible } = visibleTo(caller)
+      if (!validate(id)) fail('upload_not_found')
+      const [row] = await prisma.upload.updateManyAndReturn({
+        where: { id, AND: [visible] },
+        data: { deletedAt: runtime.now() },
+      })
+      if (row === undefined) fail('upload_not_found')
+      await storage.remove([addressOf(row)]).catch(refuseStorage)
+      await finishDeletions(sql, [row.id])
+    },
+    urlOf: (upload) => storage.urlOf(addressOf(upload), upload.expiresAt),
+    async openByAddress(address) {
+      const path = isFileName(address.name) ? pathOf(address) : undefined
+      const where = { token: address.token, urlName: address.name, ...live() }
+      const upload = path === undefined ? null : await prisma.upload.findFirst({ where })
+      if (path === undefined || upload === null) return fail('upload_not_found')
+      return { upload, path, isAttachment: isAttachment(upload.mediaType) }
     },
   }
-}
-
-function turnsOf({ inFlightMax, inFlightPerOwnerMax, waitMs, places }: UploadTurns): OwnerTurns {
-  return new OwnerTurns({
-    ...{ atOnce: inFlightMax, perOwner: inFlightPerOwnerMax, waitMs },
-    ...(places !== undefined && { places }),
-    what: 'uploads',
-  })
 }
 
 export function addressOf({ token, urlName }: Pick<Upload, 'token' | 'urlName'>): FileAddress {
@@ -286,5 +192,3 @@ function refuseStorage(error: unknown): never {
     cause: error,
   })
 }
-
-const CLIENT_GONE = { detail: 'The client closed the connection.' }

@@ -58,7 +58,12 @@ describe(kind, () => {
   test('concurrently created keys do not exceed the maximum of a user', async () => {
     const { prisma } = services.database
     const limits = { chat: { points: 60, windowSeconds: 60 }, upload: { points: 10, windowSeconds: 60 } }
-    const rules = { agentIds: new Set<string>(), limits, maxLifetimeDays: 3_650, activePerUserMax: 5 }
+    const rules = {
+      catalog: { knownIds: () => new Set<string>() },
+      limits,
+      maxLifetimeDays: 3_650,
+      activePerUserMax: 5,
+    }
     // Two processes, because one of them queues its creations.
     const processes = [1, 2].map(() => createKeys({ prisma, runtime: services.runtime, rules }))
     const [owner, other] = [await services.join('premium'), await services.join('premium')]

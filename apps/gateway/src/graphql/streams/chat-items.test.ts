@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { chatOf } from '#core/chat/chat.test-support.ts'
+import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { type ChatItem, chatItems } from './chat-items.ts'
 

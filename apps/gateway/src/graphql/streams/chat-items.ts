@@ -1,8 +1,8 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
-import { detailOf } from '#core/chat/detail-of.ts'
-import { ReplyText } from '#core/chat/reply-text.ts'
-import type { Chat } from '#core/chat/service.ts'
-import { toAsyncIterable } from '#core/chat/to-async-iterable.ts'
+import type { Chat } from '#core/calls/chats.ts'
+import { detailOf } from '#core/calls/reading/detail-of.ts'
+import { toAsyncIterable } from '#core/calls/reading/reply-iterator.ts'
+import { ReplyText } from '#core/calls/reading/reply-text.ts'
 
 /** What a subscriber of a chat gets, one after the other; `type` tells them apart from each other and from details. */
 export type ChatItem =

@@ -1,10 +1,10 @@
 import type { DetailEvent } from '#core/agents/events.ts'
-import { collectReply } from '#core/chat/collect-reply.ts'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
+import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import { endUserOf } from '#http/chat/chat-route.ts'
 import { bearerOf } from '#http/guards/credentials.ts'
+import { showLimitOfCall } from '#http/reply/limit-headers.ts'
 import type { GraphqlContext } from '../context.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import type { ChatEnd, ChatItem } from './chat-items.ts'
 import { chatItems } from './chat-items.ts'
 import { type Ending, withLastError } from './ending.ts'
@@ -71,17 +71,15 @@ async function startChat(
       face: 'graphql',
       credential,
       address: http.ip,
-      ...{ agent, query, stream },
-      appId: appId ?? '',
-      // Core takes it for every agent where there is no `chatId`, which is REST's older name for the same.
-      chatId: '',
-      conversationId: conversationId ?? '',
-      files: files ?? [],
-      variables: variables ?? {},
+      agent: { id: agent, appId: appId ?? '' },
+      asks: { kind: 'question', query, files: files ?? [], variables: variables ?? {} },
+      // The other name, `chatId`, is REST's older one for the same.
+      conversation: { chatId: '', conversationId: conversationId ?? '' },
       endUser: endUserOf(http, chatOptions, endUser),
+      stream,
     },
     signal,
-    showLimit({ reply }),
+    showLimitOfCall(reply),
   )
   http.callId = chat.callId
   return chat

@@ -1,5 +1,5 @@
 import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
 import { builder } from '../builder.ts'
 import { enumOf } from '../enum-of.ts'
 import { JUDGES_CREDENTIALS, STARTS_CALL } from '../serving/authentication-plugin.ts'

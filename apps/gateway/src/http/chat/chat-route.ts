@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ChatCall } from '#core/chat/chat-call.ts'
-import type { Chat, ChatService } from '#core/chat/service.ts'
+import type { Chat, ChatService } from '#core/calls/chats.ts'
+import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import type { ErrorReason } from '#core/errors.ts'
-import { limitHeaders } from '../reply/limit-headers.ts'
+import { showLimitOfCall } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { type FieldPlace, inBody, inHeader, RequestProblem } from '../request/field-place.ts'
 import type { StreamTimes } from './event-stream.ts'
@@ -26,11 +26,11 @@ export function startChat(
   { chat: service }: { readonly chat: Pick<ChatService, 'start'> },
   request: FastifyRequest,
   reply: FastifyReply,
-  call: ChatCall,
+  call: ChatRequest,
 ): Promise<Chat> {
   request.isKeyJudgedByCall = true
   request.body = undefined
-  return service.start(call, abortedWith(reply), (verdict) => limitHeaders(reply, verdict))
+  return service.start(call, abortedWith(reply), showLimitOfCall(reply))
 }
 
 /** Sets the headers that identify the call, for every response from here on, errors included. */

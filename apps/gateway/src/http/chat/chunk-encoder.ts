@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
 import type { Problem } from '#core/errors.ts'
 
 /** Encodes events as the text of a stream. It has state, so each stream needs an encoder of its own. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
 import { Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
 import { jsonEscape } from '#core/values/json-escape.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
-import { chatOf } from '#core/chat/chat.test-support.ts'
+import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { collectResponse, ResponseEncoder, type ResponseOptions } from './encoder.ts'
 import { readRequest } from './request.ts'

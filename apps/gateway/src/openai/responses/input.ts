@@ -1,5 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
-import type { Continued } from '#core/chat/chat-call.ts'
+import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import { type JsonObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
@@ -10,7 +10,7 @@ export interface Input {
   /** The field of each message, since items and messages are not one to one. */
   readonly fields: readonly FieldPath[]
   /** The calls whose answers references to items of ours name, in their order, each once. */
-  readonly referenced: readonly Continued[]
+  readonly referenced: readonly EarlierCallName[]
   /** The first message that only agents understand that call functions. */
   readonly firstOfFunctions: number | undefined
 }
@@ -50,12 +50,12 @@ export function readInput(input: unknown, instructions: string | null | undefine
 class InputReader implements Input {
   readonly messages: CallMessage[] = []
   readonly fields: FieldPath[] = []
-  readonly #referenced = new Map<string, Continued>()
+  readonly #referenced = new Map<string, EarlierCallName>()
   readonly #calls = new Set<unknown>()
   /** The tool calls of the message that the last item belongs to. */
   #openCalls: JsonObject[] | undefined
 
-  get referenced(): readonly Continued[] {
+  get referenced(): readonly EarlierCallName[] {
     return [...this.#referenced.values()]
   }
 

@@ -1,4 +1,4 @@
-import type { Continued } from '#core/chat/chat-call.ts'
+import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import { isObject, type JsonObject, objectOf } from '#core/values/json.ts'
 import { inBody, RequestProblem } from '#http/request/field-place.ts'
@@ -17,7 +17,7 @@ export interface ReadRequest {
   /** What only `openai` agents honour, by core's names of the fields. */
   readonly unsupported: readonly FieldPath[]
   /** The earlier calls that the request names; it continues the last of them. */
-  readonly continued: readonly Continued[]
+  readonly continued: readonly EarlierCallName[]
   /** Whether the run's progress is sent. */
   readonly details: boolean
 }
@@ -101,7 +101,7 @@ function idOf(conversation: unknown): string {
 function continuedOf(
   { previous_response_id: id }: ResponseRequest,
   { referenced }: Input,
-): readonly Continued[] {
+): readonly EarlierCallName[] {
   if (!isGiven(id)) return referenced
   const callId = callOfResponse(id ?? '')
   // An id of another server, and one that no call can have, are both unknown.

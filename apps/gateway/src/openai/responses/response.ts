@@ -1,5 +1,5 @@
 import type { TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/chat/service.ts'
+import type { Chat } from '#core/calls/chats.ts'
 import { objectOf } from '#core/values/json.ts'
 import { isGiven } from './input.ts'
 import type { ReadRequest } from './request.ts'

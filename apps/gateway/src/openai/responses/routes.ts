@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { ChatCall } from '#core/chat/chat-call.ts'
+import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import type { Services } from '#core/services/services.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import {
@@ -63,7 +63,7 @@ export function responsesRoutes(app: FastifyInstance, services: Services, option
       const { body } = request
       const read = readRequest(body)
       messageFields.set(request, read.input.fields)
-      const call = chatCall(request, read, options)
+      const call = chatRequest(request, read, options)
       const echo = echoOf(body, read, call.endUser)
       const { dropped } = read.tools
       if (dropped.length > 0) reply.header('x-dropped-tools', headerOfList(dropped))
@@ -80,7 +80,11 @@ export function responsesRoutes(app: FastifyInstance, services: Services, option
   )
 }
 
-function chatCall(request: ResponseHttpRequest, read: ReadRequest, options: ChatRouteOptions): ChatCall {
+function chatRequest(
+  request: ResponseHttpRequest,
+  read: ReadRequest,
+  options: ChatRouteOptions,
+): ChatRequest {
   const { body, headers } = request
   const { agent, app } = splitModel(body.model, headers.agent)
   const { [CONVERSATION_HEADER]: header = '' } = headers
@@ -90,22 +94,17 @@ function chatCall(request: ResponseHttpRequest, read: ReadRequest, options: Chat
     face: 'responses',
     credential: request.apiKey,
     address: request.ip,
-    agent,
-    appId: app,
-    model: body.model,
-    isAgentInModel: headers.agent === undefined,
-    chatId: conversation,
-    conversationId: conversation,
-    continued: read.continued,
-    keepsTurn: body.store !== false,
-    stream: body.stream === true,
-    query: '',
-    files: [],
+    agent: { id: agent, appId: app, model: body.model, isInModel: headers.agent === undefined },
+    asks: {
+      kind: 'messages',
+      messages: read.input.messages,
+      parameters: read.parameters,
+      unsupported: read.unsupported,
+      keepsTurn: body.store !== false,
+    },
+    conversation: { chatId: conversation, conversationId: conversation, after: read.continued },
     endUser: endUserOf(request, options, body.user),
-    variables: {},
-    messages: read.input.messages,
-    parameters: read.parameters,
-    unsupported: read.unsupported,
+    stream: body.stream === true,
   }
 }
 

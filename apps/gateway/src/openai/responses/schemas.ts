@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
+import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { nullable, oneOf } from '#http/reply/schemas.ts'
 
 const Open = { additionalProperties: true }

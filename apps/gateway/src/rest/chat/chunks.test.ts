@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { chatOf } from '#core/chat/chat.test-support.ts'
+import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { createChunkEncoder } from './chunks.ts'
 

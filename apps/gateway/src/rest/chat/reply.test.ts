@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { chatOf } from '#core/chat/chat.test-support.ts'
-import type { CollectedReply } from '#core/chat/collect-reply.ts'
+import { chatOf } from '#core/calls/chat.test-support.ts'
+import type { CollectedReply } from '#core/calls/reading/collect-reply.ts'
 import { chatReply } from './reply.ts'
 
 const collected: CollectedReply = {

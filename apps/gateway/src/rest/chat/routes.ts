@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { ChatCall } from '#core/chat/chat-call.ts'
-import { collectReply } from '#core/chat/collect-reply.ts'
+import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import type { Services } from '#core/services/services.ts'
 import {
   CHAT_PROBLEMS,
@@ -20,9 +20,9 @@ import { inHeader } from '#http/request/field-place.ts'
 import { createChunkEncoder } from './chunks.ts'
 import { chatReply } from './reply.ts'
 import {
+  type ChatBody,
   ChatChunkSchema,
   ChatReplySchema,
-  type ChatRequest,
   ChatRequestSchema,
   DetailEventSchema,
   StreamErrorSchema,
@@ -52,7 +52,7 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
     },
     async (request, reply) => {
       const { stream, detail } = request.body
-      const chat = await startChat(services, request, reply, chatCall(request, options))
+      const chat = await startChat(services, request, reply, chatRequest(request, options))
       callHeaders(request, reply, chat)
       if (stream) {
         await sendEventStream(reply, chat, createChunkEncoder(chat, { detail }), options)
@@ -67,26 +67,27 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
 }
 
 interface ChatRoute {
-  Body: ChatRequest
+  Body: ChatBody
   Headers: { agent?: string }
 }
 
-function chatCall(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions): ChatCall {
+function chatRequest(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions): ChatRequest {
   const { body } = request
   return {
     requestId: request.id,
     face: 'rest',
     credential: request.apiKey,
     address: request.ip,
-    agent: request.headers.agent,
-    appId: body.app_id,
-    chatId: body.chat_id,
-    conversationId: body.conversation_id,
-    stream: body.stream,
-    query: body.query,
-    files: body.files,
+    agent: { id: request.headers.agent, appId: body.app_id },
+    asks: {
+      kind: 'question',
+      query: body.query,
+      files: body.files,
+      variables: (body.variables ?? {}) as Record<string, unknown>,
+    },
+    conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
     endUser: endUserOf(request, options, body.user),
-    variables: (body.variables ?? {}) as Record<string, unknown>,
+    stream: body.stream,
   }
 }
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { DETAIL_TYPES } from '#core/agents/events.ts'
-import { ID_CHARACTERS_MAX } from '#core/chat/chat-call.ts'
-import { FILES_MAX } from '#core/chat/file-urls.ts'
+import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
+import { FILES_MAX } from '#core/calls/request/file-urls.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { oneOf, ref } from '#http/reply/schemas.ts'
 
@@ -67,7 +67,7 @@ export const ChatRequestSchema = Type.Object(
     ],
   },
 )
-export type ChatRequest = Static<typeof ChatRequestSchema>
+export type ChatBody = Static<typeof ChatRequestSchema>
 
 const FinishReason = oneOf(['stop', 'length', 'content_filter', 'tool_calls'], 'Why the reply ended.')
 const ConversationId = Type.String({

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createConversations } from '#core/chat/conversations.ts'
+import { createConversations } from '#core/calls/conversation/conversations.ts'
 import type { Database } from '#core/database/database.ts'
 import { embeddedPool } from '#core/database/embedded/open-embedded.ts'
 import { openDatabase } from '#core/database/open.ts'

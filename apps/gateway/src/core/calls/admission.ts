@@ -1,0 +1,93 @@
+import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
+import { fail, Problem } from '#core/errors.ts'
+import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
+import { refuseKey } from '#core/keys/refused-keys.ts'
+import type { Admission, Admitted, CallKind, Ledger } from '#core/ledger/ledger.ts'
+import type { Limits } from '#core/limits/limits.ts'
+import type { CallObserver, CallRecord } from './call-events.ts'
+
+/** A call to be admitted, and its origin. */
+export interface AdmissionRequest extends Admission {
+  /** The client's network address, by which refused keys are counted. */
+  readonly address: string
+}
+
+/** The place of a call in this process, which its owner may not be allowed to take. */
+export interface OwnersPlace {
+  /** @throws Problem `unavailable` or `rate_limited` */
+  takeFor(ownerId: string): void
+}
+
+export interface AdmissionOptions {
+  /** Taken before anything is counted. */
+  readonly place?: OwnersPlace
+  /** Follows this call until it is admitted; those of the process follow all calls. */
+  readonly observer?: CallObserver | undefined
+}
+
+export interface AdmittedCall extends Admitted {
+  readonly record: CallRecord
+}
+
+/** Admits calls of every kind. */
+export interface AdmissionService {
+  /**
+   * Takes the call's place in the process, then a point from the rate limit for the call's kind, and then lets the ledger
+   * check the key and count the call. The point is not given back if the ledger rejects the call, the place is left by
+   * its holder.
+   *
+   * @throws Problem with status 401 for an invalid key, which counts against its address; 403, 429, or `unavailable`
+   */
+  admit(request: AdmissionRequest, options?: AdmissionOptions): Promise<AdmittedCall>
+}
+
+export interface AdmissionDeps {
+  readonly limits: Pick<Limits, CallKind | 'refusedKeys'>
+  readonly keyLimits: KeyLimitsReader
+  readonly ledger: Pick<Ledger, 'admit'>
+  readonly observe: CallObserver
+  /** Defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'requireSpace'>
+}
+
+/** The field with a key's own limit for each kind of call, which may be lower than the configured one. */
+const OWN_LIMIT: Readonly<Record<CallKind, 'chatPerMinute' | 'uploadPerMinute'>> = {
+  chat: 'chatPerMinute',
+  upload: 'uploadPerMinute',
+}
+
+/** The rate limit is checked before the database and counts by the key's hash, so that a key over its limit costs no statement. */
+export function createAdmission({
+  limits,
+  keyLimits,
+  ledger,
+  observe,
+  space = AMPLE_SPACE,
+}: AdmissionDeps): AdmissionService {
+  return {
+    async admit(request, { place, observer } = {}) {
+      const { callId, requestId, kind, face, agent, keyHash } = request
+      try {
+        const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
+        space.requireSpace()
+        place?.takeFor(own.ownerId)
+        const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
+        const limited = { type: 'limited', call: request, verdict } as const
+        observe(limited)
+        observer?.(limited)
+        if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+        const { keyId, ownerId } = await ledger.admit(request)
+        // A copy, since the request is larger and this is kept until the call ends.
+        const record: CallRecord = { callId, requestId, kind, face, agent }
+        const admitted = { type: 'admitted', call: record } as const
+        observe(admitted)
+        observer?.(admitted)
+        return { record, keyId, ownerId }
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401)
+          return await refuseKey(limits, request.address, error)
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { Failure, TokenCounts } from '#core/agents/events.ts'
+import type { Problem } from '#core/errors.ts'
+import type { CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
+import type { LimitVerdict } from '#core/limits/limits.ts'
+
+/** What identifies a call from its arrival on; it contains none of the call's texts. */
+export interface CallOrigin {
+  readonly requestId: string
+  readonly kind: CallKind
+  readonly face: CallFace
+}
+
+/** An admitted call. This is the part of a call that is kept in memory until it ends. */
+export interface CallRecord extends CallOrigin {
+  readonly callId: string
+  /** The id of its agent; an upload may have none. */
+  readonly agent: string
+}
+
+/**
+ * The state of a call's turn at the platform when an attempt ends: the platform has not taken it, has stored it, or nobody
+ * knows. Only a turn in the first state may be sent again.
+ */
+export type TurnState = 'none' | 'unknown' | 'stored'
+
+/** How a call ended; there is exactly one of each call. */
+export interface Settled {
+  readonly outcome: CallOutcome
+  readonly durationMs: number
+  /** Absent for a client that left, since it gets no error. */
+  readonly failure?: Failure | undefined
+  /** An unexpected error of the gateway or of something that it needs, for the log. */
+  readonly cause?: unknown
+  /** Unknown counts are absent, not zero. */
+  readonly usage?: TokenCounts | undefined
+  /** The model that the platform reported. */
+  readonly model?: string | undefined
+  /** The time until the first part of a chat's answer. */
+  readonly firstTextMs?: number | undefined
+  /** The bytes of an upload's file that were received. */
+  readonly bytes?: number | undefined
+}
+
+/**
+ * A step in the life of a call. Whoever records calls listens to these events and to nothing else: the ledger, the metrics and
+ * the log. Each call that arrives emits either `refused`, or `admitted` and later `settled`, once.
+ */
+export type CallEvent =
+  /** The limit of the caller's key was asked, whether or not it allows the call. */
+  | { readonly type: 'limited'; readonly call: CallOrigin; readonly verdict: LimitVerdict }
+  | { readonly type: 'refused'; readonly call: CallOrigin; readonly problem: Problem }
+  | { readonly type: 'admitted'; readonly call: CallRecord }
+  /** A request is sent to the platform; attempts are counted from 1. */
+  | { readonly type: 'attempt_started'; readonly call: CallRecord; readonly attempt: number }
+  | {
+      readonly type: 'attempt_ended'
+      readonly call: CallRecord
+      readonly attempt: number
+      readonly turn: TurnState
+      readonly failure: Failure | undefined
+    }
+  /** The first part of the answer has arrived, so many milliseconds after the admission. */
+  | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }
+  | { readonly type: 'settled'; readonly call: CallRecord; readonly settled: Settled }
+
+/** Must not throw: the call does not wait for its observers, and they cannot change it. */
+export type CallObserver = (event: CallEvent) => void

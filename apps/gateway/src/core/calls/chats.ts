@@ -1,0 +1,201 @@
+import type { AgentCatalog } from '#core/agents/catalog.ts'
+import type { ChatEvents } from '#core/agents/events.ts'
+import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.ts'
+import { Problem } from '#core/errors.ts'
+import { hashKey } from '#core/keys/key-format.ts'
+import type { KeyWatch } from '#core/keys/key-watch.ts'
+import { requireKey } from '#core/principal.ts'
+import { problemOf } from '#core/problem-of.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { AdmissionRequest, AdmissionService } from './admission.ts'
+import { Attempt, type AttemptDeps } from './attempt.ts'
+import type { CallObserver, CallOrigin } from './call-events.ts'
+import { continuedConversation } from './conversation/continuation.ts'
+import { type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
+import { type Place, type PlaceBounds, Places } from './places.ts'
+import { Reply } from './reply.ts'
+import { type Call, type ContinuedConversation, resolveCall } from './request/call.ts'
+import type { AgentName, ChatRequest } from './request/chat-request.ts'
+import { StopRequests } from './stop-requests.ts'
+
+/** An admitted call in progress. */
+export interface Chat {
+  readonly callId: string
+  /** The id by which the client can continue the conversation. */
+  readonly conversationId: string
+  /** The model name until the platform reports its own. */
+  readonly model: string
+  /** Whether the agent is configured to expose its reasoning. */
+  readonly reasoning: boolean
+  /** Whether the agent gets the parameters of the request, such as its tools. */
+  readonly takesParameters: boolean
+  /** Whether the agent gets all messages of the request, its instructions included. */
+  readonly takesMessages: boolean
+  /** Seconds since the epoch. */
+  readonly created: number
+  readonly events: ChatEvents
+}
+
+export interface ChatService {
+  /**
+   * Admits a call. The request is sent to the agent when the events are read, and the call is settled when it ends.
+   *
+   * @param signal - aborts when the client is gone
+   * @param observer - follows the call until it is admitted or refused
+   * @throws Problem if the call is rejected
+   */
+  start(request: ChatRequest, signal: AbortSignal, observer?: CallObserver): Promise<Chat>
+  /** Rejects new calls, waits for the running ones until the timeout, and then ends those that are left. */
+  drain(timeoutMs: number): Promise<void>
+  readonly inFlight: number
+}
+
+export interface ChatDeps extends EnterDeps, Pick<AttemptDeps, 'upstream'> {
+  readonly catalog: Pick<AgentCatalog, 'current'>
+  readonly authenticate: Authentication['authenticate']
+  readonly admission: AdmissionService
+  readonly keyWatch: KeyWatch
+  readonly runtime: Runtime
+  readonly observe: CallObserver
+  readonly bounds: ChatBounds
+}
+
+/** Limits of one process. */
+export interface ChatBounds extends PlaceBounds {
+  /** The most text of one reply, in bytes. */
+  readonly streamBytesMax: number
+}
+
+export function createChatService(deps: ChatDeps): ChatService {
+  const { catalog, admission, runtime, observe, keyWatch, bounds, files } = deps
+  const stops = new StopRequests()
+  const places = new Places({ keyWatch, stops, bounds })
+  const replyDeps = { runtime, observe, stops }
+  const attemptDeps: AttemptDeps = {
+    upstream: deps.upstream,
+    runtime,
+    streamBytesMax: bounds.streamBytesMax,
+    enter: (chat, ending) => enterConversation(deps, chat, ending),
+  }
+
+  /**
+   * The error to return for a call that could not be resolved. The key is checked first, so that callers without a valid one
+   * learn nothing about the agents, and the message names only what that key may use.
+   */
+  async function refusalOf(request: ChatRequest, error: unknown): Promise<unknown> {
+    if (!(error instanceof Problem)) return error
+    const { allowedAgents } = requireKey(await deps.authenticate(request.credential, request.address))
+    try {
+      resolveCall(catalog.current(), request, files.isIssued, allowedAgents)
+      return error
+    } catch (refusal) {
+      return refusal
+    }
+  }
+
+  /** The call with the id of the conversation that it continues. */
+  async function inContinued(call: Call, conversation: ContinuedConversation): Promise<Call> {
+    const caller = await deps.authenticate(call.credential, call.address)
+    requireKey(caller)
+    const id = await continuedConversation(deps, call, caller.userId, conversation)
+    return { ...call, conversation: { ...conversation, id } }
+  }
+
+  return {
+    async start(request, signal, observer) {
+      let place: Place | undefined
+      try {
+        let call: Call
+        try {
+          call = resolveCall(catalog.current(), request, files.isIssued)
+        } catch (error) {
+          throw await refusalOf(request, error)
+        }
+        const keyHash = hashKey(call.credential)
+        place = places.enter(keyHash, call.stream)
+        if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
+        const { conversation } = call
+        const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
+        const callId = runtime.newId()
+        const admitted = await admission.admit(admissionOf(call, { callId, keyHash, conversationId }), {
+          place,
+          observer,
+        })
+        const { ownerId } = admitted
+        const attempt = new Attempt(attemptDeps, call.agent, {
+          kind: 'enter',
+          chat: { call, callId, ownerId, conversationId },
+        })
+        const reply = new Reply(replyDeps, admitted.record, attempt, place)
+        place.begin(reply, admitted)
+        if (signal.aborted) reply.leave()
+        else signal.addEventListener('abort', () => reply.leave(), { once: true })
+        return chatOf(call, request.agent, { callId, conversationId, runtime, reply })
+      } catch (error) {
+        place?.leave()
+        const refusal = withForm(error, request.credential)
+        const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
+        observe(refused)
+        observer?.(refused)
+        throw refusal
+      }
+    },
+    drain: (timeoutMs) => places.drain(timeoutMs),
+    get inFlight() {
+      return places.running
+    },
+  }
+}
+
+interface Started {
+  readonly callId: string
+  readonly conversationId: string
+  readonly runtime: Pick<Runtime, 'now'>
+  readonly reply: Reply
+}
+
+function chatOf({ agent, app, asks }: Call, name: AgentName, started: Started): Chat {
+  const { callId, conversationId, runtime, reply } = started
+  return {
+    callId,
+    conversationId,
+    model: agent.adapter.modelOf?.({ agent, app }) ?? (name.isInModel && name.model ? name.model : agent.id),
+    reasoning: agent.reasoning,
+    takesParameters: agent.adapter.context(agent) === 'gateway',
+    takesMessages: asks.kind === 'messages' || asks.isWhole,
+    created: Math.floor(runtime.now().getTime() / 1000),
+    events: reply,
+  }
+}
+
+function originOf({ requestId, face }: ChatRequest): CallOrigin {
+  return { requestId, kind: 'chat', face }
+}
+
+/**
+ * Replaces `key_unknown` by a more precise error if the credential does not even have the form of a key. This is checked
+ * only after the lookup has failed, so that valid calls do not pay for it. Over HTTP such a credential is rejected earlier.
+ */
+function withForm(error: unknown, credential: string): unknown {
+  if (!(error instanceof Problem) || error.reason !== 'key_unknown') return error
+  const reason = keyFormatProblem(credential)
+  return reason === undefined ? error : new Problem(reason, { cause: error })
+}
+
+function admissionOf(
+  call: Call,
+  { callId, keyHash, conversationId }: { callId: string; keyHash: string; conversationId: string },
+): AdmissionRequest {
+  return {
+    callId,
+    keyHash,
+    address: call.address,
+    requestId: call.requestId,
+    kind: 'chat',
+    face: call.face,
+    agent: call.agent.id,
+    app: call.ledgerApp,
+    endUser: call.endUser,
+    conversation: conversationId,
+  }
+}

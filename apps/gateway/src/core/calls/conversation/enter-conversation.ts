@@ -1,0 +1,280 @@
+import type { AgentCall } from '#core/agents/adapter.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
+import { agentFile } from '#core/agents/translate/agent-file.ts'
+import { isPlatformId } from '#core/agents/translate/platform-id.ts'
+import { userMessage } from '#core/agents/translate/user-message.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { handled } from '#core/async/handled.ts'
+import {
+  type AttachDeps,
+  attachFiles,
+  type HeldMemory,
+  type KnownFiles,
+} from '#core/calls/request/attach-files.ts'
+import type { Call } from '#core/calls/request/call.ts'
+import { OpeningFailed } from '#core/calls/request/opening-failed.ts'
+import { type ContinuationDeps, continuedConversation } from './continuation.ts'
+import type { Conversations, Mapping } from './conversations.ts'
+import { KeptAnswer } from './kept-answer.ts'
+import { withTurns } from './kept-messages.ts'
+
+/** One call's turn in its conversation: what is stored of the reply. */
+export interface ConversationTurn {
+  /** Receives the events that are passed on to the reader. */
+  saw(events: readonly ChatEvent[]): void
+  /** Receives the platform's id of the conversation, as often as the platform sends it. */
+  named(platformId: string): void
+  /** Ends a complete reply. Resolves when the next turn can see this one; undefined if there is nothing to wait for. */
+  complete(): Promise<void> | undefined
+  /** Ends a failed reply; without a failure, one that was cancelled. */
+  failed(failure: Failure | undefined): Promise<void>
+}
+
+/** A conversation that a call has entered. */
+export interface Entered {
+  /** What the adapter builds its request from. */
+  readonly agentCall: AgentCall
+  readonly turn: ConversationTurn
+  /** What files within the request take, until the call has ended. */
+  readonly memory?: HeldMemory | undefined
+  readonly knownFiles?: KnownFiles | undefined
+}
+
+export interface EnterDeps extends AttachDeps, ContinuationDeps {
+  readonly conversations: Conversations
+  /** A longer turn is never sent again, so no more of an answer than this is collected. */
+  readonly keptCharactersMax: number
+}
+
+/** The end of a call, which may come while its conversation is entered: the client may disconnect meanwhile. */
+export interface CallEnding {
+  readonly isOver: boolean
+  /** Aborts when the call ends. It is created when it is first read, because most calls need none. */
+  readonly signal: AbortSignal
+}
+
+/** What enters a conversation. */
+export interface AdmittedChat {
+  readonly call: Call
+  readonly callId: string
+  readonly ownerId: string
+  /** The client's id of the conversation. */
+  readonly conversationId: string
+}
+
+/**
+ * Enters the conversation of a call. How depends on where the agent keeps its context (`Adapter.context`): at the
+ * platform, in the gateway, with the client, or not at all.
+ *
+ * @throws OpeningFailed if the platform fails to create a conversation or refuses a file
+ * @throws Problem `conversation_busy`, `conversation_not_found`, `previous_response_not_found`; those of {@link attachFiles}
+ */
+export function enterConversation(
+  deps: EnterDeps,
+  chat: AdmittedChat,
+  ending: CallEnding,
+): Entered | Promise<Entered> {
+  const { call, callId, ownerId } = chat
+  const baseCall = agentCall(call, deps.derivedIds.endUserId(ownerId, call.endUser))
+  const enter = () =>
+    call.asks.hasOwnFiles
+      ? enterWithFiles(deps, chat, baseCall, ending)
+      : enterAlone(deps, chat, baseCall, ending)
+  // Asked before the admission as well, but other calls may have continued the same conversation since.
+  return call.conversation.kind === 'continued'
+    ? continuedConversation(deps, call, ownerId, call.conversation, callId).then(enter)
+    : enter()
+}
+
+async function enterWithFiles(
+  deps: EnterDeps,
+  chat: AdmittedChat,
+  baseCall: AgentCall,
+  ending: CallEnding,
+): Promise<Entered> {
+  const { call, ownerId } = chat
+  const { signal } = ending
+  const { memory, knownFiles, agentCall } = await attachFiles(deps, {
+    call,
+    agentCall: baseCall,
+    ownerId,
+    signal,
+  })
+  try {
+    return { ...(await enterAlone(deps, chat, agentCall, ending)), memory, knownFiles }
+  } catch (error) {
+    memory.release()
+    throw error
+  }
+}
+
+function enterAlone(
+  deps: EnterDeps,
+  chat: AdmittedChat,
+  baseCall: AgentCall,
+  ending: CallEnding,
+): Entered | Promise<Entered> {
+  const { agent, asks } = chat.call
+  switch (agent.adapter.context(agent)) {
+    case 'client':
+      return plainTurn({ ...baseCall, platformConversationId: conversationKey(deps, chat) })
+    case 'platform':
+      return mappedTurn(deps, chat, baseCall, ending)
+    case 'gateway':
+      // A request with the whole message array brings its own context.
+      return asks.kind === 'question' || asks.keepsTurn
+        ? rememberedTurn(deps, chat, baseCall)
+        : plainTurn(baseCall)
+    case 'none':
+      return plainTurn(baseCall)
+  }
+}
+
+function agentCall({ agent, app, appId, stream, asks }: Call, endUser: string): AgentCall {
+  const call = { agent, app, appId, stream, platformConversationId: undefined, endUser }
+  if (asks.kind === 'messages') {
+    const { messages, parameters } = asks
+    return { ...call, query: '', messages, files: [], variables: {}, parameters }
+  }
+  const { query, variables, hasOwnFiles } = asks
+  // Files that the gateway has itself are attached separately.
+  const files = hasOwnFiles
+    ? []
+    : asks.files.flatMap(({ file }) => (typeof file === 'string' ? agentFile(file) : []))
+  return { ...call, query, messages: undefined, files, variables, parameters: {} }
+}
+
+function plainTurn(agentCall: AgentCall): Entered {
+  return { agentCall, turn: NOTHING_KEPT }
+}
+
+/** Shared by all calls, because functions of its own would cost every open stream memory. */
+const NOTHING_KEPT: ConversationTurn = {
+  saw: () => undefined,
+  named: () => undefined,
+  complete: () => undefined,
+  failed: async () => undefined,
+}
+
+/** For agents without memory: the stored turns are sent before the query, and the completed turn is stored. */
+async function rememberedTurn(deps: EnterDeps, chat: AdmittedChat, baseCall: AgentCall): Promise<Entered> {
+  const { conversations, keptCharactersMax } = deps
+  const { call, callId } = chat
+  const key = conversationKey(deps, chat)
+  // A conversation that starts with this call has no turns yet, so the query is saved.
+  const turns = call.conversation.kind === 'new' ? [] : await conversations.turns(key)
+  const answer = new KeptAnswer(keptCharactersMax)
+  const { messages, question } = withTurns(
+    turns,
+    baseCall.messages ?? [userMessage(baseCall.query, baseCall.files)],
+  )
+  const isWholeArray = call.asks.kind === 'messages'
+  return {
+    agentCall: { ...baseCall, messages },
+    turn: {
+      ...NOTHING_KEPT,
+      saw(events) {
+        for (const event of events) answer.add(event)
+      },
+      // A reply that only calls tools is no turn yet: the client repeats it with what the tools return.
+      complete: () =>
+        isWholeArray && answer.text === ''
+          ? undefined
+          : conversations.remember(key, callId, question, answer.text),
+    },
+  }
+}
+
+/** For platforms that assign conversation ids themselves: the client's id is mapped to the platform's. */
+async function mappedTurn(
+  deps: EnterDeps,
+  chat: AdmittedChat,
+  baseCall: AgentCall,
+  ending: CallEnding,
+): Promise<Entered> {
+  const { agent } = baseCall
+  const mapping = await deps.conversations.enter(
+    {
+      key: conversationKey(deps, chat),
+      ownerId: chat.ownerId,
+      agent: agent.id,
+      callId: chat.callId,
+      waitMs: agent.timeouts.firstByteMs,
+    },
+    ending,
+  )
+  const platformId = mapping.platformId ?? (await createConversation(deps.upstream, baseCall, mapping))
+  return {
+    agentCall: { ...baseCall, platformConversationId: platformId },
+    turn: new MappedTurn(mapping, platformId),
+  }
+}
+
+/** The turn of a conversation whose id the platform assigns, in its first call or before it. */
+class MappedTurn implements ConversationTurn {
+  readonly #mapping: Mapping
+  /** Known before the request was sent. */
+  readonly #platformId: string | undefined
+  /** Named by the reply. */
+  #named: string | undefined
+  #binding: Promise<void> | undefined
+
+  constructor(mapping: Mapping, platformId: string | undefined) {
+    this.#mapping = mapping
+    this.#platformId = platformId
+  }
+
+  saw(): void {}
+
+  named(id: string): void {
+    if (this.#platformId !== undefined || this.#binding !== undefined) return
+    this.#named = id
+    this.#binding = handled(this.#mapping.bind(id))
+  }
+
+  async complete(): Promise<void> {
+    if (this.#binding === undefined || this.#named === undefined) {
+      if (this.#platformId === undefined) await this.#mapping.release()
+      return
+    }
+    const id = this.#named
+    // Retried once, for a short outage of the database: without the binding the next turn would start a new conversation.
+    await this.#binding.catch(() => this.#mapping.bind(id))
+  }
+
+  async failed(failure: Failure | undefined): Promise<void> {
+    await this.#binding?.catch(() => undefined)
+    if (failure?.reason === 'conversation_not_found') await this.#mapping.lose()
+    else if (this.#binding === undefined && this.#platformId === undefined) await this.#mapping.release()
+  }
+}
+
+/** Returns undefined if the platform creates the conversation with the first message. */
+async function createConversation(
+  upstream: Upstream,
+  call: AgentCall,
+  mapping: Mapping,
+): Promise<string | undefined> {
+  const helper = call.agent.adapter.createConversation?.(call)
+  if (helper === undefined) return undefined
+  try {
+    const result = await upstream.help(call.agent, helper, call.agent.timeouts.firstByteMs)
+    if ('failure' in result) throw new OpeningFailed(result.failure)
+    const { platformConversationId } = result.ok
+    if (!isPlatformId(platformConversationId)) throw new OpeningFailed({ reason: 'agent_malformed' })
+    await mapping.bind(platformConversationId)
+    return platformConversationId
+  } catch (error) {
+    // A failed release must not hide the original error; the lease expires by itself.
+    await mapping.release().catch(() => undefined)
+    throw error
+  }
+}
+
+/** The key of one end user's conversation with one app. Ids sent by other callers or end users never lead to it. */
+function conversationKey(
+  { derivedIds }: Pick<EnterDeps, 'derivedIds'>,
+  { call, ownerId, conversationId }: AdmittedChat,
+): string {
+  return derivedIds.conversationKey([ownerId, call.endUser, call.agent.id, call.ledgerApp, conversationId])
+}

@@ -1,0 +1,37 @@
+import { fail } from '#core/errors.ts'
+
+/** Bounds the number of streams that an API key holds open at once in this process. */
+export class OpenStreams {
+  readonly #perKeyMax: number
+  readonly #counts = new Map<string, number>()
+
+  /** @param perKeyMax - undefined for no limit */
+  constructor(perKeyMax: number | undefined) {
+    this.#perKeyMax = perKeyMax ?? Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * Counts a stream of the key until {@link OpenStreams.close}, which must be called once.
+   *
+   * @throws Problem `rate_limited` if the key already holds the maximum
+   */
+  open(keyHash: string): void {
+    // Without a limit the counts are never read, so they are not maintained.
+    if (this.#perKeyMax === Number.POSITIVE_INFINITY) return
+    const count = this.#counts.get(keyHash) ?? 0
+    if (count >= this.#perKeyMax) {
+      fail('rate_limited', {
+        detail: `The API key holds ${this.#perKeyMax} streams open, which is the maximum.`,
+        retryAfterSeconds: 1,
+      })
+    }
+    this.#counts.set(keyHash, count + 1)
+  }
+
+  /** It is no function that {@link OpenStreams.open} returns, because every open stream would keep one. */
+  close(keyHash: string): void {
+    const count = this.#counts.get(keyHash) ?? 0
+    if (count > 1) this.#counts.set(keyHash, count - 1)
+    else this.#counts.delete(keyHash)
+  }
+}

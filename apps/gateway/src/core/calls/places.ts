@@ -1,0 +1,148 @@
+import { InFlight } from '#core/async/in-flight.ts'
+import { sleep } from '#core/async/sleep.ts'
+import { fail, Problem } from '#core/errors.ts'
+import type { KeyInUse, KeyWatch } from '#core/keys/key-watch.ts'
+import { OwnerShares } from '#core/sharing/owner-shares.ts'
+import type { OwnersPlace } from './admission.ts'
+import { OpenStreams } from './open-streams.ts'
+import type { EndedEarly, RunningCall } from './running-call.ts'
+import type { StopRequests } from './stop-requests.ts'
+
+/** Limits of one process. */
+export interface PlaceBounds {
+  /** The most calls in progress at once, of which one owner may have all but the last tenth. */
+  readonly inFlightMax: number
+  /** The most open streams of one API key; undefined for no limit. */
+  readonly streamsPerKey: number | undefined
+}
+
+export interface PlacesDeps {
+  readonly keyWatch: KeyWatch
+  readonly stops: StopRequests
+  readonly bounds: PlaceBounds
+}
+
+/** The places of chats in this process: how many there are, whose they are, and which calls are in them. */
+export class Places {
+  readonly keyWatch: KeyWatch
+  readonly shares: OwnerShares
+  readonly streams: OpenStreams
+  readonly #stops: StopRequests
+  readonly #inFlightMax: number
+  /** Calls that are being admitted or run. */
+  readonly #taken = new InFlight<Place>()
+  #running = 0
+  #isDraining = false
+  #whenEmpty: (() => void) | undefined
+
+  constructor({ keyWatch, stops, bounds }: PlacesDeps) {
+    this.keyWatch = keyWatch
+    this.#stops = stops
+    this.#inFlightMax = bounds.inFlightMax
+    this.shares = new OwnerShares(bounds.inFlightMax)
+    this.streams = new OpenStreams(bounds.streamsPerKey)
+  }
+
+  /** The calls that have been admitted and have not ended. */
+  get running(): number {
+    return this.#running
+  }
+
+  /**
+   * The place of a call that arrives. It must be left, whatever becomes of the call.
+   *
+   * @throws Problem `draining`, `unavailable`; `rate_limited` if the key holds as many streams as it may
+   */
+  enter(keyHash: string, isStream: boolean): Place {
+    if (this.#isDraining) throw new Problem('draining')
+    // Calls whose owner is not known yet do not count, or one owner's burst would refuse the calls of others.
+    if (this.shares.taken >= this.#inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
+    if (isStream) this.streams.open(keyHash)
+    return new Place(this, this.#taken, isStream ? keyHash : undefined)
+  }
+
+  /** Refuses new calls, waits for the running ones until the timeout, and then ends those that are left. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#isDraining = true
+    const empty = new Promise<void>((resolve) => {
+      this.#whenEmpty = resolve
+      this.#checkEmpty()
+    })
+    await Promise.race([empty, sleep(timeoutMs)])
+    // The process must end in time, also if a platform answers none of the stop requests that others wait for.
+    this.#stops.sendAllAtOnce()
+    for (const place of this.#taken.all()) place.end('drained')
+    // Platforms keep generating until they receive a stop request, so these requests are awaited.
+    await this.#stops.allSent()
+  }
+
+  began(): void {
+    this.#running += 1
+  }
+
+  left(wasRunning: boolean): void {
+    if (wasRunning) this.#running -= 1
+    this.#checkEmpty()
+  }
+
+  #checkEmpty(): void {
+    if (this.#taken.size === 0) this.#whenEmpty?.()
+  }
+}
+
+/** The place of one call, from its arrival to its end. */
+export class Place implements OwnersPlace {
+  readonly #places: Places
+  /** Of the key whose stream this is. */
+  readonly #streamOf: string | undefined
+  #remove: (() => void) | undefined
+  #ownerId: string | undefined
+  #call: RunningCall | undefined
+  #endWatch: (() => void) | undefined
+
+  constructor(places: Places, taken: InFlight<Place>, streamOf: string | undefined) {
+    this.#places = places
+    this.#streamOf = streamOf
+    this.#remove = taken.add(this)
+  }
+
+  takeFor(ownerId: string): void {
+    const { shares } = this.#places
+    const refusal = shares.refusalOf(ownerId)
+    if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
+    if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
+    shares.take(ownerId)
+    this.#ownerId = ownerId
+  }
+
+  /** The call that was admitted. It ends early when the process drains or its key is not valid any more. */
+  begin(call: RunningCall, key: KeyInUse): void {
+    this.#call = call
+    this.#places.began()
+    this.#endWatch = this.#places.keyWatch.watch(key, (reason) => call.end('rejected', reason))
+  }
+
+  end(outcome: EndedEarly): void {
+    this.#call?.end(outcome)
+  }
+
+  /** Does nothing the second time. */
+  leave(): void {
+    const { shares, streams } = this.#places
+    if (this.#remove === undefined) return
+    this.#remove()
+    this.#remove = undefined
+    this.#endWatch?.()
+    if (this.#streamOf !== undefined) streams.close(this.#streamOf)
+    if (this.#ownerId !== undefined) shares.giveBack(this.#ownerId)
+    this.#places.left(this.#call !== undefined)
+  }
+}
+
+/** The delay is short, because any running call may end at any moment. */
+const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }
+
+const TOO_MANY_OF_OWNER = {
+  detail: 'The owner of the API key has as many calls in progress as one user may have in this gateway.',
+  retryAfterSeconds: 1,
+}

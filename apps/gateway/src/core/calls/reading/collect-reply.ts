@@ -1,0 +1,137 @@
+import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { Chat } from '#core/calls/chats.ts'
+import { Problem } from '#core/errors.ts'
+import { detailOf } from './detail-of.ts'
+import { ReplyText } from './reply-text.ts'
+import { type ToolCall, ToolCalls } from './tool-calls.ts'
+
+/** A complete reply, from which each face builds its response. The parts that {@link CollectOptions} leaves out are empty. */
+export interface CollectedReply {
+  readonly model: string
+  readonly content: string
+  readonly reasoning: string
+  readonly toolCalls: readonly ToolCall[]
+  readonly details: readonly DetailEvent[]
+  readonly finishReason: FinishReason
+  /** Undefined if the platform reported no token counts. */
+  readonly usage: TokenCounts | undefined
+}
+
+export interface CollectOptions {
+  /** What the face returns in addition to the content; other parts are neither stored nor counted. */
+  readonly parts: { readonly [Part in 'reasoning' | 'toolCalls' | 'details']?: boolean }
+  /** The largest reply that is held in memory; a larger one fails with `agent_malformed`. */
+  readonly replyBytesMax: number
+}
+
+/**
+ * Reads a call to its end.
+ *
+ * @throws Problem the error with which the call failed, or `agent_malformed` if the reply is too large
+ */
+export async function collectReply(
+  { events, model }: Pick<Chat, 'events' | 'model'>,
+  { parts, replyBytesMax }: CollectOptions,
+): Promise<CollectedReply> {
+  const collector = new Collector(model, parts)
+  await events.read((batch) => {
+    for (const event of batch) collector.add(event)
+    if (collector.heldBytes > replyBytesMax) {
+      throw new Problem('agent_malformed', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
+    }
+    return undefined
+  })
+  return collector.reply
+}
+
+class Collector {
+  readonly #parts: CollectOptions['parts']
+  readonly #replyText = new ReplyText()
+  readonly #toolCalls = new ToolCalls()
+  readonly #details: DetailEvent[] = []
+  /** The last entry of the details while it is reasoning, whose fragments are joined into one entry. */
+  #openReasoning: { text: string } | undefined
+  #model: string
+  #content = ''
+  #contentBytes = 0
+  #bytesBeside = 0
+  #reasoning = ''
+  #finishReason: FinishReason = 'stop'
+  #usage: TokenCounts | undefined
+
+  constructor(model: string, parts: CollectOptions['parts']) {
+    this.#model = model
+    this.#parts = parts
+  }
+
+  get heldBytes(): number {
+    return this.#contentBytes + this.#bytesBeside
+  }
+
+  get reply(): CollectedReply {
+    return {
+      model: this.#model,
+      content: this.#content,
+      reasoning: this.#reasoning,
+      toolCalls: this.#toolCalls.list,
+      details: this.#details,
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+    }
+  }
+
+  add(event: ChatEvent): void {
+    this.#addContent(event)
+    switch (event.type) {
+      case 'model':
+        this.#model = event.model
+        return
+      case 'usage':
+        this.#usage = event.usage
+        return
+      case 'end':
+        this.#finishReason = event.reason
+        return
+      case 'reasoning':
+        if (this.#parts.reasoning) {
+          this.#reasoning += event.text
+          this.#bytesBeside += Buffer.byteLength(event.text)
+        }
+        break
+      case 'tool_calls':
+        if (this.#parts.toolCalls) {
+          this.#toolCalls.add(event.delta)
+          this.#bytesBeside += Buffer.byteLength(JSON.stringify(event.delta))
+        }
+        break
+    }
+    if (this.#parts.details) this.#addDetail(event)
+  }
+
+  #addContent(event: ChatEvent): void {
+    const text = this.#replyText.add(event)
+    if (event.type === 'replace') {
+      // The reply has not been sent yet, so only the replacement is kept.
+      this.#content = event.text
+      this.#contentBytes = Buffer.byteLength(event.text)
+    } else if (text !== '') {
+      this.#content += text
+      this.#contentBytes += Buffer.byteLength(text)
+    }
+  }
+
+  #addDetail(event: ChatEvent): void {
+    if (event.type === 'reasoning' && this.#openReasoning !== undefined) {
+      this.#openReasoning.text += event.text
+      this.#bytesBeside += Buffer.byteLength(event.text)
+      return
+    }
+    const detail = detailOf(event)
+    if (detail === undefined) return
+    this.#openReasoning = event.type === 'reasoning' ? { text: event.text } : undefined
+    this.#details.push(
+      this.#openReasoning === undefined ? detail : { type: 'reasoning', data: this.#openReasoning },
+    )
+    this.#bytesBeside += Buffer.byteLength(JSON.stringify(detail))
+  }
+}

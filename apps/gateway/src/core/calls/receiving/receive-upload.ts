@@ -1,0 +1,246 @@
+import type { AdmissionService } from '#core/calls/admission.ts'
+import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
+import type { EndedEarly, RunningCall } from '#core/calls/running-call.ts'
+import type { Sql } from '#core/database/database.ts'
+import { type ErrorReason, Problem } from '#core/errors.ts'
+import { hashKey } from '#core/keys/key-format.ts'
+import type { KeyWatch } from '#core/keys/key-watch.ts'
+import type { Admitted, CallOutcome } from '#core/ledger/ledger.ts'
+import { problemOf } from '#core/problem-of.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { shownName, urlName } from '#core/uploads/content/file-name.ts'
+import { type CheckType, SAMPLE_BYTES } from '#core/uploads/content/file-type.ts'
+import { newToken } from '#core/uploads/storage/file-address.ts'
+import { type FileStorage, StorageError } from '#core/uploads/storage/storage.ts'
+import {
+  type FilePart,
+  refusePart,
+  requireCreatedBy,
+  type UploadPart,
+  type UploadRequest,
+} from '#core/uploads/upload-request.ts'
+import {
+  insertUpload,
+  type NewUpload,
+  spaceDetail,
+  spaceLeft,
+  type UploadBounds,
+} from '#core/uploads/upload-rows.ts'
+import type { Upload } from '#generated/prisma/client.ts'
+import { IncomingFile, refuseEmptyFile, type SizeBound } from './incoming-file.ts'
+import { UploadEnded, type UploadTimes, UploadWaits } from './upload-waits.ts'
+
+export interface ReceiveDeps {
+  readonly sql: Sql
+  readonly storage: FileStorage
+  readonly admission: AdmissionService
+  readonly keyWatch: KeyWatch
+  readonly runtime: Runtime
+  readonly checkType: CheckType
+  /** What the tokens of this installation begin with. */
+  installation(): string
+  readonly bounds: UploadBounds & { readonly maxBytes: number }
+  readonly times: UploadTimes
+  readonly observe: CallObserver
+}
+
+/** An upload that was admitted, and what is known of it so far. */
+interface Current {
+  readonly record: CallRecord
+  readonly admitted: Admitted
+  readonly startedMs: number
+  readonly file: IncomingFile
+}
+
+/**
+ * One upload from its first part to its record. The call is admitted at the first byte of the file, since until then there
+ * is nothing to count. What is refused after that is settled as `rejected`, and nothing of the file remains.
+ */
+export class ReceivedUpload implements RunningCall {
+  readonly #deps: ReceiveDeps
+  readonly #request: UploadRequest
+  readonly #agent: string
+  readonly #observer: CallObserver | undefined
+  readonly #waits: UploadWaits
+  #current: Current | undefined
+  #endWatch: (() => void) | undefined
+
+  /** @param observer - follows the upload until it is admitted or refused */
+  constructor(deps: ReceiveDeps, request: UploadRequest, agent: string, observer: CallObserver | undefined) {
+    this.#deps = deps
+    this.#request = request
+    this.#agent = agent
+    this.#observer = observer
+    this.#waits = new UploadWaits(deps.times)
+  }
+
+  /** {@link receive} then rejects with the reason. */
+  end(outcome: EndedEarly, reason: ErrorReason = 'draining'): void {
+    const problem =
+      outcome === 'client_gone' ? new Problem('invalid_request', CLIENT_GONE) : new Problem(reason)
+    this.#waits.end(new UploadEnded(outcome, problem))
+  }
+
+  /** @throws Problem */
+  async receive(parts: AsyncIterator<UploadPart>): Promise<Upload> {
+    let stored: Omit<NewUpload, 'createdBy'> | undefined
+    try {
+      let createdBy: string | undefined
+      for (;;) {
+        const { done, value: part } = await this.#waits.forClient(parts.next())
+        if (done === true) break
+        if (part.kind === 'field' && part.name === 'created_by' && createdBy === undefined) {
+          createdBy = requireCreatedBy(part.value)
+        } else if (part.kind === 'file' && part.name === 'file' && stored === undefined) {
+          stored = await this.#store(part)
+        } else {
+          refuseRepetition(part)
+          refusePart(part)
+        }
+      }
+      const file = stored ?? refuseMissingFile()
+      const upload = await insertUpload(
+        this.#deps.sql,
+        { ...file, createdBy: requireCreatedBy(createdBy) },
+        this.#deps.bounds,
+      )
+      this.#settle('done', undefined)
+      return upload
+    } catch (error) {
+      if (stored !== undefined) await this.#remove(stored)
+      throw this.#fail(error)
+    } finally {
+      this.#waits.close()
+      this.#endWatch?.()
+    }
+  }
+
+  async #store(part: FilePart): Promise<Omit<NewUpload, 'createdBy'>> {
+    const { storage, runtime, checkType } = this.#deps
+    const file = new IncomingFile(part, this.#waits)
+    if (!(await file.begin())) refuseEmptyFile()
+    const { record, admitted } = await this.#admit(file)
+    const filename = shownName(part.filename)
+    const type = await checkType(await file.sample(SAMPLE_BYTES), filename)
+    const address = {
+      token: newToken(runtime, this.#deps.installation()),
+      name: urlName(filename, type.extension),
+    }
+    const { mediaType, isAttachment } = type
+    const content = file.content(await this.#sizeBound(admitted.ownerId), type.text)
+    const { signal } = this.#waits
+    await this.#waits.until(storage.write({ ...address, mediaType, isAttachment }, content, signal))
+    this.#waits.stopStoring()
+    return {
+      id: runtime.newId(),
+      callId: record.callId,
+      token: address.token,
+      urlName: address.name,
+      filename,
+      mediaType,
+      size: BigInt(file.bytes),
+      sha256: file.sha256(),
+      ...admitted,
+      agent: this.#agent,
+    }
+  }
+
+  async #admit(file: IncomingFile): Promise<Current> {
+    const { admission, keyWatch, runtime } = this.#deps
+    const { credential, requestId, face, address } = this.#request
+    const { record, keyId, ownerId } = await admission.admit(
+      {
+        callId: runtime.newId(),
+        requestId,
+        kind: 'upload',
+        face,
+        address,
+        keyHash: hashKey(credential),
+        agent: this.#agent,
+        app: '',
+        endUser: '',
+        conversation: '',
+      },
+      { observer: this.#observer },
+    )
+    const admitted = { keyId, ownerId }
+    this.#endWatch = keyWatch.watch(admitted, (reason) => this.end('rejected', reason))
+    this.#current = { record, admitted, startedMs: runtime.elapsedMs(), file }
+    return this.#current
+  }
+
+  async #sizeBound(ownerId: string): Promise<SizeBound> {
+    const { sql, bounds } = this.#deps
+    const left = await spaceLeft(sql, ownerId, bounds)
+    return left < bounds.maxBytes
+      ? { bytes: left, reason: 'upload_space_used_up', detail: spaceDetail(bounds.bytesPerOwnerMax) }
+      : {
+          bytes: bounds.maxBytes,
+          reason: 'body_too_large',
+          detail: `expected at most ${bounds.maxBytes} bytes.`,
+        }
+  }
+
+  /** If this fails, the sweep finds a file without a record. */
+  async #remove({ token, urlName: name }: Pick<NewUpload, 'token' | 'urlName'>): Promise<void> {
+    await this.#deps.storage.remove([{ token, name }]).catch(() => undefined)
+  }
+
+  #fail(error: unknown): Problem {
+    const problem = toProblem(error)
+    // A client that left gets no error, so its call has no reason, as in a chat.
+    if (error instanceof UploadEnded && error.outcome === 'client_gone')
+      this.#settle(error.outcome, undefined)
+    else if (error instanceof UploadEnded) this.#settle(error.outcome, problem)
+    else this.#settle(problem.status < 500 ? 'rejected' : 'upstream_error', problem)
+    return problem
+  }
+
+  #settle(outcome: CallOutcome, problem: Problem | undefined): void {
+    if (this.#current !== undefined) {
+      const { record, startedMs, file } = this.#current
+      const durationMs = this.#deps.runtime.elapsedMs() - startedMs
+      const settled: Settled = {
+        outcome,
+        durationMs,
+        bytes: file.bytes,
+        ...(problem !== undefined && { failure: { reason: problem.reason }, cause: problem.cause }),
+      }
+      this.#deps.observe({ type: 'settled', call: record, settled })
+    } else if (problem !== undefined) {
+      const { requestId, face } = this.#request
+      const refused = { type: 'refused', call: { requestId, kind: 'upload', face }, problem } as const
+      this.#deps.observe(refused)
+      this.#observer?.(refused)
+    }
+  }
+}
+
+/** Seconds after which a storage that failed is worth another try. */
+const STORAGE_RETRY_AFTER_SECONDS = 5
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof UploadEnded) return error.problem
+  if (!(error instanceof StorageError)) return problemOf(error)
+  return new Problem('unavailable', {
+    detail: 'The file could not be stored.',
+    retryAfterSeconds: STORAGE_RETRY_AFTER_SECONDS,
+    cause: error,
+  })
+}
+
+function refuseRepetition({ kind, name }: UploadPart): void {
+  const isRepetition = (kind === 'file' && name === 'file') || (kind === 'field' && name === 'created_by')
+  if (isRepetition) {
+    throw new Problem('invalid_request', {
+      field: [name === 'file' ? 'file' : 'createdBy'],
+      detail: 'was sent twice; expected it once.',
+    })
+  }
+}
+
+function refuseMissingFile(): never {
+  throw new Problem('invalid_request', { field: ['file'], detail: 'is required; expected one file.' })
+}
+
+const CLIENT_GONE = { detail: 'The client closed the connection.' }

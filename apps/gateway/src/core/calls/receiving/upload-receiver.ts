@@ -1,0 +1,120 @@
+import type { AgentCatalog } from '#core/agents/catalog.ts'
+import { handled } from '#core/async/handled.ts'
+import { InFlight } from '#core/async/in-flight.ts'
+import { sleep } from '#core/async/sleep.ts'
+import type { CallObserver } from '#core/calls/call-events.ts'
+import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
+import { Problem } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import { OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import {
+  agentOfUpload,
+  requireUploadKey,
+  type UploadPart,
+  type UploadRequest,
+} from '#core/uploads/upload-request.ts'
+import type { Upload } from '#generated/prisma/client.ts'
+import { type ReceiveDeps, ReceivedUpload } from './receive-upload.ts'
+
+/** Receives files. */
+export interface UploadReceiver {
+  /**
+   * Checks what can be checked before the body arrives: the key's permission and the agent.
+   *
+   * @throws Problem `api_key_required`, `permission_denied`, `unknown_agent`, `agent_denied`, `draining`, `rate_limited`,
+   * `unavailable`
+   */
+  requireUploader(caller: Principal, agent: string | undefined): void
+  /**
+   * Receives a file and stores it. The body is not read before it is the turn of the owner. The upload is counted at the
+   * first byte of the file.
+   *
+   * @param signal - aborts when the client is gone
+   * @param observer - follows the upload until it is admitted or refused
+   * @throws Problem what {@link UploadReceiver.requireUploader} and admission throw, `rate_limited` if the owner's turn does
+   * not come in time, `invalid_request`, `body_too_large`, `file_type_not_accepted`, `upload_space_used_up`; `unavailable`
+   * if the storage or the database fails
+   */
+  receive(
+    caller: Principal,
+    request: UploadRequest,
+    parts: AsyncIterator<UploadPart>,
+    signal: AbortSignal,
+    observer?: CallObserver,
+  ): Promise<Upload>
+}
+
+/** What the process does with uploads in progress. */
+export interface UploadsInProgress {
+  /** Refuses new uploads, waits for the running ones until the timeout, and then ends those that are left. */
+  drain(timeoutMs: number): Promise<void>
+}
+
+export interface UploadReceiverDeps extends ReceiveDeps {
+  readonly catalog: Pick<AgentCatalog, 'current'>
+  /** Defaults to {@link AMPLE_SPACE}. */
+  readonly space?: Pick<DiskSpace, 'requireSpace'>
+  readonly turns: UploadTurns
+}
+
+/** How many uploads a process receives at once. Others wait unread, and owners take turns. */
+export interface UploadTurns {
+  readonly inFlightMax: number
+  readonly inFlightPerOwnerMax: number
+  readonly waitMs: number
+  readonly places?: WaitingPlaces | undefined
+}
+
+export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver & UploadsInProgress {
+  const { catalog, space = AMPLE_SPACE } = deps
+  const turns = turnsOf(deps.turns)
+  const running = new InFlight<{ received: ReceivedUpload; ended: Promise<unknown> }>()
+  let isDraining = false
+
+  function requireUploader(caller: Principal, agent: string | undefined): string {
+    const agentId = agentOfUpload(catalog.current(), requireUploadKey(caller), agent)
+    if (isDraining) throw new Problem('draining')
+    space.requireSpace()
+    turns.requirePlace({ owner: caller.userId })
+    return agentId
+  }
+
+  return {
+    requireUploader,
+    async receive(caller, request, parts, signal, observer) {
+      const agent = requireUploader(caller, request.agent)
+      const endTurn = await turns.take({ owner: caller.userId, signal })
+      const received = new ReceivedUpload(deps, request, agent, observer)
+      const gone = () => received.end('client_gone')
+      const receiving = handled(received.receive(parts))
+      const remove = running.add({ received, ended: receiving.catch(() => undefined) })
+      try {
+        if (signal.aborted) gone()
+        else signal.addEventListener('abort', gone, { once: true })
+        return await receiving
+      } finally {
+        signal.removeEventListener('abort', gone)
+        remove()
+        endTurn()
+      }
+    },
+    async drain(timeoutMs) {
+      isDraining = true
+      turns.close('draining')
+      const all = handled(Promise.all(running.all().map(({ ended }) => ended)))
+      await Promise.race([all, sleep(timeoutMs)])
+      for (const { received } of running.all()) received.end('drained')
+      await all
+    },
+  }
+}
+
+function turnsOf({ inFlightMax, inFlightPerOwnerMax, waitMs, places }: UploadTurns): OwnerTurns {
+  return new OwnerTurns({
+    atOnce: inFlightMax,
+    perOwner: inFlightPerOwnerMax,
+    waitMs,
+    what: 'uploads',
+    ...(places !== undefined && { places }),
+  })
+}

@@ -1,0 +1,34 @@
+import type { Ledger, Settlement } from '#core/ledger/ledger.ts'
+import type { CallEvent, CallObserver } from './call-events.ts'
+
+/** Writes the ends of calls to the ledger, which has counted them when it admitted them. */
+export function recordCalls(ledger: Pick<Ledger, 'settle'>): CallObserver {
+  return (event) => {
+    if (event.type === 'settled') ledger.settle(settlementOf(event))
+  }
+}
+
+function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>): Settlement {
+  const { usage, failure } = settled
+  return {
+    callId: call.callId,
+    outcome: settled.outcome,
+    durationMs: settled.durationMs,
+    model: settled.model,
+    firstChunkMs: settled.firstTextMs,
+    promptTokens: usage?.promptTokens,
+    completionTokens: usage?.completionTokens,
+    totalTokens: usage?.totalTokens,
+    reason: failure?.reason,
+    platformStatus: failure?.platformStatus,
+    platformCode: failure?.platformCode,
+    platformLogId: failure?.platformLogId,
+  }
+}
+
+/** All events to each of these observers, in their order. */
+export function eachOf(observers: readonly CallObserver[]): CallObserver {
+  return (event) => {
+    for (const observe of observers) observe(event)
+  }
+}

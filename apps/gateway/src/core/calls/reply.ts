@@ -1,0 +1,238 @@
+import type { ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
+import { handled } from '#core/async/handled.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import type { CallOutcome } from '#core/ledger/ledger.ts'
+import { problemOf } from '#core/problem-of.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { Attempt } from './attempt.ts'
+import type { CallObserver, CallRecord } from './call-events.ts'
+import type { Place } from './places.ts'
+import { OpeningFailed } from './request/opening-failed.ts'
+import type { EndedEarly, RunningCall } from './running-call.ts'
+import type { StopRequests } from './stop-requests.ts'
+
+export interface ReplyDeps {
+  readonly runtime: Runtime
+  readonly observe: CallObserver
+  readonly stops: Pick<StopRequests, 'add' | 'inTurn'>
+}
+
+/** A second reader would send the request to the platform again, and both would be settled as one call. */
+const READ_TWICE = 'A reply can be read only once.'
+
+/**
+ * The reply to an admitted call, produced by its attempts and read in batches of events, each of which holds what one read of
+ * the platform's socket returned. The request is sent when reading begins. A complete reply ends with exactly one `end`
+ * event; a failed one rejects {@link Reply.read} with a {@link Problem}. It ends with its only reader, and is settled once.
+ */
+export class Reply implements ChatEvents, RunningCall {
+  readonly #deps: ReplyDeps
+  readonly #call: CallRecord
+  readonly #place: Pick<Place, 'leave'>
+  readonly #startedMs: number
+  #attempt: Attempt
+  #isRead = false
+  #isOver = false
+  /** Ends the reader's wait for other work than the platform's response: that its conversation is entered or stored. */
+  #interruptWork: ((problem: Problem) => void) | undefined
+  /** Resolves when the turn of a failed call has been ended in its conversation. */
+  #released: Promise<void> | undefined
+  /** The error with which reading rejects. */
+  #problem: Problem | undefined
+  /** Whether the reader has seen any event. */
+  #hasPassedOn = false
+  #hasText = false
+
+  constructor(deps: ReplyDeps, call: CallRecord, attempt: Attempt, place: Pick<Place, 'leave'>) {
+    this.#deps = deps
+    this.#call = call
+    this.#attempt = attempt
+    this.#place = place
+    this.#startedMs = deps.runtime.elapsedMs()
+  }
+
+  async read(take: TakeEvents): Promise<void> {
+    if (this.#isRead) throw new Error(READ_TWICE)
+    this.#isRead = true
+    try {
+      const preparing = this.#begin()
+      if (preparing !== undefined) await this.#unlessEnded(preparing)
+      this.#send()
+      while (!this.#isOver) {
+        const attempt = this.#attempt
+        const batch = attempt.translate(await attempt.next())
+        const next = batch.length === 0 && !this.#hasPassedOn ? attempt.another() : undefined
+        if (next !== undefined) {
+          this.#replaceAttempt(next)
+          const preparing = this.#begin()
+          if (preparing !== undefined) await this.#unlessEnded(preparing)
+          this.#send()
+          continue
+        }
+        if (!this.#hasText && attempt.firstTextAtMs !== undefined) this.#firstText(attempt.firstTextAtMs)
+        if (attempt.isComplete) await this.#complete(attempt)
+        // Of a call that was ended while its turn was stored, since the end event means success.
+        if (attempt.isComplete && this.#problem !== undefined) break
+        this.#hasPassedOn ||= batch.length > 0
+        const taking = handled(batch.length > 0 ? take(batch) : undefined)
+        if (taking !== undefined) await this.#served(taking, attempt)
+        if (attempt.failure !== undefined) this.#fail(this.#withStatus(attempt.failure))
+      }
+    } catch (error) {
+      this.#problem = this.#problemOf(error)
+    }
+    if (this.#problem === undefined) return
+    // A client that receives `conversation_not_found` must not find the lost conversation again when it retries.
+    await this.#released
+    throw this.#problem
+  }
+
+  leave(): void {
+    this.end('client_gone')
+  }
+
+  end(outcome: EndedEarly, reason: ErrorReason = 'draining'): void {
+    if (this.#isOver) return
+    const attempt = this.#attempt
+    this.#problem = new Problem(reason)
+    this.#conclude(outcome, outcome === 'client_gone' ? {} : { failure: { reason } })
+    // The reader of a rejected call does not wait until its conversation is free, since its key can use it no more.
+    if (outcome === 'rejected') this.#released = undefined
+    this.#interruptWork?.(this.#problem)
+    attempt.interrupt(this.#problem)
+    const { stops } = this.#deps
+    stops.add(attempt.stop(outcome === 'rejected' ? (send) => stops.inTurn(send) : AT_ONCE))
+  }
+
+  /** Rejects when the call is ended, because such work may go on for minutes. */
+  #unlessEnded<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#interruptWork = reject
+      work.then(resolve, reject)
+    })
+  }
+
+  /** Separate from `read`, whose local variables would keep the whole call in memory as long as the reply takes. */
+  #begin(): Promise<void> | undefined {
+    this.#requireReader()
+    return handled(this.#attempt.prepare())
+  }
+
+  #send(): void {
+    this.#requireReader()
+    this.#deps.observe({ type: 'attempt_started', call: this.#call, attempt: this.#attempt.number })
+    this.#attempt.send()
+  }
+
+  #replaceAttempt(next: Attempt): void {
+    this.#attemptEnded(this.#attempt.failure)
+    this.#attempt = next
+  }
+
+  #requireReader(): void {
+    if (this.#isOver) throw this.#problem ?? new Problem('draining')
+  }
+
+  async #served(taking: Promise<void>, attempt: Attempt): Promise<void> {
+    attempt.pauseIdle()
+    await taking
+    attempt.resumeIdle()
+  }
+
+  #firstText(atMs: number): void {
+    this.#hasText = true
+    this.#deps.observe({ type: 'first_text', call: this.#call, afterMs: atMs - this.#startedMs })
+  }
+
+  /** Stores the turn before the end is passed on, so that the client's next turn can see it. */
+  async #complete(attempt: Attempt): Promise<void> {
+    let cause: unknown
+    try {
+      const storing = handled(attempt.complete())
+      if (storing !== undefined) await this.#unlessEnded(storing)
+    } catch (error) {
+      cause = error
+    }
+    if (!this.#isOver) this.#conclude('done', { cause })
+  }
+
+  #problemOf(error: unknown): Problem {
+    if (error instanceof UpstreamError) return this.#fail(this.#withStatus(error.failure))
+    if (error instanceof OpeningFailed) return this.#fail(error.failure)
+    if (error instanceof Problem) {
+      this.#problem ??= error
+      return this.#fail({ reason: error.reason })
+    }
+    const { reason, cause } = problemOf(error)
+    return this.#fail({ reason }, cause)
+  }
+
+  /**
+   * Adds the HTTP status of the platform's response, for the ledger: many platforms reject requests with status 200. A status
+   * that the adapter took from the body is kept.
+   */
+  #withStatus(failure: Failure): Failure {
+    const platformStatus = failure.platformStatus ?? this.#attempt.platformStatus
+    return platformStatus === undefined ? failure : { ...failure, platformStatus }
+  }
+
+  #fail(failure: Failure, cause?: unknown): Problem {
+    this.#problem ??= toProblem(failure, cause)
+    if (!this.#isOver) {
+      this.#conclude(outcomeOf(failure), { failure, cause })
+      this.#attempt.cancel(this.#problem)
+    }
+    return this.#problem
+  }
+
+  #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
+    this.#isOver = true
+    const attempt = this.#attempt
+    this.#released = attempt.finish(outcome === 'done', failure)
+    this.#place.leave()
+    this.#attemptEnded(failure)
+    const { firstTextAtMs, usage, model } = attempt
+    this.#deps.observe({
+      type: 'settled',
+      call: this.#call,
+      settled: {
+        outcome,
+        durationMs: this.#deps.runtime.elapsedMs() - this.#startedMs,
+        failure,
+        cause,
+        usage,
+        model,
+        firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - this.#startedMs,
+      },
+    })
+  }
+
+  #attemptEnded(failure: Failure | undefined): void {
+    const { number, turnState, wasSent } = this.#attempt
+    if (!wasSent) return
+    this.#deps.observe({
+      type: 'attempt_ended',
+      call: this.#call,
+      attempt: number,
+      turn: turnState,
+      failure,
+    })
+  }
+}
+
+const AT_ONCE = <Result>(send: () => Promise<Result>): Promise<Result> => send()
+
+/** Reasons with a 4xx status are errors of the caller; the others are failures of the platform. */
+function outcomeOf({ reason }: Failure): CallOutcome {
+  if (reason === 'agent_timeout') return 'timeout'
+  return ERRORS[reason].status < 500 ? 'rejected' : 'upstream_error'
+}
+
+function toProblem(failure: Failure, cause: unknown): Problem {
+  return new Problem(failure.reason, {
+    ...(failure.message !== undefined && { detail: failure.message }),
+    ...(failure.retryAfterSeconds !== undefined && { retryAfterSeconds: failure.retryAfterSeconds }),
+    ...(cause !== undefined && { cause }),
+  })
+}

@@ -1,0 +1,288 @@
+import type { Agent, AgentApp, CallMessage } from '#core/agents/adapter.ts'
+import type { Agents } from '#core/agents/catalog.ts'
+import { defaultApp } from '#core/agents/translate/default-app.ts'
+import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
+import { fail, refuseField } from '#core/errors.ts'
+import { requireItems, requireShort } from '#core/input/input-rules.ts'
+import type { CallFace } from '#core/ledger/ledger.ts'
+import type {
+  AgentName,
+  ChatRequest,
+  ConversationName,
+  EarlierCallName,
+  RequestedMessages,
+} from './chat-request.ts'
+import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
+import {
+  type FileRules,
+  fileUrlsOf,
+  lastUserPrompt,
+  type NamedFile,
+  publicMessages,
+  requireMessages,
+  requirePublicUrls,
+  wholePrompt,
+} from './messages.ts'
+
+/** What was asked, with its agent, app and conversation resolved. */
+export interface Call {
+  readonly requestId: string
+  readonly face: CallFace
+  readonly credential: string
+  readonly address: string
+  readonly stream: boolean
+  readonly endUser: string
+  readonly agent: Agent
+  readonly app: AgentApp | undefined
+  /** The app as the request names it, for platforms that take any. */
+  readonly appId: string
+  /** The app as the ledger and the metrics record it: text of the caller's choosing only if the platform uses it. */
+  readonly ledgerApp: string
+  readonly asks: Question | Messages
+  readonly conversation: CallConversation
+}
+
+/** One text with its files, for agents that keep the context of a conversation, or none. */
+export interface Question {
+  readonly kind: 'question'
+  readonly query: string
+  readonly files: readonly NamedFile[]
+  readonly variables: Readonly<Record<string, unknown>>
+  /** Whether files must be looked up or sent by the gateway: URLs that it issued, or files that the request carries. */
+  readonly hasOwnFiles: boolean
+  /** Whether it was composed of all messages of the request. */
+  readonly isWhole: boolean
+}
+
+/** The message array as the request carries it, for agents whose context is in it. */
+export interface Messages {
+  readonly kind: 'messages'
+  readonly messages: readonly CallMessage[]
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly hasOwnFiles: boolean
+  readonly keepsTurn: boolean
+}
+
+/** The conversation by the client's id; a new one has none yet. */
+export type CallConversation =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'named'; readonly id: string }
+  | ContinuedConversation
+
+/** A conversation that goes on after the last of these calls. Its id is empty as long as only they name it. */
+export interface ContinuedConversation {
+  readonly kind: 'continued'
+  readonly after: readonly EarlierCallName[]
+  readonly id: string
+}
+
+export const ID_CHARACTERS_MAX = 256
+
+/**
+ * Resolves the agent, the app and the conversation of a call, and rejects everything that can be rejected without a
+ * database query. The checks run in a fixed order (agent, app, required ids, files), so that a call with several errors
+ * always gets the same one.
+ *
+ * @param isIssued - whether a URL of a file was issued by the gateway
+ * @param allowed - the agents and apps that the caller's key is restricted to; error messages name no others
+ * @throws Problem `unknown_agent`, `model_not_found`, `app_not_found`, `app_id_required`, `conversation_id_required` or
+ * `invalid_request`
+ */
+export function resolveCall(
+  agents: Agents,
+  request: ChatRequest,
+  isIssued: FileRules['isIssued'],
+  allowed: readonly string[] = [],
+): Call {
+  const { requestId, face, credential, address, stream, endUser, agent: name, conversation } = request
+  const usable = () => usableAgents(agents, allowed)
+  const agent = findAgent(agents, name, usable)
+  requirePlainIds(request)
+  const app = findApp(agent, name, usable)
+  const rules = { isIssued, takesInlineFiles: agent.adapter.uploadFile !== undefined }
+  const asks = resolveAsks(request, agent, rules)
+  const requires = agent.adapter.requires(agent)
+  if (requires.includes('app_id') && app === undefined && isBlank(name.appId)) {
+    fail('app_id_required', {
+      field: ['appId'],
+      detail: `agent ${agent.id} needs ${name.model === undefined ? 'a real value' : `an app, as in ${agent.id}/<app id>`}.`,
+    })
+  }
+  // On faces with messages a call may name no conversation; it then gets a new one.
+  const needsConversation = requires.includes('conversation_id')
+  if (needsConversation && isBlank(conversation.conversationId) && request.asks.kind === 'question') {
+    fail('conversation_id_required', {
+      field: ['conversationId'],
+      detail: `agent ${agent.id} needs a real value.`,
+    })
+  }
+  if (asks.kind === 'question') requireFiles(asks.files, rules)
+  if (request.asks.kind === 'question') requirePublicVariables(request.asks.variables)
+  return {
+    requestId,
+    face,
+    credential,
+    address,
+    stream,
+    endUser,
+    agent,
+    app,
+    appId: name.appId,
+    ledgerApp: app?.id ?? (takesAnyApp(agent) ? name.appId.trim() : ''),
+    asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, isIssued) },
+    conversation: conversationOf(conversation, needsConversation),
+  }
+}
+
+function hasOwnFiles(asks: AsksOf, isIssued: FileRules['isIssued']): boolean {
+  if (asks.kind === 'question')
+    return asks.files.some(({ file }) => typeof file !== 'string' || isIssued(file))
+  const urls = fileUrlsOf(asks.messages)
+  if (urls.length === 0) return false
+  const issued = new Set(urls.flatMap(([, url]) => (isIssued(url) ? url : [])))
+  // Each of them is looked up, and some are read into memory. The platform bounds the number of the others.
+  if (issued.size > FILES_MAX) refuseField(['messages'], `expected at most ${FILES_MAX} uploaded files.`)
+  return issued.size > 0
+}
+
+/** `conversation_id` if the agent requires it; otherwise `chat_id`, and `conversation_id` where that is blank. */
+function conversationOf(
+  { chatId, conversationId, after = [] }: ConversationName,
+  byConversationId: boolean,
+): CallConversation {
+  const named = byConversationId || isBlank(chatId) ? conversationId : chatId
+  const id = isBlank(named) ? '' : named
+  if (after.length > 0) return { kind: 'continued', after, id }
+  return id === '' ? { kind: 'new' } : { kind: 'named', id }
+}
+
+type AsksOf = Omit<Question, 'hasOwnFiles'> | Omit<Messages, 'hasOwnFiles'>
+
+/** What the agent gets: the message array only if the context of its conversations is in it. */
+function resolveAsks({ asks, conversation }: ChatRequest, agent: Agent, rules: FileRules): AsksOf {
+  if (asks.kind === 'question') {
+    if (isBlank(asks.query)) refuseField(['query'], 'expected a string that is not blank.')
+    const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
+    return { ...asks, files, isWhole: false }
+  }
+  const { messages, parameters, keepsTurn } = asks
+  requireMessages(messages)
+  const context = agent.adapter.context(agent)
+  if (context === 'gateway') {
+    requirePublicTools(parameters.tools)
+    return { kind: 'messages', messages: publicMessages(messages, rules), parameters, keepsTurn }
+  }
+  requireSupported(asks, agent)
+  const isNew = isBlank(conversation.conversationId) && (conversation.after ?? []).length === 0
+  const isWhole = context === 'none' || isNew
+  const { query, files } = isWhole ? wholePrompt(messages, rules) : lastUserPrompt(messages, rules)
+  if (isBlank(query)) refuseField(['messages'], 'expected a user message that is not blank.')
+  return { kind: 'question', query, files, variables: {}, isWhole }
+}
+
+function requireSupported({ unsupported: [field] }: RequestedMessages, agent: Agent): void {
+  if (field === undefined) return
+  refuseField(field, `agent ${agent.id} does not support it; expected it to be left out.`)
+}
+
+/**
+ * The schema of a function may contain any URL, since no platform fetches those. Other kinds of tools name servers, which
+ * some platforms call.
+ */
+function requirePublicTools(tools: unknown): void {
+  if (!Array.isArray(tools)) return
+  tools.forEach((tool: { type?: unknown } | null, index) => {
+    if (tool?.type === 'function' || tool?.type === 'custom') return
+    requirePublicUrls(tool, ['tools', index])
+  })
+}
+
+type Usable = () => readonly UsableAgent[]
+
+function findAgent(agents: Agents, name: AgentName, usable: Usable): Agent {
+  const id = name.id?.trim().toLowerCase() ?? ''
+  const agent = agents.get(id)
+  if (agent !== undefined) return agent
+  if (name.isInModel) {
+    const names = usable().flatMap((each) => [...modelNames(each), ...openForm(each)])
+    return fail('model_not_found', { field: ['agent'], detail: `expected ${oneOf(names)}.` })
+  }
+  const missing = id === '' ? 'is required; ' : ''
+  const names = usable().map(({ agent: { id: known } }) => known)
+  return fail('unknown_agent', { field: ['agent'], detail: `${missing}expected ${oneOf(names)}.` })
+}
+
+/** The pattern that names any app of an agent as a model, for agents that accept apps that are not configured. */
+function openForm({ agent, isWhole }: UsableAgent): string[] {
+  return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length === 0 ? 'an agent, but this key may use none' : `one of ${names.join(', ')}`
+}
+
+function findApp(agent: Agent, { appId, model }: AgentName, usable: Usable): AgentApp | undefined {
+  if (agent.apps.length === 0) {
+    if (model?.includes('/') && !takesAnyApp(agent)) {
+      fail('model_not_found', {
+        field: ['appId'],
+        detail: `agent ${agent.id} has no apps; expected no slash.`,
+      })
+    }
+    return undefined
+  }
+  const app = isBlank(appId) ? defaultApp(agent) : agent.apps.find((entry) => entry.id === appId)
+  if (app !== undefined) return app
+  const apps = usable().find((each) => each.agent === agent)?.apps ?? []
+  const known = apps.map(({ id }) => (model === undefined ? id : `${agent.id}/${id}`)).join(', ')
+  if (isBlank(appId)) {
+    const expected = known === '' ? `agent ${agent.id} needs a real value` : `expected one of ${known}`
+    return fail('app_id_required', { field: ['appId'], detail: `${expected}.` })
+  }
+  return fail('app_not_found', {
+    field: ['appId'],
+    detail: `agent ${agent.id} has ${known === '' ? 'no such app' : known}.`,
+  })
+}
+
+function requirePlainIds({ agent, conversation, endUser }: ChatRequest): void {
+  requirePlainId('appId', agent.appId)
+  requirePlainId('chatId', conversation.chatId)
+  requirePlainId('conversationId', conversation.conversationId)
+  requirePlainId('endUser', endUser)
+}
+
+function requirePlainId(field: string, id: string): void {
+  requireShort([field], id, ID_CHARACTERS_MAX)
+  if (!CONTROL.test(id) && id.isWellFormed()) return
+  refuseField(
+    [field],
+    `expected at most ${ID_CHARACTERS_MAX} characters, no control characters or lone surrogates.`,
+  )
+}
+
+/** The C0 and C1 control characters and DEL, which would break headers, log lines and database texts. */
+const CONTROL = /\p{Cc}/u
+
+function requireFiles(files: readonly NamedFile[], { isIssued }: FileRules): void {
+  requireItems(['files'], files, FILES_MAX)
+  for (const { field, file } of files) {
+    if (typeof file !== 'string' || isIssued(file)) continue
+    const problem = fileUrlProblem(file)
+    if (problem !== undefined) refuseField(field, `expected ${problem}.`)
+  }
+}
+
+/**
+ * Variables that are objects or arrays describe files (Dify's inputs, FastGPT's variables), which the platform fetches. A
+ * string is passed on unchecked: what the app does with it is up to the app's author.
+ */
+function requirePublicVariables(variables: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (typeof value === 'object') requirePublicUrls(value, ['variables', name])
+  }
+}
+
+function isBlank(id: string): boolean {
+  return id.trim() === ''
+}

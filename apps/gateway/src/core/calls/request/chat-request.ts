@@ -1,0 +1,66 @@
+import type { CallMessage } from '#core/agents/adapter.ts'
+import type { CallFace } from '#core/ledger/ledger.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
+import type { CallFile } from './messages.ts'
+
+/** A chat as a face passes it on: the types of its fields are checked, their values are not. */
+export interface ChatRequest {
+  readonly requestId: string
+  readonly face: CallFace
+  /** The API key; it has the form of one but may not exist. */
+  readonly credential: string
+  /** The client's network address, by which the limit on refused keys counts. */
+  readonly address: string
+  readonly agent: AgentName
+  readonly asks: RequestedQuestion | RequestedMessages
+  readonly conversation: ConversationName
+  readonly endUser: string
+  readonly stream: boolean
+}
+
+/** How a request names the agent and the app. */
+export interface AgentName {
+  /** The raw value of the `Agent` header, or of the field that the face has in its place. */
+  readonly id: string | undefined
+  readonly appId: string
+  /** The model of the request, on faces where it names the app. */
+  readonly model?: string
+  /** Whether the model names the agent as well. */
+  readonly isInModel?: boolean
+}
+
+/** How a request names the conversation. */
+export interface ConversationName {
+  /** REST has two names for it. Which one counts depends on the agent. */
+  readonly chatId: string
+  readonly conversationId: string
+  /** Earlier calls of the conversation, which goes on after the last of them. */
+  readonly after?: readonly EarlierCallName[]
+}
+
+/** An earlier call of a conversation that a call continues, and the field that names it. */
+export interface EarlierCallName {
+  readonly callId: string
+  readonly field: FieldPath
+}
+
+export interface RequestedQuestion {
+  readonly kind: 'question'
+  readonly query: string
+  /** URLs. */
+  readonly files: readonly CallFile[]
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+export interface RequestedMessages {
+  readonly kind: 'messages'
+  readonly messages: readonly CallMessage[]
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** Fields of the request that are supported only by agents that take the message array as it is. */
+  readonly unsupported: readonly FieldPath[]
+  /**
+   * Whether the gateway keeps the turn for an agent without memory although the request carries messages; the turns kept
+   * before then stand for what the messages repeat of them.
+   */
+  readonly keepsTurn: boolean
+}

@@ -1,0 +1,15 @@
+import type { ErrorReason } from '#core/errors.ts'
+import type { CallOutcome } from '#core/ledger/ledger.ts'
+
+/** How a call ends that neither its platform nor its storage has ended: `rejected` if its key is not valid any more. */
+export type EndedEarly = Extract<CallOutcome, 'client_gone' | 'drained' | 'rejected'>
+
+/** A call in progress. */
+export interface RunningCall {
+  /**
+   * Ends the call early. Does nothing after its end.
+   *
+   * @param reason - what its reader and the ledger are given
+   */
+  end(outcome: EndedEarly, reason?: ErrorReason): void
+}
