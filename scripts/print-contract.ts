@@ -4,6 +4,9 @@ import { parseArgs } from 'node:util'
 import { printGraphqlSchema, printOpenApi, printVisitorErrors } from '../apps/gateway/src/server/contract.ts'
 import { wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
+import { commandReference } from './command-reference.ts'
+import { configurationReference } from './configuration-reference.ts'
+import { withGeneratedParts } from './generated-parts.ts'
 
 /** Paths of the committed contract. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)
@@ -13,12 +16,33 @@ const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.
 /** What the SDK may tell the visitors of a page, which comes from the table of errors. */
 export const VISITOR_ERRORS = new URL('../packages/sdk/src/generated/visitor-errors.ts', import.meta.url)
 
+/** The pages whose tables come from the code, with what writes them. What stands around the tables is written by hand. */
+export const REFERENCE_PAGES: readonly (readonly [page: string, parts: () => Record<string, string>])[] = [
+  ['docs/configuration.md', configurationReference],
+  ['docs/command-line.md', commandReference],
+]
+
+/** Returns a page of the reference as it should be. */
+export async function printReferencePage(page: string, parts: () => Record<string, string>): Promise<string> {
+  return withGeneratedParts(await readFile(fileOf(page), 'utf8'), parts())
+}
+
+function fileOf(page: string): URL {
+  return new URL(`../${page}`, import.meta.url)
+}
+
 /** Prints what a change of the GraphQL schema breaks, compared with the committed one or with the one of another commit. */
 function nameBreakingChanges(before: string, after: string): boolean {
   const { breaking, dangerous } = breakingChanges(before, after)
   for (const change of breaking) console.error(`schema.graphql: this change breaks clients: ${change}`)
   for (const change of dangerous) console.error(`schema.graphql: this change may surprise clients: ${change}`)
   return breaking.length > 0
+}
+
+type ReferencePage = (typeof REFERENCE_PAGES)[number]
+
+async function referenceFile([page, parts]: ReferencePage): Promise<readonly [URL, string, string]> {
+  return [fileOf(page), `${page} does not match the code`, await printReferencePage(page, parts)]
 }
 
 if (import.meta.main) {
@@ -40,6 +64,7 @@ if (import.meta.main) {
         'What the SDK tells visitors does not match the table of errors',
         printVisitorErrors(),
       ],
+      ...(await Promise.all(REFERENCE_PAGES.map(referenceFile))),
     ] as const) {
       if (values.check !== true) {
         await writeFile(file, text)

@@ -1,8 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
-import { configFileOf, Environment } from '@trunkline/gateway/src/config/schema.ts'
-import { PLATFORMS } from '@trunkline/gateway/src/core/agents/registry.ts'
 import { DOCUMENT_BOUNDS } from '@trunkline/gateway/src/core/limits/document-bounds.ts'
 import { OPERATION_LIMITS } from '@trunkline/gateway/src/graphql/serving/operation-limits.ts'
 import { PARAMETERS } from '@trunkline/gateway/src/openai/request.ts'
@@ -40,8 +38,10 @@ describe.each(PAGES)('%s', (page) => {
 
 const SCHEMA = buildSchema(read('schema.graphql'))
 
-test.each(['README.md', 'docs/graphql.md'])('the GraphQL documents of %s are valid', (page) => {
-  const documents = [...read(page).matchAll(/^```graphql\n(.*?)^```/gms)].map(([, document = '']) => document)
+test('the GraphQL documents of docs/graphql.md are valid', () => {
+  const documents = [...read('docs/graphql.md').matchAll(/^```graphql\n(.*?)^```/gms)].map(
+    ([, document = '']) => document,
+  )
   expect(documents).not.toEqual([])
   for (const document of documents) expect(validate(SCHEMA, parseGraphql(document)), document).toEqual([])
 })
@@ -61,20 +61,6 @@ test('docs/graphql.md has the limits of operations as they are', () => {
   expect(limits).toEqual([...bounds, depth, depth, cost, cost].map((limit) => limit.toLocaleString('en')))
 })
 
-const READ_BY_AWS_SDK = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
-
-test('the README documents every environment variable and every setting of the configuration file', () => {
-  const [variables, settings] = ['| Environment', '| File'].map((head) => wordsOfTable('README.md', head))
-  expect(new Set(variables)).toEqual(
-    new Set(['GATEWAY_CONFIG', 'NODE_ENV', ...READ_BY_AWS_SDK, ...Object.keys(Environment.properties)]),
-  )
-  const { agents, ...others } = configFileOf(PLATFORMS).properties
-  const [entry] = Object.values(agents.patternProperties)
-  expect(new Set(settings)).toEqual(
-    new Set(['agents.<id>', ...settingsOf({ 'agents.<id>': entry }), ...settingsOf(others)]),
-  )
-})
-
 test('the table of OpenAI parameters matches the implementation', () => {
   expect(wordsOfTable('docs/tools.md', '| Parameter')).toEqual([
     ...PARAMETERS.served,
@@ -82,16 +68,6 @@ test('the table of OpenAI parameters matches the implementation', () => {
     ...PARAMETERS.ignored,
   ])
 })
-
-/** The paths of settings as the README writes them: `limits.chat` and `timeouts` are one setting each. */
-function settingsOf(schemas: object, parent = ''): string[] {
-  return Object.entries(schemas).flatMap(([name, schema]) => {
-    const path = `${parent}${name}`
-    if (name === 'apps') return [`${path}.<app id>`]
-    const isSection = 'properties' in schema && !('points' in schema.properties) && name !== 'timeouts'
-    return isSection ? settingsOf(schema.properties, `${path}.`) : [path]
-  })
-}
 
 /** Converts a heading into its anchor by the rules of GitHub. */
 function headingsOf(page: string): string[] {

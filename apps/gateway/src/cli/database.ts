@@ -7,7 +7,9 @@ import { type Column, printJson, printTable } from './output.ts'
 export function addDatabaseCommands(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database up to the schema of this version')
+    .description(
+      'bring the database up to the schema of this version; outside production, start does this by itself',
+    )
     .action(async () => {
       const settings = config()
       const { migrateOnce } = await import('#process/run-command.ts')
@@ -18,7 +20,9 @@ export function addDatabaseCommands(program: Command): void {
   const db = program.command('db').description('move an embedded database to PostgreSQL')
 
   withJson(db.command('export'))
-    .description('write every row of the embedded database to a new file, also while the gateway runs')
+    .description(
+      'write every row of the embedded database to a new file, also while the gateway runs; one export runs at a time',
+    )
     .argument('<file>', 'compressed with gzip if its name ends in .gz')
     .option(
       '--files <destination>',
@@ -41,8 +45,10 @@ export function addDatabaseCommands(program: Command): void {
     })
 
   withJson(db.command('import'))
-    .description('fill the empty, migrated database of DATABASE_URL from an exported file')
-    .argument('<file>')
+    .description(
+      'fill the empty, migrated database of DATABASE_URL from an exported file, in one transaction',
+    )
+    .argument('<file>', 'a file that "db export" wrote')
     .action(async (file: string, { json }: JsonOption) => {
       const settings = config()
       const { importOnce } = await import('#process/run-command.ts')

@@ -28,7 +28,7 @@ export function addKeyCommands(program: Command): void {
     )
 
   withJson(keys.command('list'))
-    .description('list all API keys')
+    .description('list all API keys, with their owner, state and counts')
     .action(async ({ json }: JsonOption) => {
       const { keys: records, owners } = await run('keys list', {})
       if (json) printJson(records)
@@ -41,7 +41,9 @@ export function addKeyCommands(program: Command): void {
     .action(async (id: string, { json }: JsonOption) => show(await run('keys show', { id }), json))
 
   withJson(keys.command('revoke'))
-    .description('refuse a key from the next call on')
+    .description(
+      'refuse a key from the next call on, on every replica, and end its running calls within a second',
+    )
     .argument('<id>', 'id of the key record')
     .action(async (id: string, { json }: JsonOption) => show(await run('keys revoke', { id }), json))
 }

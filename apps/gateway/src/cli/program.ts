@@ -22,7 +22,7 @@ export function createProgram(): Command {
     .addHelpText(
       'after',
       `
-Configuration: gateway.config.yaml (or the file that GATEWAY_CONFIG names) and the environment; see README.md.
+Configuration: gateway.config.yaml (or the file that GATEWAY_CONFIG names) and the environment; see docs/configuration.md.
 Commands reach a running gateway through its socket in DATA_DIR, or open the database themselves.`,
     )
   addGatewayCommands(program)

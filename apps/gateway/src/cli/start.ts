@@ -21,7 +21,7 @@ export function addGatewayCommands(program: Command): void {
     .description('inspect the configuration')
     .command('check')
     .description(
-      'check the configuration file, the environment and the storage of files, and print every error',
+      'check the configuration file, the environment and the storage of files, and print every error; with S3 this writes, reads and deletes a file',
     )
     .action(async () => {
       const settings = config()

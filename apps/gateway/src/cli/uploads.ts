@@ -6,7 +6,7 @@ export function addUploadCommands(program: Command): void {
   const uploads = program.command('uploads').description('maintain uploaded files')
 
   withJson(uploads.command('sweep'))
-    .description('delete expired uploads, and compare the storage with the records')
+    .description('delete expired uploads, and what the storage or the database has and the other does not')
     .action(async ({ json }: JsonOption) => {
       const swept = await run('uploads sweep', {})
       if (json) printJson(swept)

@@ -26,7 +26,7 @@ export function addUserCommands(program: Command): void {
     })
 
   withJson(users.command('list'))
-    .description('list all users')
+    .description('list all users, with their roles, quotas and calls')
     .action(async ({ json }: JsonOption) => {
       const records = await run('users list', {})
       if (json) printJson(records)
@@ -35,30 +35,30 @@ export function addUserCommands(program: Command): void {
 
   withJson(users.command('set-password'))
     .description('set a password, read from standard input, and revoke the access tokens of the user')
-    .argument('<username>')
+    .argument('<username>', 'the name of the user')
     .action(async (username: string, options: JsonOption) =>
       show(await run('users set-password', { username, password: await passwordFromStdin() }), options),
     )
 
   withJson(users.command('suspend'))
-    .description("refuse the user's keys and tokens from now on")
-    .argument('<username>')
+    .description("refuse the user's keys and tokens from now on, and end their running calls within a second")
+    .argument('<username>', 'the name of the user')
     .action((username: string, options: JsonOption) => update(username, { status: 'suspended' }, options))
 
   withJson(users.command('activate'))
     .description("end a suspension: the user's keys work again, and it can log in")
-    .argument('<username>')
+    .argument('<username>', 'the name of the user')
     .action((username: string, options: JsonOption) => update(username, { status: 'active' }, options))
 
   withJson(users.command('set-role'))
-    .description('change what the user may do, from now on')
-    .argument('<username>')
-    .addArgument(new Argument('<role>').choices(ROLES))
+    .description('change what the user may do, from the next request on')
+    .argument('<username>', 'the name of the user')
+    .addArgument(new Argument('<role>', 'what the user may do').choices(ROLES))
     .action((username: string, role: Role, options: JsonOption) => update(username, { role }, options))
 
   withQuota(users.command('set-quota'))
     .description('change how many calls the user may make; an omitted value stays unchanged')
-    .argument('<username>')
+    .argument('<username>', 'the name of the user')
     .argument('[max-api-calls]', 'the same as --max-api-calls', wholeNumber)
     .action((username: string, calls: number | undefined, options: JsonOption & QuotaOptions, command) => {
       const { maxApiCalls = calls, quotaPeriod } = options

@@ -8,9 +8,10 @@ import { normalizeUsername } from '#core/users/user-rules.ts'
 import { isObject } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { resolveAgents } from './agents.ts'
+import { Environment } from './environment.ts'
 import { expandVariables, readConfigFile } from './file.ts'
 import { ConfigError, type ConfigIssue, findIssues } from './issues.ts'
-import { configFileOf, Defaults, Environment, type Settings } from './schema.ts'
+import { configFileOf, Defaults, type Settings } from './schema.ts'
 
 export { ConfigError }
 

@@ -1,20 +1,30 @@
 import Type, { type TProperties } from 'typebox'
 
 /*
- * Builders for the schemas of configuration properties. Two keywords are the gateway's own and shape the line
- * that reports an invalid value: `expected` completes the sentence "expected …" where the other keywords do
- * not describe the value well (core/input/expectation.ts), and `secret` keeps the value out of that line.
+ * Builders for the schemas of configuration properties. Three keywords are the gateway's own. Two shape the line that reports
+ * an invalid value: `expected` completes the sentence "expected …" where the other keywords do not describe the value well
+ * (core/input/expectation.ts), and `secret` keeps the value out of that line. `whenAbsent` is for the reference of the configuration.
  */
 
 export interface Annotations {
   readonly default?: unknown
   readonly expected?: string
   readonly secret?: boolean
+  /** What the setting does, in the words of docs/configuration.md, which is written from it: Markdown on one line. */
+  readonly description?: string
+  /** What applies instead of a setting that is absent and has no fixed default. */
+  readonly whenAbsent?: string
+  readonly examples?: readonly unknown[]
 }
 
 /** An optional mapping. Missing properties get their defaults, also if the whole mapping is missing. */
-export function section<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { default: {}, additionalProperties: false, expected: 'a mapping' })
+export function section<Properties extends TProperties>(properties: Properties, options: Annotations = {}) {
+  return Type.Object(properties, {
+    default: {},
+    additionalProperties: false,
+    expected: 'a mapping',
+    ...options,
+  })
 }
 
 /** A non-empty string. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ACCEPTED_UPLOADS } from '#config/schema.ts'
+import { ACCEPTED_UPLOADS } from '#config/settings.ts'
 import { Problem } from '#core/errors.ts'
 import { createTypeCheck, SAMPLE_BYTES } from './file-type.ts'
 

@@ -27,8 +27,19 @@ import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */
 const ENTRY = {
-  agent: section({ botId: Type.Optional(text()) }),
-  app: section({ botId: Type.Optional(text()) }),
+  agent: section({
+    botId: Type.Optional(
+      text({
+        description: 'The bot that answers calls without `app_id`. Ids that consist of digits need quotes.',
+        examples: ['7342866812345678901'],
+      }),
+    ),
+  }),
+  app: section({
+    botId: Type.Optional(
+      text({ description: 'The bot that answers for this app.', whenAbsent: 'the id of the app' }),
+    ),
+  }),
 }
 
 interface CozeState extends ReplyState {

@@ -26,7 +26,12 @@ import { fileInfo, isDifyFileRefusal, uploadName } from './files.ts'
 
 /** `mode` is the kind of app that the key belongs to. */
 const ENTRY = {
-  agent: section({ mode: oneOf(['chat', 'completion', 'workflow'], { default: 'chat' }) }),
+  agent: section({
+    mode: oneOf(['chat', 'completion', 'workflow'], {
+      default: 'chat',
+      description: 'The kind of app that the key belongs to; `chat` also for agents and chatflows.',
+    }),
+  }),
   app: section({}),
 }
 

@@ -20,7 +20,12 @@ import { countTokens, type FastGptTokens, hasFailed, visibleNode } from './nodes
 
 /** `filtered` leaves prompts and quoted knowledge out of `detail`. */
 const ENTRY = {
-  agent: section({ nodeData: oneOf(['filtered', 'full'], { default: 'filtered' }) }),
+  agent: section({
+    nodeData: oneOf(['filtered', 'full'], {
+      default: 'filtered',
+      description: 'Whether `detail: true` shows prompts and quoted knowledge: `filtered` omits them.',
+    }),
+  }),
   app: section({}),
 }
 

@@ -23,8 +23,17 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/value
 
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
-  agent: section({ model: Type.Optional(text()) }),
-  app: section({ model: Type.Optional(text()) }),
+  agent: section({
+    model: Type.Optional(text({ description: 'The model to ask for.', examples: ['Qwen/Qwen3-32B'] })),
+  }),
+  app: section({
+    model: Type.Optional(
+      text({
+        description: 'The model to ask for when a client chooses this app.',
+        whenAbsent: "the agent's `model`",
+      }),
+    ),
+  }),
 }
 
 interface OpenAiState extends ReplyState {

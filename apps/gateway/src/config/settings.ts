@@ -1,0 +1,338 @@
+import Type from 'typebox'
+import { oneOf, section, text } from '#core/agents/entry-schema.ts'
+import { DOCUMENT_BOUNDS } from '#core/limits/document-bounds.ts'
+import { WAITING_PLACES } from '#core/sharing/owner-turns.ts'
+import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
+import {
+  count,
+  days,
+  documentBounds,
+  flag,
+  isAddressRange,
+  isHeaderName,
+  isMediaType,
+  isOrigin,
+  limit,
+  list,
+  matching,
+  timerMs,
+  wholeNumber,
+} from './setting-types.ts'
+
+const MIB = 1024 * 1024
+const GIB = 1024 * MIB
+
+/** The sweep takes what is older than a day for the remains of an upload that never ended. */
+const UPLOAD_MS_MAX = 43_200_000
+const TEN_YEARS_SECONDS = 315_360_000
+/** The largest value of PostgreSQL's type `integer`. */
+const COUNT_MAX = 2 ** 31 - 1
+
+export const ACCEPTED_UPLOADS = [
+  'image/*',
+  'audio/*',
+  'video/*',
+  'text/plain',
+  'text/csv',
+  'text/markdown',
+  'application/json',
+  'application/pdf',
+  'application/msword',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-powerpoint',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/vnd.oasis.opendocument.text',
+  'application/vnd.oasis.opendocument.spreadsheet',
+  'application/vnd.oasis.opendocument.presentation',
+]
+
+/** All properties of the configuration file except the agents, in the order of docs/configuration.md. */
+export const SETTINGS = {
+  limits: section(
+    {
+      chat: limit(60, {
+        description:
+          "Chats of an API key, all chat routes together. A key's own limit per minute can only lower it.",
+      }),
+      upload: limit(10, {
+        description: "Uploads of an API key. A key's own limit per minute can only lower it.",
+      }),
+      agents: limit(30, {
+        description: 'Listing agents, for each credential, or for each address if there is none.',
+      }),
+      reports: limit(60, { description: 'Usage reports, for each credential.' }),
+      calls: limit(300, { description: 'Pages and exports of the ledger, for each credential.' }),
+      reads: limit(600, { description: 'All other reads, and GraphQL operations, for each credential.' }),
+      login: limit(10, { description: 'Failed logins for one username from one address.' }),
+      loginAddress: limit(100, { description: 'Failed logins from one address.' }),
+      refusedKeys: limit(60, {
+        description: 'Refused API keys from one address. Valid keys are never affected.',
+      }),
+      refusedDocuments: limit(60, {
+        description:
+          'GraphQL documents from one address that were too large or had no valid credential. Further ones are answered 429; valid credentials pass.',
+      }),
+      streamsPerKey: Type.Optional(
+        wholeNumber({
+          description:
+            'The number of streams that one API key may hold open in one process. Another is answered 429 `rate_limited` and not counted.',
+          examples: [20],
+        }),
+      ),
+    },
+    {
+      description:
+        'How many requests are admitted within how many seconds. An IPv6 /64 network counts as one address. A request beyond a limit is answered 429 with `Retry-After`.',
+    },
+  ),
+  uploads: section(
+    {
+      maxBytes: count(50 * MIB, { description: 'The largest uploaded file.' }),
+      types: list(
+        matching('a media type such as "application/pdf" or "image/*"', isMediaType),
+        ACCEPTED_UPLOADS,
+        {
+          description:
+            'The media types that are accepted, with wildcards. The content of a file decides its type, not its name.',
+          examples: [['image/*', 'application/pdf']],
+        },
+      ),
+      retentionDays: days(7, {
+        description:
+          'How long files are kept. Pre-signed URLs of S3 end after 7 days at most; set `S3_PUBLIC_URL` for longer lives.',
+      }),
+      bytesPerOwnerMax: count(10 * GIB, {
+        description:
+          'What the files of one user may have in all. A further one is answered 413 `upload_space_used_up`.',
+      }),
+      inFlightMax: count(64, {
+        description:
+          'The number of files that one process receives at once. Further ones wait for their turn.',
+      }),
+      inFlightPerOwnerMax: count(4, {
+        description: 'The number of files of one user that one process receives at once.',
+      }),
+      waitMs: timerMs(30_000, {
+        description:
+          'How long an upload waits unread for its turn before it is refused with 429, or with 503 if others have all turns.',
+      }),
+      stalledMs: timerMs(60_000, {
+        description:
+          'How long a client may send nothing of a file, and how long the storage may accept nothing.',
+      }),
+      timeoutMs: count(3_600_000, {
+        maximum: UPLOAD_MS_MAX,
+        description: 'How long one upload may take in all, at most 12 hours.',
+      }),
+    },
+    {
+      description:
+        'Uploaded files. Environment variables alone define where they are stored: `S3_BUCKET`, or else `DATA_DIR`.',
+    },
+  ),
+  storage: section(
+    {
+      freeBytesMin: count(256 * MIB, {
+        minimum: 0,
+        description:
+          'The free space of `DATA_DIR` below which a gateway with an embedded database admits and changes nothing. `0` switches the check off.',
+      }),
+    },
+    { description: 'The disk of `DATA_DIR`.' },
+  ),
+  cors: section(
+    {
+      origins: Type.Refine(
+        list(matching('an exact origin such as "https://app.example.com"', isOrigin), [], {
+          expected: 'a list of exact origins, or "*" alone',
+          description: "The web pages that may call the gateway: exact origins, or `'*'` alone.",
+          examples: [['https://app.example.com']],
+        }),
+        (origins) => origins.length === 1 || !origins.includes('*'),
+      ),
+    },
+    { description: 'Requests from web pages of other origins.' },
+  ),
+  trustedProxies: list(matching('an IP address or a CIDR range', isAddressRange), [], {
+    description: 'The addresses and ranges of proxies whose `X-Forwarded-*` headers are trusted.',
+    examples: [['10.0.0.0/8', 'fd00::/8']],
+  }),
+  publicAgentListing: flag({
+    default: true,
+    description: 'Whether `GET /api/v1/agents` answers without a credential.',
+  }),
+  console: flag({
+    default: true,
+    description:
+      'Whether the web console is served at `/console`. It must have been built; `pnpm start` does that.',
+  }),
+  conversations: section(
+    {
+      retentionDays: days(30, { description: 'How long the turns of a conversation are kept.' }),
+      maxTurns: count(20, {
+        description: 'The number of turns that are stored for agents that keep no history.',
+      }),
+      maxCharacters: count(40_000, { description: 'The length of these turns together.' }),
+      mappingRetentionDays: days(400, {
+        description:
+          'How long after the last use of a conversation the gateway remembers the id that the platform gave it.',
+      }),
+      endUserHeader: Type.Optional(
+        matching('the name of a request header in lower case', isHeaderName, {
+          description:
+            "A request header that names the end user and takes precedence over the body's `user`. Set it only if a proxy in front controls the header.",
+          examples: ['x-end-user'],
+        }),
+      ),
+    },
+    {
+      description:
+        'The history of agents that keep none of their own, and how long conversations are remembered.',
+    },
+  ),
+  usage: section(
+    {
+      retentionDays: days(400, {
+        description: 'How long single calls stay in the ledger. Reports keep their sums for ever.',
+      }),
+      endUsersPerDayMax: count(ROLLUP_BOUNDS.endUsersPerDayMax, {
+        maximum: COUNT_MAX,
+        description:
+          'The number of end users of one owner that reports distinguish in a day. Later ones are summed as `(other)`.',
+      }),
+      appsPerDayMax: count(ROLLUP_BOUNDS.appsPerDayMax, {
+        maximum: COUNT_MAX,
+        description:
+          'The number of apps of one agent that reports distinguish in a day. Later ones are summed as `(other)`.',
+      }),
+    },
+    { description: 'The ledger of calls, and the reports.' },
+  ),
+  users: section(
+    {
+      maxApiCalls: count(1_000_000, {
+        minimum: 0,
+        description: 'The quota of users who have none of their own.',
+      }),
+    },
+    { description: 'What applies to users who have no value of their own.' },
+  ),
+  apiKeys: section(
+    {
+      // Ten years, which contain at most three leap days.
+      maxLifetimeDays: days(3_653, { description: 'How far in the future `expires_at` may be.' }),
+      activePerUserMax: count(1_000, {
+        description:
+          'The number of active keys that a user may own. Another is refused with 409 `too_many_keys`.',
+      }),
+    },
+    { description: 'API keys.' },
+  ),
+  tokens: section(
+    {
+      lifetimeSeconds: count(3_600, {
+        maximum: TEN_YEARS_SECONDS,
+        description: 'How long an access token is valid.',
+      }),
+      issuer: text({ default: 'trunkline', description: 'The claim `iss` of access tokens.' }),
+      audience: text({ default: 'trunkline', description: 'The claim `aud` of access tokens.' }),
+    },
+    { description: 'Access tokens, which people receive when they log in.' },
+  ),
+  chat: section(
+    {
+      bodyBytesMax: count(MIB, {
+        description:
+          'The largest request body. Uploads have a bound of their own, and `/api/v1/chat/completions` accepts 20 MiB, because messages may contain files.',
+      }),
+      replyBytesMax: count(10 * MIB, {
+        description:
+          'The largest reply that the gateway returns as JSON, and the largest single event of a platform.',
+      }),
+      streamBytesMax: count(32 * MIB, {
+        description:
+          'The largest text of one reply, streamed or not. A longer one ends as `agent_malformed`.',
+      }),
+      unsentBytesMax: count(MIB, {
+        description: 'How much of a stream may wait for a slow client before the platform is paused.',
+      }),
+      inFlightMax: count(10_000, {
+        description:
+          'The number of calls that one process runs at once. Another is answered 503 `unavailable` and not counted. The last tenth is for users that have less than a tenth.',
+      }),
+      headerHoldMs: timerMs(15_000, {
+        description:
+          'How long the headers of a stream wait for its first event, so that a refusal keeps its own status.',
+      }),
+      keepAliveMs: timerMs(15_000, {
+        description: 'The interval of the comments that keep a silent stream open.',
+      }),
+      stalledMs: timerMs(120_000, {
+        description:
+          'A client that accepts no data for this time, although data waits for it, is disconnected. A slow reader is not.',
+      }),
+    },
+    { description: 'Chats, and the bounds of all requests.' },
+  ),
+  graphql: section(
+    {
+      introspection: Type.Optional(
+        flag({
+          description: 'Whether GraphQL clients may ask for the schema, and errors name what exists.',
+          whenAbsent: 'off in production',
+        }),
+      ),
+      graphiql: Type.Optional(
+        flag({
+          description: 'Whether `/graphql` shows browsers a page to try queries.',
+          whenAbsent: 'off in production',
+        }),
+      ),
+      documents: oneOf(['any', 'persisted', 'trusted'], {
+        default: 'any',
+        description:
+          'Which GraphQL documents are taken: all of them, also automatic persisted queries with `persisted`, or only those of a file with `trusted`.',
+      }),
+      trustedDocuments: Type.Optional(
+        text({
+          description: 'The path of that file, as codegen writes it. Required for `trusted`.',
+          examples: ['./persisted-documents.json'],
+        }),
+      ),
+      bounds: section({
+        withCredential: documentBounds(DOCUMENT_BOUNDS.withCredential, 'with a valid credential'),
+        withoutCredential: documentBounds(DOCUMENT_BOUNDS.withoutCredential, 'without one'),
+      }),
+    },
+    { description: 'GraphQL at `/graphql`. The bounds do not apply to trusted documents.' },
+  ),
+  connectionsMax: count(20_000, {
+    description:
+      'The number of client connections of one process. Further ones are answered 503 and closed. Each needs an open file (`ulimit -n`), and so does each call to a platform.',
+  }),
+  waitingPlaces: section(
+    {
+      inAll: count(WAITING_PLACES.inAll, {
+        description:
+          'How many reports and pages of calls wait for their turns in one process; the same for uploads.',
+      }),
+      perOwner: count(WAITING_PLACES.perOwner, { description: 'How many of these one user may have.' }),
+    },
+    { description: 'Where requests wait whose turn has not come.' },
+  ),
+  drainMs: timerMs(30_000, { description: 'How long running calls may continue after SIGTERM.' }),
+  instance: section(
+    {
+      leaseMs: timerMs(15_000, {
+        description:
+          'A process that has sent no heartbeat for this time is considered dead, and another settles its open calls.',
+      }),
+      retentionDays: days(30, {
+        description: 'How long the row of a process is kept after the process has ended.',
+      }),
+    },
+    { description: 'How processes that share a database watch each other.' },
+  ),
+}
