@@ -11,6 +11,10 @@ import { parse } from 'yaml'
 const ROOT = join(import.meta.dirname, '../..')
 const PAGES = globSync('**/*.md', { cwd: ROOT, exclude: (path) => /node_modules|\.data/.test(path) }).sort()
 
+const INDEX = 'docs/README.md'
+/** Beyond this it is a manual, which nobody reads before the first start; manuals are pages of docs. */
+const README_BYTES_MAX = 12_000
+
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8')
 
 describe.each(PAGES)('%s', (page) => {
@@ -59,6 +63,29 @@ test('docs/graphql.md has the limits of operations as they are', () => {
     withoutCredential[name],
   ])
   expect(limits).toEqual([...bounds, depth, depth, cost, cost].map((limit) => limit.toLocaleString('en')))
+})
+
+test('the index of the documentation leads to every page once', () => {
+  const pages = globSync('docs/{*,decisions/README}.md', { cwd: ROOT }).filter((page) => page !== INDEX)
+  const links = [...read(INDEX).matchAll(/^- \[[^\]]+\]\(([^)#]+)\)/gm)].map(([, path = '']) =>
+    join(dirname(INDEX), path),
+  )
+  expect(links.filter((path) => path.startsWith('docs/')).sort()).toEqual(pages.sort())
+})
+
+test('docs/runtime-tricks.md names files that exist', () => {
+  const folders = '{apps/*,packages/*,scripts,bench,test}'
+  const exclude = ['**/node_modules', '**/dist']
+  const files = globSync(`${folders}/**/*.{ts,mjs}`, { cwd: ROOT, exclude })
+  const places = [...read('docs/runtime-tricks.md').matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place),
+  )
+  expect(places).not.toEqual([])
+  expect(places.filter((place) => !files.some((file) => file.endsWith(`/${place}`)))).toEqual([])
+})
+
+test('the README fits on a few screens', () => {
+  expect(Buffer.byteLength(read('README.md'))).toBeLessThan(README_BYTES_MAX)
 })
 
 test('the table of OpenAI parameters matches the implementation', () => {
