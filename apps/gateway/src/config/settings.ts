@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
+import { ROLLUP_BOUNDS } from '#core/ledger/ledger-sql.ts'
 import { DOCUMENT_BOUNDS } from '#core/limits/document-bounds.ts'
 import { WAITING_PLACES } from '#core/sharing/owner-turns.ts'
-import { ROLLUP_BOUNDS } from '#core/usage/ledger-sql.ts'
 import {
   count,
   days,
