@@ -197,6 +197,17 @@ export class Attempt implements CallEnding {
   }
 
   /**
+   * Keeps the failure with which {@link Attempt.next} has rejected, and returns no events.
+   *
+   * @throws the error itself if the platform is not its cause
+   */
+  brokeOff(error: unknown): readonly ChatEvent[] {
+    if (!(error instanceof UpstreamError)) throw error
+    this.#failure ??= error.failure
+    return []
+  }
+
+  /**
    * The attempt that may succeed after the failure of this one, of which the reader has seen nothing: the platform no longer
    * knows a file that an earlier call brought there, so the files are brought anew. There is one such attempt at most.
    */

@@ -1,5 +1,4 @@
-import type { ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
-import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
+import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
 import { handled } from '#core/async/handled.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import type { CallOutcome } from '#core/ledger/ledger.ts'
@@ -61,7 +60,12 @@ export class Reply implements ChatEvents, RunningCall {
       this.#send()
       while (!this.#isOver) {
         const attempt = this.#attempt
-        const batch = attempt.translate(await attempt.next())
+        let batch: readonly ChatEvent[]
+        try {
+          batch = attempt.translate(await attempt.next())
+        } catch (error) {
+          batch = attempt.brokeOff(error)
+        }
         const next = batch.length === 0 && !this.#hasPassedOn ? attempt.another() : undefined
         if (next !== undefined) {
           this.#replaceAttempt(next)
@@ -158,7 +162,6 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #problemOf(error: unknown): Problem {
-    if (error instanceof UpstreamError) return this.#fail(this.#withStatus(error.failure))
     if (error instanceof OpeningFailed) return this.#fail(error.failure)
     if (error instanceof Problem) {
       this.#problem ??= error
