@@ -77,6 +77,8 @@ export interface CallersOptions {
   readonly log?: Logger
   /** The documents of an address that may be refused in a minute. */
   readonly refusedDocuments?: number
+  /** The chats of a key in a minute. */
+  readonly chatsPerMinute?: number
   /** The database server; without it the database is embedded. */
   readonly serverUrl?: string | undefined
 }
@@ -84,6 +86,7 @@ export interface CallersOptions {
 export async function openCallers({
   log = createLogger('silent'),
   refusedDocuments = 10_000,
+  chatsPerMinute = 60,
   serverUrl,
 }: CallersOptions = {}): Promise<Callers> {
   const database = await openScratchDatabase(serverUrl)
@@ -99,7 +102,7 @@ export async function openCallers({
     {
       agents: { failing: agent('failing'), answering: agent('answering') },
       limits: {
-        chat: { points: 10_000 },
+        chat: { points: chatsPerMinute },
         upload: { points: 10_000 },
         refusedDocuments: { points: refusedDocuments },
       },

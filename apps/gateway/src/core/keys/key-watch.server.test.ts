@@ -238,10 +238,11 @@ describe(kind, () => {
   })
 
   test('a thousand calls cost a statement in a period, short calls one at most, and none once they have ended', async () => {
-    // A pool of connections to a server has timers of its own.
-    const timers = () => (kind === 'embedded' ? vi.getTimerCount() : 0)
     const keys = await Promise.all(Array.from({ length: 10 }, () => newKey()))
     const watch = watchOf()
+    // A pool of connections to a server has timers of its own, and other files of the worker may have left some.
+    const others = vi.getTimerCount()
+    const timers = () => (kind === 'embedded' ? Math.max(0, vi.getTimerCount() - others) : 0)
     const open = () =>
       Array.from({ length: 1_000 }, (_, n) => run(watch, keys[n % 10] ?? (keys[0] as KeyInUse)))
     for (const call of open()) call.end()
