@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 let system: GatewayWithSandbox
 
-const DRAIN_MS = 1_500
+const DRAIN_MS = 3_000
 
 beforeAll(async () => {
   system = await startGatewayWithSandbox({ settings: { drainMs: DRAIN_MS } })
