@@ -1,101 +1,92 @@
-import { availableParallelism, cpus, platform } from 'node:os'
-import { startChild } from './child.ts'
-import { OTHER_CORE, pin, SERVER_CORE } from './cores.ts'
-import { startGateway } from './gateway.ts'
-import type { Target } from './load.ts'
-import { measureRound, type Pair, type Round, warmUp } from './measure.ts'
-import { measureStreams, STREAMS_MAX, streamsAllowed } from './measure-streams.ts'
-import { median } from './quantile.ts'
-import { callReport, streamReport } from './report.ts'
-import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts'
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { type BenchOptions, type Scenario, Stage } from './stage.ts'
 
-/**
- * `pnpm bench [--quick] [--calls | --streams]` measures what a call and an open stream cost in the gateway with all
- * features on, compared with a bare Node pass-through in the same run. It needs Linux, two cores and a PostgreSQL server
- * (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL` or the local one).
- */
-const isQuick = process.argv.includes('--quick')
-const only = ['--calls', '--streams'].find((part) => process.argv.includes(part))
-const ROUNDS = isQuick ? 2 : 7
-const WINDOWS = isQuick ? 4 : 10
-/** On a slow machine the bench runs fewer rounds instead of taking longer. */
-const ROUNDS_WITHIN_MS = 110_000
-const COMMITS = 200
+/** Each is the `bench` of a file in `scenarios`, loaded only when it runs, so that no process carries the modules of another. */
+const SCENARIOS = {
+  calls: 'a call, beside a bare pass-through',
+  streams: 'memory and chunks of thousands of open streams, beside a bare pass-through',
+  graphql: 'GraphQL queries, items of chats and live usage, beside REST',
+  responses: 'a delta of the Responses API, beside a chunk of chat completions',
+  neighbours: 'chats of one tenant beside the heavy requests of another, on both databases',
+  'refused-documents': 'chats of one tenant beside refused GraphQL documents of others',
+  'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
+  ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
+  usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
+  'usage-prune': 'the size of a ledger that is pruned every day',
+  uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
+  sdk: "throughput of the SDK's stream reader, beside the openai package's",
+} as const
+type ScenarioName = keyof typeof SCENARIOS
+const DEFAULT: readonly ScenarioName[] = ['calls', 'streams']
 
-const undo: (() => Promise<unknown>)[] = []
-process.once('SIGINT', () => cleanUp().finally(() => process.exit(130)))
-process.once('SIGTERM', () => cleanUp().finally(() => process.exit(143)))
-try {
-  await bench()
-} finally {
-  await cleanUp()
+const OPTIONS = {
+  help: { type: 'boolean', summary: 'print this' },
+  quick: { type: 'boolean', summary: 'fewer rounds or less data, for coarser figures' },
+  calls: { type: 'string', of: 'usage', summary: 'the number of calls in the ledger' },
+  keep: { type: 'boolean', of: 'usage', summary: 'keep the database, and print its URL' },
+  postgres: { type: 'boolean', of: 'neighbours', summary: 'on PostgreSQL alone' },
+  embedded: { type: 'boolean', of: 'neighbours', summary: 'on the embedded database alone' },
+} as const satisfies Record<string, { type: 'boolean' | 'string'; of?: ScenarioName; summary: string }>
+
+const HELP = `pnpm bench [<scenario> ...] [options]
+
+Scenarios (without one: ${DEFAULT.join(' and ')}):
+${Object.entries(SCENARIOS)
+  .map(([name, summary]) => line(name, summary))
+  .join('\n')}
+
+Options:
+${Object.entries(OPTIONS)
+  .map(([name, option]) =>
+    line(`--${name}`, 'of' in option ? `${option.of}: ${option.summary}` : option.summary),
+  )
+  .join('\n')}
+
+All but sdk need PostgreSQL (BENCH_DATABASE_URL, TEST_DATABASE_URL or the local server). Those that start a gateway
+need Linux, two cores and taskset.`
+
+function line(name: string, summary: string): string {
+  return `  ${name.padEnd(20)}${summary}`
 }
 
-async function bench(): Promise<void> {
-  if (platform() !== 'linux' || availableParallelism() < 2)
-    throw new Error('the bench needs Linux and two cores')
-  if (!pin(process.pid, OTHER_CORE)) throw new Error('the bench needs taskset')
-  if (only !== '--streams') await onFreshServers(benchCalls)
-  if (only !== '--calls') await onFreshServers(benchStreams)
+const { names, options } = readArguments()
+const stage = new Stage(options)
+process.once('SIGINT', () => stage.clear().finally(() => process.exit(130)))
+process.once('SIGTERM', () => stage.clear().finally(() => process.exit(143)))
+console.log(`${cpus()[0]?.model}, ${cpus().length} cores; Node ${process.versions.node}.`)
+for (const name of names) {
+  const { bench }: { bench: Scenario } = await import(`./scenarios/${name}.ts`)
+  await bench(stage).finally(() => stage.clear())
 }
 
-interface Servers {
-  readonly database: ScratchDatabase
-  readonly targets: Pair<Target>
-}
-
-/** Client, platform, pass-through and gateway run in separate processes. */
-async function onFreshServers(work: (servers: Servers) => Promise<void>): Promise<void> {
-  const database = await createScratchDatabase()
-  undo.push(database.drop)
-  const mock = await startChild('mock-platform.ts', OTHER_CORE)
-  undo.push(mock.stop)
-  const child = await startChild('pass-through.ts', SERVER_CORE, `${mock.origin}/v1/chat/completions`)
-  undo.push(child.stop)
-  const gateway = await startGateway(database.url, mock.origin)
-  undo.push(gateway.stop)
-  const passThrough = { ...child, headers: { 'content-type': 'application/json' } }
-  await work({ database, targets: { passThrough, gateway } })
-  await cleanUp()
-}
-
-async function benchCalls({ database, targets }: Servers): Promise<void> {
-  await warmUp(targets.passThrough)
-  await warmUp(targets.gateway)
-  await database.analyze()
-
-  const rounds: Round[] = []
-  const commitsMs: number[] = []
-  let arePinned = true
-  const deadlineMs = performance.now() + ROUNDS_WITHIN_MS
-  while (rounds.length < ROUNDS && performance.now() < deadlineMs) {
-    arePinned = (await database.pinSessions()) && arePinned
-    rounds.push(await measureRound(targets))
-    commitsMs.push(median(await database.commit(COMMITS)))
+function readArguments(): { names: readonly ScenarioName[]; options: BenchOptions } {
+  try {
+    const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+    const { help, ...options } = values
+    if (help) end(HELP, 0)
+    const names = positionals.length === 0 ? DEFAULT : positionals.map(requireScenario)
+    for (const option of Object.keys(options)) requireOptionOf(names, option)
+    return { names, options }
+  } catch (error) {
+    return end(`${error instanceof Error ? error.message : error}\n\n${HELP}`, 1)
   }
-  console.log(`${machine(database.version)}; ${rounds.length} rounds.`)
-  if (!arePinned)
-    console.log('The sessions of PostgreSQL could not be kept off the core of the server under test.')
-  console.log(`\n${callReport({ rounds, commitsMs })}\n`)
 }
 
-async function benchStreams({ database, targets }: Servers): Promise<void> {
-  await database.pinSessions()
-  const costs = await measureStreams(targets, WINDOWS)
-  console.log(`${machine(database.version)}; ${WINDOWS} windows.`)
-  if (streamsAllowed() < STREAMS_MAX) {
-    console.log(
-      `The limit of open files (ulimit -Hn) lets a process carry ${streamsAllowed()} streams, not ${STREAMS_MAX}.`,
-    )
+function requireScenario(name: string): ScenarioName {
+  const known = Object.keys(SCENARIOS).find((each): each is ScenarioName => each === name)
+  if (known === undefined) throw new Error(`There is no scenario ${name}.`)
+  return known
+}
+
+function requireOptionOf(names: readonly ScenarioName[], option: string): void {
+  for (const [name, known] of Object.entries(OPTIONS)) {
+    if (name === option && 'of' in known && !names.includes(known.of))
+      throw new Error(`--${option} is an option of ${known.of}.`)
   }
-  console.log(`\n${streamReport(costs)}\n`)
 }
 
-function machine(postgresVersion: string): string {
-  const [cpu] = cpus()
-  return `${cpu?.model}, ${cpus().length} cores; Node ${process.versions.node}; PostgreSQL ${postgresVersion}`
-}
-
-async function cleanUp(): Promise<void> {
-  for (const step of undo.splice(0).reverse()) await step()
+function end(text: string, code: number): never {
+  console.log(text)
+  process.exit(code)
 }

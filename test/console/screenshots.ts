@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { FILL_ROLLUPS } from '../../bench/fill-rollups.ts'
+import { FILL_ROLLUPS } from '../../bench/data/fill-rollups.ts'
 import { startConsole } from '../support/console-page.ts'
 
 /*

@@ -47,7 +47,7 @@ const CHAT = {
 }
 
 /** A reply that goes on at the pace of a model. */
-export const PACED_CHAT = {
+export const PACED_CHAT: Omit<Twins, 'name'> = {
   rest: { path: '/api/v1/chat', body: JSON.stringify(CHAT), ending: '' },
   graphql: query(
     `subscription ($input: ChatInput!) { chat(input: $input) {
@@ -57,7 +57,7 @@ export const PACED_CHAT = {
     } }`,
     { input: { agent: 'bench', query: PACE } },
   ),
-} as const satisfies Record<string, Call>
+}
 
 function get(path: string): Call {
   return { method: 'GET', path, body: '', ending: '}' }

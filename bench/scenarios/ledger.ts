@@ -1,56 +1,57 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
-import type { Database } from '../apps/gateway/src/core/database/database.ts'
-import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
-import { createLedger, type Ledger } from '../apps/gateway/src/core/ledger/ledger.ts'
-import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
+import type { Database } from '../../apps/gateway/src/core/database/database.ts'
+import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
+import { createLedger, type Ledger } from '../../apps/gateway/src/core/ledger/ledger.ts'
+import { systemRuntime } from '../../apps/gateway/src/core/runtime.ts'
+import { printTable } from '../figures/print-table.ts'
+import type { Stage } from '../stage.ts'
 
-/**
- * `pnpm bench:ledger` measures what admissions and settlements cost in PostgreSQL, by the number of concurrent calls. It
- * runs the ledger alone, without HTTP and platforms, on a PostgreSQL server (`BENCH_DATABASE_URL`, `TEST_DATABASE_URL` or
- * the local one).
- */
 const USERS = 20
 const KEYS = 100
 const AGENTS = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai']
 const CALLS = 6_000
+const CALLS_QUICK = 600
 const AT_A_TIME = [1, 8, 32, 128, 512]
 const A_DAY_MS = 86_400_000
 
-await withScratchDatabase(bench)
-
-async function bench(scratch: ScratchDatabase): Promise<void> {
+/**
+ * What admissions and settlements cost in PostgreSQL, by the number of concurrent calls. It runs the ledger alone, without HTTP
+ * and platforms.
+ */
+export async function bench(stage: Stage): Promise<void> {
+  const calls = stage.isQuick ? CALLS_QUICK : CALLS
+  const scratch = await stage.database()
   const database = await openDatabase({ kind: 'server', url: scratch.url })
+  stage.atEnd(() => database.close())
   await database.migrate()
   const client = new pg.Client({ connectionString: scratch.url })
   await client.connect()
+  stage.atEnd(() => client.end())
   const keys = await createKeys(client)
   // Creates the plans and statistics of a gateway that has run for a while.
-  await load(database, keys, 32, CALLS)
+  await load(database, keys, 32, calls)
   await scratch.analyze()
 
-  console.log(`PostgreSQL ${scratch.version}; ${KEYS} keys of ${USERS} users, ${AGENTS.length} agents.\n`)
-  console.log(
-    '| calls at a time | calls/s | in an admission | its time | in a settlement | its time | WAL a call |',
-  )
-  console.log('| ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  console.log(`PostgreSQL ${scratch.version}; ${KEYS} keys of ${USERS} users, ${AGENTS.length} agents.`)
+  const rows: string[][] = []
   for (const atATime of AT_A_TIME) {
     await client.query('CHECKPOINT')
     const before = await walBytes(client)
-    const { seconds, admit, settle } = await load(database, keys, atATime, atATime === 1 ? CALLS / 6 : CALLS)
+    const { seconds, admit, settle } = await load(database, keys, atATime, atATime === 1 ? calls / 6 : calls)
     const kib = ((await walBytes(client)) - before) / 1024 / admit.calls
-    const cells = [
-      atATime,
-      Math.round(admit.calls / seconds),
+    rows.push([
+      String(atATime),
+      String(Math.round(admit.calls / seconds)),
       ...cellsOf(admit),
       ...cellsOf(settle),
       `${kib.toFixed(1)} KiB`,
-    ]
-    console.log(`| ${cells.join(' | ')} |`)
+    ])
   }
-  await client.end()
-  await database.close()
+  printTable(
+    'calls at a time | calls/s | in an admission | its time | in a settlement | its time | WAL a call',
+    rows,
+  )
 }
 
 interface Batches {

@@ -1,6 +1,6 @@
-import type { Sql } from '../apps/gateway/src/core/database/database.ts'
-import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
-import type { ScratchDatabase } from './scratch-database.ts'
+import type { Sql } from '../../apps/gateway/src/core/database/database.ts'
+import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
+import type { ScratchDatabase } from '../servers/scratch-database.ts'
 
 /** The name of the tenant that sends the load. */
 export const BUSY = 'busy'

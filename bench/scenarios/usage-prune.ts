@@ -1,16 +1,14 @@
 import pg from 'pg'
-import type { Database } from '../apps/gateway/src/core/database/database.ts'
-import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
-import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
-import { createUsageService } from '../apps/gateway/src/core/reports/usage.ts'
-import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { type ScratchDatabase, withScratchDatabase } from './scratch-database.ts'
+import type { Database } from '../../apps/gateway/src/core/database/database.ts'
+import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
+import { ampleLimits } from '../../apps/gateway/src/core/limits/limits.test-support.ts'
+import { createUsageService } from '../../apps/gateway/src/core/reports/usage.ts'
+import { systemRuntime } from '../../apps/gateway/src/core/runtime.ts'
+import { printTable } from '../figures/print-table.ts'
+import type { Stage } from '../stage.ts'
 
-/**
- * `node bench/usage-prune.ts` shows whether a ledger that is pruned by DELETE keeps its size. Day after day, calls are
- * admitted, settled and, `WINDOW_DAYS` later, pruned, with one VACUUM per day in place of autovacuum.
- */
 const DAYS = 60
+const DAYS_QUICK = 25
 const WINDOW_DAYS = 20
 const CALLS_A_DAY = 20_000
 /** Number of calls in one statement of a gateway under load. */
@@ -48,33 +46,36 @@ const SIZE = `
 SELECT (SELECT count(*) FROM calls) AS rows, pg_size_pretty(pg_relation_size('calls')) AS table,
   pg_size_pretty(pg_indexes_size('calls')) AS indexes`
 
-await withScratchDatabase(bench)
-
-async function bench(scratch: ScratchDatabase): Promise<void> {
+/**
+ * Whether a ledger that is pruned by DELETE keeps its size. Day after day, calls are admitted, settled and, `WINDOW_DAYS` later,
+ * pruned, with one VACUUM per day in place of autovacuum.
+ */
+export async function bench(stage: Stage): Promise<void> {
+  const scratch = await stage.database()
   const database = await openDatabase({ kind: 'server', url: scratch.url, statementTimeoutMs: 60_000 })
+  stage.atEnd(() => database.close())
   await database.migrate()
   const client = new pg.Client({ connectionString: scratch.url })
   await client.connect()
-  try {
-    await slide(client, database)
-  } finally {
-    await client.end()
-    await database.close()
-  }
+  stage.atEnd(() => client.end())
+  console.log(`${CALLS_A_DAY} calls a day, kept ${WINDOW_DAYS} days.`)
+  printTable(
+    'day | rows | table | indexes | prune a day | WAL of it | slowest batch',
+    await slide(client, database, stage.isQuick ? DAYS_QUICK : DAYS),
+  )
 }
 
-async function slide(client: pg.Client, database: Database): Promise<void> {
+async function slide(client: pg.Client, database: Database, days: number): Promise<string[][]> {
   await client.query(`SET TimeZone = 'UTC'; SET synchronous_commit = off; ${PROCEDURE}`)
-
-  console.log(`${CALLS_A_DAY} calls a day, kept ${WINDOW_DAYS} days.\n`)
-  console.log('| day | rows | table | indexes | prune a day | WAL of it | slowest batch |')
-  console.log('| ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
-  for (let day = 1; day <= DAYS; day += 1) {
-    const daysAgo = DAYS - day + 1
+  const lines: string[][] = []
+  for (let day = 1; day <= days; day += 1) {
+    const daysAgo = days - day + 1
     await client.query(`CALL live_a_day(${daysAgo})`)
     // The clock belongs to the server, so the retention period moves instead.
     const usage = createUsageService({
-      ...{ database, runtime: systemRuntime, limits: ampleLimits() },
+      database,
+      runtime: systemRuntime,
+      limits: ampleLimits(),
       config: { retentionDays: daysAgo + WINDOW_DAYS - 1 },
       catalog: { knownIds: () => new Set() },
     })
@@ -83,10 +84,17 @@ async function slide(client: pg.Client, database: Database): Promise<void> {
     if (day % 5 !== 0) continue
     const { rows } = await client.query<{ rows: string; table: string; indexes: string }>(SIZE)
     const [size] = rows
-    console.log(
-      `| ${day} | ${size?.rows} | ${size?.table} | ${size?.indexes} | ${ms.toFixed(0)} ms | ${wal} | ${slowestMs.toFixed(0)} ms |`,
-    )
+    lines.push([
+      String(day),
+      `${size?.rows}`,
+      `${size?.table}`,
+      `${size?.indexes}`,
+      `${ms.toFixed(0)} ms`,
+      `${wal}`,
+      `${slowestMs.toFixed(0)} ms`,
+    ])
   }
+  return lines
 }
 
 async function prune(client: pg.Client, pruneSome: () => Promise<number>) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { CHUNKS_PER_STREAM, GATEWAYS_MODEL, PACE } from '../load/workload.ts'
 import { PacedStreams } from './paced-streams.ts'
 import { serve } from './serve.ts'
-import { CHUNKS_PER_STREAM, GATEWAYS_MODEL, PACE } from './workload.ts'
 
 /** An OpenAI-compatible platform that costs very little, because every byte that it sends is prepared in advance. */
 serve((request, response) => {

@@ -1,47 +1,56 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, request } from 'node:http'
-import { availableParallelism, platform } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { OTHER_CORE, pin } from './cores.ts'
-import { type GatewayTarget, startGateway } from './gateway.ts'
-import { residentKib } from './process-usage.ts'
-import { withScratchDatabase } from './scratch-database.ts'
+import { printTable } from '../figures/print-table.ts'
+import { residentKib } from '../figures/process-usage.ts'
+import { leaveServerCore } from '../servers/cores.ts'
+import type { GatewayTarget } from '../servers/gateway.ts'
+import type { Stage } from '../stage.ts'
 
-/**
- * `pnpm bench:uploads [--quick]` measures how much memory ten uploads at once take in the gateway: of 1 GiB to the local disk,
- * which needs 10 GiB of free space, and of 256 MiB to an S3 server, if `TEST_S3_*` name one. `--quick` sends a tenth.
- */
 const AT_ONCE = 10
 const MIB = 1024 * 1024
-const SCALE = process.argv.includes('--quick') ? 0.1 : 1
 const SAMPLE_EVERY_MS = 50
 const PLENTY_BYTES = 1e15
 const AIMS_MIB = { disk: 40, s3: 15 * AT_ONCE }
 
-async function measure(storage: 'disk' | 's3', bytes: number, env: Readonly<Record<string, string>>) {
-  await withScratchDatabase(async ({ url }) => {
-    const settings = { uploads: { maxBytes: 2048 * MIB, bytesPerOwnerMax: PLENTY_BYTES } }
-    const gateway = await startGateway(url, 'http://127.0.0.1:9', { settings, env })
-    try {
-      // What the first upload loads and compiles stays in memory, whatever the number of uploads.
-      await upload(gateway, MIB)
-      await pause(2_000)
-      const idleKib = residentKib(gateway.pid)
-      const mostKib = await mostResidentKib(gateway.pid, uploadAtOnce(gateway, bytes))
-      const aboveMib = (mostKib - idleKib) / 1024
-      const cells = [
-        `${AT_ONCE} × ${bytes / MIB} MiB, ${storage}`,
-        ...[idleKib / 1024, mostKib / 1024, aboveMib, aboveMib / AT_ONCE, AIMS_MIB[storage]].map(
-          (mib) => `${mib.toFixed(1)} MiB`,
-        ),
-        `${(await uploadsOf(gateway)).length - 1} files`,
-      ]
-      console.log(`| ${cells.join(' | ')} |`)
-    } finally {
-      await gateway.stop()
-    }
-  })
+/**
+ * How much memory ten uploads at once take in the gateway: of 1 GiB to the local disk, and of 256 MiB to an S3 server, if
+ * `TEST_S3_*` name one.
+ */
+export async function bench(stage: Stage): Promise<void> {
+  leaveServerCore()
+  const scale = stage.isQuick ? 0.1 : 1
+  const s3 = s3Settings(process.env)
+  const rows = [await measure(stage, 'disk', 1024 * MIB * scale, {})]
+  if (s3 !== undefined) rows.push(await measure(stage, 's3', 256 * MIB * scale, s3))
+  printTable('uploads | idle | most | above idle | an upload | aim | left after deletion', rows)
+}
+
+async function measure(
+  stage: Stage,
+  storage: keyof typeof AIMS_MIB,
+  bytes: number,
+  env: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const settings = { uploads: { maxBytes: 2048 * MIB, bytesPerOwnerMax: PLENTY_BYTES } }
+  const { url } = await stage.database()
+  const gateway = await stage.gateway(url, 'http://127.0.0.1:9', { settings, env })
+  // What the first upload loads and compiles stays in memory, whatever the number of uploads.
+  await upload(gateway, MIB)
+  await pause(2_000)
+  const idleKib = residentKib(gateway.pid)
+  const mostKib = await mostResidentKib(gateway.pid, uploadAtOnce(gateway, bytes))
+  const aboveMib = (mostKib - idleKib) / 1024
+  const left = (await uploadsOf(gateway)).length - 1
+  await stage.clear()
+  return [
+    `${AT_ONCE} × ${bytes / MIB} MiB, ${storage}`,
+    ...[idleKib / 1024, mostKib / 1024, aboveMib, aboveMib / AT_ONCE, AIMS_MIB[storage]].map(
+      (mib) => `${mib.toFixed(1)} MiB`,
+    ),
+    `${left} files`,
+  ]
 }
 
 /** Uploads files and deletes them when all of them have been stored. */
@@ -55,7 +64,7 @@ const HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="created_by"
 const TAIL = `\r\n--${BOUNDARY}--\r\n`
 /** The beginning of a real film, by which the gateway finds the type. */
 const FILM = readFileSync(
-  new URL('../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4', import.meta.url),
+  new URL('../../apps/gateway/src/core/uploads/content/fixtures/ffmpeg.mp4', import.meta.url),
 )
 const PIECE = Buffer.alloc(64 * 1024, 'film')
 
@@ -127,13 +136,3 @@ function s3Settings(env: NodeJS.ProcessEnv): Record<string, string> | undefined 
     AWS_SECRET_ACCESS_KEY: env.TEST_S3_SECRET_ACCESS_KEY ?? '',
   }
 }
-
-if (platform() !== 'linux' || availableParallelism() < 2)
-  throw new Error('the bench needs Linux and two cores')
-if (!pin(process.pid, OTHER_CORE)) throw new Error('the bench needs taskset')
-
-console.log('| uploads | idle | most | above idle | an upload | aim | left after deletion |')
-console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: |')
-await measure('disk', 1024 * MIB * SCALE, {})
-const s3 = s3Settings(process.env)
-if (s3 !== undefined) await measure('s3', 256 * MIB * SCALE, s3)

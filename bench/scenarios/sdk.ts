@@ -1,14 +1,10 @@
 import { Stream } from 'openai/core/streaming'
-import { readChatStream } from '../packages/sdk/src/chat.ts'
-import { quantile } from './quantile.ts'
+import { readChatStream } from '../../packages/sdk/src/chat.ts'
+import { printTable } from '../figures/print-table.ts'
+import { median } from '../figures/quantile.ts'
+import { range } from '../figures/rows.ts'
+import type { Stage } from '../stage.ts'
 
-/**
- * `pnpm bench:sdk` compares the throughput of the SDK's stream reader with that of the `openai` package's parser, on the same
- * chunks in one run, alternately. `--quick` reads a tenth.
- */
-const isQuick = process.argv.includes('--quick')
-const TOTAL_BYTES = isQuick ? 10_000_000 : 100_000_000
-const ROUNDS = isQuick ? 3 : 7
 const AIM = 2
 
 interface Way {
@@ -26,56 +22,66 @@ const WAYS: readonly Way[] = [
 const encoder = new TextEncoder()
 const DONE = encoder.encode('data: [DONE]\n\n')
 
-console.log(`| ${TOTAL_BYTES / 1e6} MB of chunks | openai | SDK | compared (least–most) | aim | reached |`)
-console.log('| --- | ---: | ---: | ---: | --- | --- |')
-for (const way of WAYS) await compare(way)
+interface Extent {
+  readonly totalBytes: number
+  readonly rounds: number
+}
 
-async function compare({ name, pieceBytes }: Way): Promise<void> {
-  const { pieces, chunks } = piecesOf(pieceBytes)
+/**
+ * The throughput of the SDK's stream reader, compared with that of the `openai` package's parser on the same chunks in one
+ * run, alternately.
+ */
+export async function bench({ isQuick }: Stage): Promise<void> {
+  const extent = isQuick ? { totalBytes: 10_000_000, rounds: 3 } : { totalBytes: 100_000_000, rounds: 7 }
+  const rows: string[][] = []
+  for (const way of WAYS) rows.push(await compare(way, extent))
+  printTable(`${megabytes(extent)} MB of chunks | openai | SDK | compared (least–most) | aim | reached`, rows)
+}
+
+async function compare({ name, pieceBytes }: Way, extent: Extent): Promise<string[]> {
+  const { pieces, chunks } = piecesOf(pieceBytes, extent.totalBytes)
+  const speed = async (stream: AsyncIterable<unknown>) =>
+    megabytes(extent) / (await secondsToRead(chunks, stream))
   const theirs: number[] = []
   const ours: number[] = []
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const openai = await measure(
-      chunks,
-      Stream.fromSSEResponse(new Response(bodyOf(pieces)), new AbortController()),
-    )
-    const sdk = await measure(chunks, readChatStream(bodyOf(pieces)))
+  for (let round = 0; round <= extent.rounds; round += 1) {
+    const openai = await speed(Stream.fromSSEResponse(new Response(bodyOf(pieces)), new AbortController()))
+    const sdk = await speed(readChatStream(bodyOf(pieces)))
     // The first round warms both up.
     if (round === 0) continue
     theirs.push(openai)
     ours.push(sdk)
   }
-  const ratios = ours.map((own, round) => own / (theirs[round] ?? own)).sort((a, b) => a - b)
-  const ratio = quantile(ratios, 0.5)
-  const cells = [
+  const ratios = ours.map((own, round) => own / (theirs[round] ?? own))
+  const ratio = median(ratios)
+  return [
     name,
-    `${quantile(
-      theirs.sort((a, b) => a - b),
-      0.5,
-    ).toFixed(1)} MB/s`,
-    `${quantile(
-      ours.sort((a, b) => a - b),
-      0.5,
-    ).toFixed(1)} MB/s`,
-    `× ${ratio.toFixed(2)} (${ratios.at(0)?.toFixed(2)}–${ratios.at(-1)?.toFixed(2)})`,
+    `${median(theirs).toFixed(1)} MB/s`,
+    `${median(ours).toFixed(1)} MB/s`,
+    `× ${ratio.toFixed(2)} (${range(ratios)})`,
     `≥ × ${AIM}`,
     ratio >= AIM ? 'yes' : 'no',
   ]
-  console.log(`| ${cells.join(' | ')} |`)
 }
 
-/** Reads a stream to its end and returns the megabytes a second. */
-async function measure(expected: number, stream: AsyncIterable<unknown>): Promise<number> {
+function megabytes({ totalBytes }: Extent): number {
+  return totalBytes / 1e6
+}
+
+async function secondsToRead(expected: number, stream: AsyncIterable<unknown>): Promise<number> {
   let chunks = 0
   const start = performance.now()
   for await (const _chunk of stream) chunks += 1
   const seconds = (performance.now() - start) / 1000
   if (chunks !== expected) throw new Error(`${chunks} chunks were read, not ${expected}`)
-  return TOTAL_BYTES / 1e6 / seconds
+  return seconds
 }
 
-/** Chunks as a gateway sends them, of a few words in several languages, up to `TOTAL_BYTES`. */
-function piecesOf(pieceBytes: number | undefined): { pieces: Uint8Array[]; chunks: number } {
+/** Chunks as a gateway sends them, of a few words in several languages. */
+function piecesOf(
+  pieceBytes: number | undefined,
+  totalBytes: number,
+): { pieces: Uint8Array[]; chunks: number } {
   const words = [
     'Hello',
     ' and welcome',
@@ -99,7 +105,7 @@ function piecesOf(pieceBytes: number | undefined): { pieces: Uint8Array[]; chunk
     return encoder.encode(`data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`)
   })
   const all: Uint8Array[] = []
-  for (let bytes = 0; bytes < TOTAL_BYTES; bytes += all.at(-1)?.length ?? 0) {
+  for (let bytes = 0; bytes < totalBytes; bytes += all.at(-1)?.length ?? 0) {
     all.push(events[all.length % events.length] ?? DONE)
   }
   const chunks = all.length

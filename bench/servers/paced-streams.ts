@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { BURST_CHUNKS, CHUNK_APART_MS, TALKING } from './workload.ts'
+import { BURST_CHUNKS, CHUNK_APART_MS, TALKING } from '../load/workload.ts'
 
 const TICK_MS = 2
 const TICKS = CHUNK_APART_MS / TICK_MS

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { createScratchDatabase as createEmpty } from '../apps/gateway/src/core/database/scratch-database.test-support.ts'
+import { createScratchDatabase as createEmpty } from '../../apps/gateway/src/core/database/scratch-database.test-support.ts'
 import { OTHER_CORE, pin } from './cores.ts'
 
 export interface ScratchDatabase {
@@ -12,7 +12,7 @@ export interface ScratchDatabase {
   analyze(): Promise<void>
   /** Returns the durations of `count` inserts of one row, each committed. */
   commit(count: number): Promise<number[]>
-  /** Closes the connection without dropping the database. */
+  /** Closes the connection without dropping the database, and prints its URL. */
   keep(): Promise<void>
   drop(): Promise<void>
 }
@@ -21,23 +21,6 @@ const SERVER_URL =
   process.env.BENCH_DATABASE_URL ??
   process.env.TEST_DATABASE_URL ??
   'postgres://postgres@127.0.0.1:5432/postgres'
-
-/** Drops the database when the work has ended or was interrupted, or prints its URL if it is to be kept. */
-export async function withScratchDatabase(
-  work: (database: ScratchDatabase) => Promise<void>,
-  { keep = false }: { keep?: boolean | undefined } = {},
-): Promise<void> {
-  const database = await createScratchDatabase()
-  process.once('SIGINT', () => database.drop().finally(() => process.exit(130)))
-  try {
-    await work(database)
-  } finally {
-    if (keep) {
-      await database.keep()
-      console.log(`Kept: ${database.url}`)
-    } else await database.drop()
-  }
-}
 
 /** Creates a database on the PostgreSQL server and opens one session in it. */
 export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<ScratchDatabase> {
@@ -71,7 +54,10 @@ export async function createScratchDatabase(serverUrl = SERVER_URL): Promise<Scr
       }
       return timesMs
     },
-    keep: () => session.end(),
+    async keep() {
+      await session.end()
+      console.log(`Kept: ${url}`)
+    },
     async drop() {
       await session.end()
       await drop()

@@ -1,10 +1,10 @@
-import type { Database, Sql } from '../apps/gateway/src/core/database/database.ts'
-import { ampleLimits } from '../apps/gateway/src/core/limits/limits.test-support.ts'
-import type { Principal } from '../apps/gateway/src/core/principal.ts'
-import { createUsageService } from '../apps/gateway/src/core/reports/usage.ts'
-import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { quantile } from './quantile.ts'
-import { DAYS } from './usage-data.ts'
+import type { Database, Sql } from '../../apps/gateway/src/core/database/database.ts'
+import { ampleLimits } from '../../apps/gateway/src/core/limits/limits.test-support.ts'
+import type { Principal } from '../../apps/gateway/src/core/principal.ts'
+import { createUsageService } from '../../apps/gateway/src/core/reports/usage.ts'
+import { systemRuntime } from '../../apps/gateway/src/core/runtime.ts'
+import { DAYS } from '../data/usage-data.ts'
+import { quantile } from '../figures/quantile.ts'
 
 export interface Question {
   readonly name: string

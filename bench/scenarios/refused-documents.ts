@@ -1,18 +1,11 @@
 import { Pool } from 'undici'
-import { startChild } from './child.ts'
-import { OTHER_CORE, pin } from './cores.ts'
-import { startGateway } from './gateway.ts'
-import { run, type Target } from './load.ts'
-import { quantile } from './quantile.ts'
-import { table } from './report.ts'
-import { createScratchDatabase } from './scratch-database.ts'
-import { JSON_CALL } from './workload.ts'
+import { printTable } from '../figures/print-table.ts'
+import { median } from '../figures/quantile.ts'
+import { run, type Target } from '../load/load.ts'
+import { JSON_CALL } from '../load/workload.ts'
+import { leaveServerCore } from '../servers/cores.ts'
+import type { Stage } from '../stage.ts'
 
-/**
- * `node bench/refused-documents.ts [--quick]` measures how much clients whose GraphQL documents are refused slow the chats of another tenant,
- * compared with as many clients of `/healthz` in the same run. It needs what `pnpm bench` needs.
- */
-const ROUNDS = process.argv.includes('--quick') ? 2 : 5
 const CLIENTS = 20
 const CHATS = 150
 const WARM_UP_CHATS = 300
@@ -40,50 +33,38 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'documents without a credential': asDocument('{ me { id } }'),
 }
 
-if (!pin(process.pid, OTHER_CORE)) throw new Error('the bench needs Linux and taskset')
-const undo: (() => Promise<unknown>)[] = []
-try {
-  const database = await createScratchDatabase()
-  undo.push(database.drop)
-  const mock = await startChild('mock-platform.ts', OTHER_CORE)
-  undo.push(mock.stop)
-  const closing = await startGateway(database.url, mock.origin)
-  undo.push(closing.stop)
-  await run(closing, JSON_CALL, { calls: WARM_UP_CHATS, concurrency: 1 })
+/**
+ * How much clients whose GraphQL documents are refused slow the chats of another tenant, compared with as many clients of
+ * `/healthz` in the same run.
+ */
+export async function bench(stage: Stage): Promise<void> {
+  leaveServerCore()
+  const { database, gateway } = await stage.servers()
+  await run(gateway, JSON_CALL, { calls: WARM_UP_CHATS, concurrency: 1 })
   await database.pinSessions()
 
-  const alone = await p50sOf(closing, undefined)
+  const alone = await p50OfChats(gateway, undefined)
   const times = new Map<string, number[]>()
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < (stage.isQuick ? 2 : 5); round += 1) {
     for (const [name, disturbance] of Object.entries(DISTURBANCES)) {
-      const seen = await p50sOf(closing, disturbance)
-      times.set(name, [...(times.get(name) ?? []), seen])
+      const p50 = await p50OfChats(gateway, disturbance)
+      times.set(name, [...(times.get(name) ?? []), p50])
     }
   }
   const health = times.get('/healthz') ?? []
   const rows = [...times].map(([name, p50s]) => {
-    const ratio = quantile(
-      p50s.map((p50, round) => p50 / (health[round] ?? p50)),
-      0.5,
-    )
-    return [
-      `${CLIENTS} clients: ${name}`,
-      `${quantile(p50s, 0.5).toFixed(2)} ms`,
-      `× ${ratio.toFixed(2)}`,
-      p50s === health ? '' : `× ${RATIO_MAX}`,
-      p50s === health ? '' : ratio <= RATIO_MAX ? 'yes' : 'no',
-    ]
+    const ratio = median(p50s.map((p50, round) => p50 / (health[round] ?? p50)))
+    const aim = p50s === health ? [] : [`≤ × ${RATIO_MAX}`, ratio <= RATIO_MAX ? 'yes' : 'no']
+    return [`${CLIENTS} clients: ${name}`, `${median(p50s).toFixed(2)} ms`, `× ${ratio.toFixed(2)}`, ...aim]
   })
-  const header = ['p50 of another tenant’s chats, one at a time', 'time', 'compared', 'aim', 'reached']
-  console.log(
-    `\n${table([header, ['---', '---:', '---:', '---:', '---'], ['nobody else', `${alone.toFixed(2)} ms`, '', '', ''], ...rows])}\n`,
-  )
-} finally {
-  for (const step of undo.reverse()) await step()
+  printTable('p50 of another tenant’s chats, one at a time | time | compared | aim | reached', [
+    ['nobody else', `${alone.toFixed(2)} ms`],
+    ...rows,
+  ])
 }
 
 /** The median time of a chat while the clients send as fast as they are answered. */
-async function p50sOf(target: Target, disturbance: Disturbance | undefined): Promise<number> {
+async function p50OfChats(target: Target, disturbance: Disturbance | undefined): Promise<number> {
   const ends = AbortSignal.timeout(ROUND_MS_MAX)
   const stop = new AbortController()
   const load = disturbance === undefined ? undefined : disturb(target.origin, disturbance, stop.signal)
@@ -93,7 +74,7 @@ async function p50sOf(target: Target, disturbance: Disturbance | undefined): Pro
   }
   stop.abort()
   await load
-  return quantile(timesMs, 0.5)
+  return median(timesMs)
 }
 
 async function disturb(

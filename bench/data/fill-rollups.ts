@@ -1,4 +1,4 @@
-import { GROWTH } from '../apps/gateway/src/core/ledger/histogram.ts'
+import { GROWTH } from '../../apps/gateway/src/core/ledger/histogram.ts'
 
 const HISTOGRAM = `
 CREATE FUNCTION bench_histogram(cells int[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$

@@ -4,17 +4,18 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { request } from 'undici'
+import type { Target } from '../load/load.ts'
+import { GATEWAYS_MODEL } from '../load/workload.ts'
 import { pidOf, spawnOn, stopChild } from './child.ts'
 import { SERVER_CORE } from './cores.ts'
-import type { Target } from './load.ts'
-import { GATEWAYS_MODEL } from './workload.ts'
 
-const MAIN = join(import.meta.dirname, '../apps/gateway/bin/trunkline.js')
+const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 const WITHIN_MS = 30_000
 const A_DAY_MS = 86_400_000
 /** High enough that every check runs, but none rejects a call. */
 const PLENTY = 1_000_000_000
+const LIMIT = { points: PLENTY }
 
 export interface GatewayTarget extends Target {
   /** An access token of the user whom the key in the headers belongs to. */
@@ -44,7 +45,7 @@ export async function startGateway(
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
     agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
-    limits: { chat: { points: PLENTY }, upload: { points: PLENTY }, reports: { points: PLENTY } },
+    limits: { chat: LIMIT, upload: LIMIT, reports: LIMIT, calls: LIMIT, reads: LIMIT },
     ...settings,
   }
   // The gateway reads YAML, of which JSON is a subset.

@@ -1,68 +1,60 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { Agent, type Dispatcher } from 'undici'
-import { openDatabase } from '../apps/gateway/src/core/database/open.ts'
-import { createKeyWatch } from '../apps/gateway/src/core/keys/key-watch.ts'
-import { systemRuntime } from '../apps/gateway/src/core/runtime.ts'
-import { startChild } from './child.ts'
-import { OTHER_CORE } from './cores.ts'
-import { type GatewayTarget, startGateway } from './gateway.ts'
-import { quantile } from './quantile.ts'
-import { RULE, table } from './report.ts'
-import { createScratchDatabase } from './scratch-database.ts'
-import { PACED_CALL } from './workload.ts'
+import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
+import { createKeyWatch } from '../../apps/gateway/src/core/keys/key-watch.ts'
+import { systemRuntime } from '../../apps/gateway/src/core/runtime.ts'
+import { printTable } from '../figures/print-table.ts'
+import { median } from '../figures/quantile.ts'
+import { PACED_CALL } from '../load/workload.ts'
+import type { GatewayTarget } from '../servers/gateway.ts'
+import type { Stage } from '../stage.ts'
 
-/**
- * `node bench/key-ends.ts` measures how long the streams of an owner go on who is suspended, with one key and with a key
- * for each stream, and what a look at the keys in use costs while nothing changes. It needs what `pnpm bench` needs.
- */
 const STREAMS = 1_000
-const KEYS = [1, STREAMS]
+const STREAMS_QUICK = 100
 const KEYS_IN_USE = [1, 500, 501, 10_000]
 const LOOKING_MS = 2_000
 const ENDED_WITHIN_MS = 10_000
 const OPENING_AT_ONCE = 64
 
-const undo: (() => Promise<unknown>)[] = []
-try {
-  const database = await createScratchDatabase()
-  undo.push(database.drop)
-  const mock = await startChild('mock-platform.ts', OTHER_CORE)
-  undo.push(mock.stop)
-  const gateway = await startGateway(database.url, mock.origin)
-  undo.push(gateway.stop)
+/**
+ * How long the streams of an owner go on who is suspended, with one key and with a key for each stream, and what a look at the
+ * keys in use costs while nothing changes.
+ */
+export async function bench(stage: Stage): Promise<void> {
+  const streams = stage.isQuick ? STREAMS_QUICK : STREAMS
+  const { database, gateway } = await stage.servers()
   const session = new pg.Client({ connectionString: database.url })
   await session.connect()
-  undo.push(() => session.end())
+  stage.atEnd(() => session.end())
 
   const keys: string[] = []
-  for (let n = 0; n < STREAMS; n += 1) keys.push(await gateway.createKey())
+  while (keys.length < streams) keys.push(await gateway.createKey())
   const owner = "(SELECT id FROM users WHERE username = 'bench')"
   await session.query(`UPDATE api_keys SET owner_id = ${owner}`)
 
-  const rows: string[][] = []
-  for (const count of KEYS) rows.push(await measure(gateway, session, keys.slice(0, count)))
-  const columns = ['keys', 'ended: p50', 'last', 'with the reason']
-  console.log(`\n${table([columns, RULE.slice(0, columns.length), ...rows])}\n`)
+  const ends: string[][] = []
+  for (const count of [1, streams]) {
+    ends.push(await measureEnds(gateway, session, { keys: keys.slice(0, count), streams }))
+  }
+  printTable('keys | ended: p50 | last | with the reason', ends)
 
   const looks: string[][] = []
   for (const count of KEYS_IN_USE) looks.push(await measureLook(database.url, count))
-  const costs = ['keys in use', 'CPU of the process a look', 'time of its statement: p50']
-  console.log(`${table([costs, RULE.slice(0, costs.length), ...looks])}\n`)
-} finally {
-  for (const step of undo.reverse()) await step()
+  printTable('keys in use | CPU of the process a look | time of its statement: p50', looks)
 }
 
-async function measure(
+async function measureEnds(
   gateway: GatewayTarget,
   session: pg.Client,
-  keys: readonly string[],
+  { keys, streams }: { keys: readonly string[]; streams: number },
 ): Promise<string[]> {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   const ends: Promise<Ended>[] = []
   let next = 0
   const open = async () => {
-    while (next < STREAMS) {
+    while (next < streams) {
       const key = keys[next % keys.length] ?? ''
       next += 1
       const { ended } = await openStream(agent, gateway, key)
@@ -80,13 +72,13 @@ async function measure(
   const ended = await Promise.race([Promise.all(ends), giveUp])
   await setStatus('active')
   await agent.destroy()
-  const ms = ended.map(({ atMs }) => atMs - startedMs).sort((a, b) => a - b)
+  const ms = ended.map(({ atMs }) => atMs - startedMs)
   const told = ended.filter(({ text }) => text.includes('"code":"owner_suspended"')).length
   return [
     String(keys.length),
-    `${quantile(ms, 0.5).toFixed(0)} ms`,
-    `${quantile(ms, 1).toFixed(0)} ms`,
-    `${told} of ${STREAMS}`,
+    `${median(ms).toFixed(0)} ms`,
+    `${Math.max(...ms).toFixed(0)} ms`,
+    `${told} of ${streams}`,
   ]
 }
 
@@ -111,21 +103,17 @@ async function measureLook(url: string, count: number): Promise<string[]> {
     watch.watch({ keyId: randomUUID(), ownerId: randomUUID() }, () => undefined),
   )
   // The first looks compile the statement and ask for all keys.
-  await new Promise((resolve) => setTimeout(resolve, LOOKING_MS / 4))
+  await pause(LOOKING_MS / 4)
   times.length = 0
   const before = process.cpuUsage()
-  await new Promise((resolve) => setTimeout(resolve, LOOKING_MS))
+  await pause(LOOKING_MS)
   const { user, system } = process.cpuUsage(before)
   const looks = times.length
   for (const end of ends) end()
   // The last look ends, and finds nothing to look for.
-  await new Promise((resolve) => setTimeout(resolve, LOOKING_MS / 4))
+  await pause(LOOKING_MS / 4)
   await database.close()
-  return [
-    String(count),
-    `${((user + system) / looks).toFixed(0)} µs`,
-    `${quantile(times, 0.5).toFixed(1)} ms`,
-  ]
+  return [String(count), `${((user + system) / looks).toFixed(0)} µs`, `${median(times).toFixed(1)} ms`]
 }
 
 interface Ended {
