@@ -1,4 +1,4 @@
-import { hash, verify } from '@node-rs/argon2'
+import * as argon2 from '@node-rs/argon2'
 import pLimit from 'p-limit'
 import { handled } from '#core/async/handled.ts'
 
@@ -10,12 +10,15 @@ const CONCURRENT_HASHES_MAX = 2
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** Checks a password. Without a hash, for an unknown user, it takes the same time and returns false. */
+  /** Checks a password. Without a hash, for an unknown user, it does the same work and returns false. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean>
 }
 
 /** `parameters` apply to new hashes; a stored hash contains its own. */
-export function createPasswords(parameters: typeof PARAMETERS = PARAMETERS): Passwords {
+export function createPasswords(
+  parameters: typeof PARAMETERS = PARAMETERS,
+  { hash, verify }: Pick<typeof argon2, 'hash' | 'verify'> = argon2,
+): Passwords {
   const runQueued = pLimit(CONCURRENT_HASHES_MAX)
   const dummyHash = handled(hash('no password matches this hash', parameters))
 
