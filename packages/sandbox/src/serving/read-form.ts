@@ -12,7 +12,9 @@ export interface FormFile {
 export type Form = Readonly<Record<string, string | FormFile>>
 
 /**
- * Reads a `multipart/form-data` body. Its files are hashed as they arrive, so that they may be of any size.
+ * Reads a `multipart/form-data` body. Its files are hashed as they arrive, so that they may be of any size: with
+ * `Response.formData()` a file of 100 MiB took 400 to 600 MiB of memory. That of Node 20 and 22 also refuses a preamble, and
+ * no version says what is wrong with a form.
  *
  * @throws Refusal if the body is not such a form or is incomplete
  */
