@@ -1,4 +1,5 @@
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
+import type { S3Limits } from '@trunkline/gateway/src/core/uploads/storage/s3-client.ts'
 import { createS3Storage } from '@trunkline/gateway/src/core/uploads/storage/s3-storage.ts'
 import {
   createScratchBucket,
@@ -15,40 +16,51 @@ import {
   sha256,
 } from '@trunkline/gateway/src/core/uploads/storage/storage.test-support.ts'
 import { type FileStorage, StorageError } from '@trunkline/gateway/src/core/uploads/storage/storage.ts'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 const server = s3TestServer()
 
+/**
+ * Limits that a stalled server exceeds soon and a busy one does not, because what leads up to the fault must succeed within
+ * them. The other tests have the limits of the gateway.
+ */
+const SHORT: Partial<S3Limits> = { idleMs: 2_000, pingMs: 300, cleanUpMs: 500 }
+
 describe.skipIf(server === undefined)('an S3 server that', () => {
+  // Each test has its own bucket, so that what a failed one leaves behind fails neither its retry nor the next.
   let bucket: ScratchBucket
   let proxy: TcpProxy
   let storage: FileStorage
 
-  beforeAll(async () => {
+  async function openStorage(limits: Partial<S3Limits> = {}): Promise<void> {
+    const { settings } = bucket
+    storage = await createS3Storage({ ...settings, endpoint: proxy.url, runtime: systemRuntime, limits })
+  }
+
+  beforeEach(async () => {
     if (server === undefined) return
     bucket = await createScratchBucket(server)
     proxy = await startTcpProxy(server.endpoint)
-    storage = await createS3Storage({
-      ...bucket.settings,
-      endpoint: proxy.url,
-      runtime: systemRuntime,
-      limits: { connectMs: 1_000, idleMs: 500, pingMs: 300, cleanUpMs: 500 },
-    })
+    await openStorage()
   })
-  afterEach(async () => {
-    await proxy.restore()
-    // What a failed write cannot remove, because S3 cannot be reached, is left to the sweep.
-    await until('nothing is left', async () => {
-      await storage.removeUnfinished(FAR_FUTURE)
-      return (await bucket.leftovers()).length === 0
-    })
-  })
-  afterAll(async () => {
-    storage?.close()
-    await proxy?.close()
-    await bucket?.drop()
+  afterEach(async ({ task }) => {
+    try {
+      await proxy.restore()
+      // A test that failed halfway has not removed its file.
+      if (task.result?.state !== 'fail') {
+        // What a failed write cannot remove, because S3 cannot be reached, is left to the sweep.
+        await until('nothing is left', async () => {
+          await storage.removeUnfinished(FAR_FUTURE)
+          return (await bucket.leftovers()).length === 0
+        })
+      }
+    } finally {
+      storage.close()
+      await proxy.close()
+      await bucket.drop()
+    }
   })
 
   const host = () => new URL(proxy.url).host
@@ -127,6 +139,7 @@ describe.skipIf(server === undefined)('an S3 server that', () => {
   })
 
   test('stalls fails uploads and checks in time', async () => {
+    await openStorage(SHORT)
     const written = storage.write(
       newFile(),
       faultyBody(() => proxy.stall()),
@@ -139,6 +152,7 @@ describe.skipIf(server === undefined)('an S3 server that', () => {
   })
 
   test('stalls in the middle of a file fails the reader in time', async () => {
+    await openStorage(SHORT)
     const file = newFile()
     await storage.write(
       file,
@@ -153,6 +167,8 @@ describe.skipIf(server === undefined)('an S3 server that', () => {
   })
 
   test('stalls does not hold up an upload whose signal aborts', async () => {
+    // Nothing but the signal can end the request before the test is over.
+    await openStorage({ ...SHORT, idleMs: 120_000 })
     const abort = new AbortController()
     const reason = new Error('the time is up')
     const written = storage.write(
