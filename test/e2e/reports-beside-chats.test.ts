@@ -8,6 +8,10 @@ const ROLLUPS = 200_000
 const REPORTS = 150
 const REPORTS_A_MINUTE = 60
 const CHATS = 10
+/** On a busy machine the first chat beside so many reports has taken 42 seconds. */
+const TEST_TIMEOUT_MS = 180_000
+/** On two busy cores the embedded database has taken two minutes for the rows. */
+const FILL_WITHIN_MS = 600_000
 
 let platform: Platform
 let gateway: TestGateway
@@ -27,7 +31,7 @@ beforeAll(async () => {
   await gateway.stop()
   await gateway.query(FILL, [reader.id, ROLLUPS])
   await gateway.start()
-})
+}, FILL_WITHIN_MS)
 afterAll(async () => {
   await gateway?.remove()
   await platform?.close()
@@ -57,7 +61,7 @@ test(`${REPORTS} concurrent reports of one user do not delay the calls of anothe
   // The remaining reports need no answer.
   await gateway.kill()
   await reports
-})
+}, TEST_TIMEOUT_MS)
 
 async function chat(): Promise<void> {
   const { status } = await api.call('POST', '/api/v1/chat', {

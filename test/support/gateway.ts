@@ -14,6 +14,9 @@ import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-tem
 /** The bundle that the global setup has made of the sources. */
 const MAIN = process.env.TEST_GATEWAY_MAIN ?? join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 
+/** How long a statement of a test may take on a server. */
+const QUERY_WITHIN_MS = 120_000
+
 export interface GatewayOptions {
   /** Text of the configuration file. Without it the gateway starts in sandbox mode. */
   readonly config?: string
@@ -160,9 +163,12 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     prints,
     async query<Row>(text: string, values?: readonly unknown[]) {
       const opened = await openDatabase(
-        database === undefined ? { kind: 'embedded', dataDir } : { kind: 'server', url: database.url },
+        database === undefined
+          ? { kind: 'embedded', dataDir }
+          : { kind: 'server', url: database.url, statementTimeoutMs: QUERY_WITHIN_MS },
       )
-      return opened.sql.query<Row>(text, values).finally(() => opened.close())
+      // The bounds of the gateway's own statements are too short for one that fills a table on a busy machine.
+      return opened.patiently(() => opened.sql.query<Row>(text, values)).finally(() => opened.close())
     },
     async trunkline(...args) {
       return finished(run(args, home, env()))
