@@ -31,6 +31,9 @@ const servers = {
   },
 }
 
+/** Long, because what is polled for may be late on a busy machine; by default a poll gives up after one second. */
+const poll = { timeout: 20_000 }
+
 const unit = {
   retry,
   testTimeout: 60_000,
@@ -38,6 +41,7 @@ const unit = {
   // Without isolation a worker loads modules once for all of its files and reuses the databases that they open.
   isolate: false,
   restoreMocks: true,
+  expect: { poll },
 }
 
 /**
@@ -71,6 +75,7 @@ const e2e = {
   hookTimeout: 180_000,
   isolate: false,
   restoreMocks: true,
+  expect: { poll },
 }
 
 /**

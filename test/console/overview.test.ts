@@ -9,7 +9,6 @@ const LIMIT = { points: 12, windowSeconds: 8 }
 const SCRIPT_BYTES_MAX = 250_000
 
 /** Within this time, because the machine may be busy. */
-const SOON = { timeout: 20_000 }
 
 describe.runIf(HAS_BROWSER)('the overview of the console', () => {
   let console: ConsoleInBrowser
@@ -68,7 +67,7 @@ describe.runIf(HAS_BROWSER)('the overview of the console', () => {
     await page.getByText('The first call has been counted.').waitFor()
     await page.getByRole('button', { name: 'Show the numbers' }).click()
     await page.getByRole('img', { name: 'Calls over time' }).locator('canvas').waitFor()
-    await expect.poll(() => number(page, 'Calls').textContent(), SOON).toBe('1')
+    await expect.poll(() => number(page, 'Calls').textContent()).toBe('1')
     expect(await violations()).toEqual([])
     expect(problems).toEqual([])
   })

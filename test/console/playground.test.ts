@@ -5,7 +5,6 @@ import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
 
 /** What the gateway does behind the page may take a while on a busy machine. */
-const SOON = { timeout: 20_000 }
 
 const MARKDOWN = `# Report
 
@@ -63,7 +62,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     const { page, logIn, problems, violations } = await console.visit('/agents')
     await logIn()
     await page.getByRole('heading', { name: 'Dify' }).waitFor()
-    await expect.poll(() => page.getByText('Available').count(), SOON).toBe(5)
+    await expect.poll(() => page.getByText('Available').count()).toBe(5)
     const fastgpt = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'FastGPT' }) })
     expect(await fastgpt.getByText('app_id', { exact: true }).count()).toBe(1)
     expect(await violations()).toEqual([])
@@ -86,7 +85,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await ended(page, 1)
     await reply(page, 1).getByText('This is turn 2 of our conversation').waitFor()
     const lastCall = async () => (await management('/calls?limit=1')).items[0]
-    await expect.poll(lastCall, SOON).toMatchObject({ agent: 'fastgpt', app: 'app-1', outcome: 'done' })
+    await expect.poll(lastCall).toMatchObject({ agent: 'fastgpt', app: 'app-1', outcome: 'done' })
     const call = await lastCall()
     expect(await reply(page, 1).getByText(call.request_id).count()).toBe(1)
 
@@ -124,7 +123,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([true, false])
     await page.getByRole('link', { name: 'Agents', exact: true }).click()
     await expect
-      .poll(async () => (await keysOf('fastgpt')).map(({ is_active }) => is_active), SOON)
+      .poll(async () => (await keysOf('fastgpt')).map(({ is_active }) => is_active))
       .toEqual([false, false])
     expect(problems).toEqual([])
   })
@@ -175,20 +174,18 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await log.getByText('700 网关').waitFor()
     expect(await distanceToEnd()).toBeGreaterThanOrEqual(away)
     await page.getByRole('button', { name: 'To the end' }).click()
-    await expect.poll(distanceToEnd, SOON).toBeLessThan(60)
+    await expect.poll(distanceToEnd).toBeLessThan(60)
 
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('You stopped this reply.').waitFor()
-    await expect
-      .poll(async () => (await management('/calls?limit=1')).items[0].outcome, SOON)
-      .toBe('client_gone')
+    await expect.poll(async () => (await management('/calls?limit=1')).items[0].outcome).toBe('client_gone')
     expect(await message(page).inputValue()).toBe('')
 
     await page.getByRole('button', { name: 'New chat' }).click()
     await page.getByText('Ask Dify something').waitFor()
     expect((await keysOf('dify')).map((key) => key.is_active)).toEqual([true])
     await page.goto('about:blank')
-    await expect.poll(async () => (await keysOf('dify'))[0]?.is_active, SOON).toBe(false)
+    await expect.poll(async () => (await keysOf('dify'))[0]?.is_active).toBe(false)
     expect(problems).toEqual([])
   })
 
@@ -247,9 +244,9 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await choose('wanted.txt', 'this one')
     const uploads = async () =>
       (await management('/uploads')).items.map(({ filename }: { filename: string }) => filename).sort()
-    await expect.poll(uploads, SOON).toEqual(['unwanted.txt', 'wanted.txt'])
+    await expect.poll(uploads).toEqual(['unwanted.txt', 'wanted.txt'])
     await page.getByRole('button', { name: 'Remove unwanted.txt' }).click()
-    await expect.poll(uploads, SOON).toEqual(['wanted.txt'])
+    await expect.poll(uploads).toEqual(['wanted.txt'])
     await message(page).fill('What is in it?')
     await page.getByRole('button', { name: 'Send' }).click()
     await ended(page, 0)

@@ -71,7 +71,7 @@ describe.runIf(HAS_BROWSER)('the built package in a page of another origin', () 
       const { body } = await system.api.call('GET', '/api/v1/calls?limit=1', { token: system.token })
       return body.data.items[0].outcome
     }
-    await expect.poll(outcome, { timeout: 20_000 }).toBe('client_gone')
+    await expect.poll(outcome).toBe('client_gone')
   })
 
   test('gets the class, the reason and the wait of an error', async () => {

@@ -108,14 +108,14 @@ test('leaving the loop stops the agent, and aborting throws', async () => {
   }
   const input = { ...INPUT, query: 'sandbox:slow=20 sandbox:long=10000 Hello' }
   for await (const { chat: item } of chat(input)) if (item?.__typename === 'ChatText') break
-  await expect.poll(async () => (await outcomes())[0], { timeout: 20_000 }).toBe('client_gone')
+  await expect.poll(async () => (await outcomes())[0]).toBe('client_gone')
 
   const controller = new AbortController()
   const items = chat(input, controller.signal)
   await items.next()
   controller.abort(new Error('enough'))
   expect(await failureOf(drain(items))).toMatchObject({ name: 'AbortError', cause: new Error('enough') })
-  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['client_gone', 'client_gone'])
+  await expect.poll(outcomes).toEqual(['client_gone', 'client_gone'])
 })
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {

@@ -188,7 +188,7 @@ export function testFileStorage(current: () => FileStorage): void {
       }
     }
     await expect(current().write(newFile(), body(), abort.signal)).rejects.toThrow('enough')
-    await expect.poll(() => isClosed, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => isClosed).toBe(true)
     await expectNothing()
   })
 
