@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DocumentNode } from 'graphql'
+import type { DocumentNode, GraphQLError } from 'graphql'
 import { handled } from '#core/async/handled.ts'
 import { fail, type Problem } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
@@ -9,6 +9,8 @@ import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
 import { bearerOf } from '#http/guards/credentials.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
+import { PreviousReports } from './reads/previous-report.ts'
+import { ReportPoints } from './reads/report-points.ts'
 import { showLimit } from './serving/show-limit.ts'
 import type { Results } from './streams/results.ts'
 
@@ -17,6 +19,8 @@ export interface GraphqlContext extends ContextParts, OperationPlace {
   /** The users who have logged in within this request: its results may show them although it has no caller. */
   readonly loggedIn: Set<string>
   readonly loaders: Loaders
+  readonly previousReports: PreviousReports
+  readonly reportPoints: ReportPoints
 }
 
 /** What a context is made of. */
@@ -42,6 +46,8 @@ export interface OperationPlace {
   readonly admitted: { document?: DocumentNode }
   /** What is known of the credential; see {@link readCredential} and {@link callerOf}. */
   readonly credential: Credential
+  /** The errors whose faults are in the log, see {@link useProblems}; weak, because a subscription may live for days. */
+  readonly loggedFaults: WeakSet<GraphQLError>
 }
 
 /** A credential that was looked up has a caller or a problem. */
@@ -55,15 +61,25 @@ export function placeOf(
   http: FastifyRequest,
   { reply, signal, canStream }: Pick<OperationPlace, 'reply' | 'signal' | 'canStream'>,
 ): OperationPlace {
-  return { http, reply, signal, canStream, streamed: {}, admitted: {}, credential: {} }
+  return {
+    ...{ http, reply, signal, canStream },
+    ...{ streamed: {}, admitted: {}, credential: {}, loggedFaults: new WeakSet<GraphQLError>() },
+  }
 }
 
 export function createContext(parts: ContextParts, place: OperationPlace): GraphqlContext {
-  const { http, reply, signal, canStream, streamed, admitted, credential } = place
+  const { http, reply, signal, canStream, streamed, admitted, credential, loggedFaults } = place
+  const { services } = parts
+  const onLimit = showLimit({ reply })
   const context: GraphqlContext = {
     ...parts,
-    ...{ http, reply, signal, canStream, streamed, admitted, credential, loggedIn: new Set<string>() },
-    loaders: createLoaders(parts.services, () => callerOf(context), showLimit({ reply }), signal),
+    ...{ http, reply, signal, canStream, streamed, admitted, credential, loggedFaults },
+    loggedIn: new Set<string>(),
+    loaders: createLoaders(services, () => callerOf(context), onLimit, signal),
+    previousReports: new PreviousReports((query) =>
+      services.usage.report(callerOf(context), query, onLimit, signal),
+    ),
+    reportPoints: new ReportPoints(),
   }
   return context
 }

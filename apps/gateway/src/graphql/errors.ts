@@ -4,13 +4,22 @@ import { problemOf } from '#core/problem-of.ts'
 import { joinPath, type NameField } from '#core/values/field-path.ts'
 import { problemHeaders, retryAfterOf } from '#http/reply/problem.ts'
 
-/** The causes of errors, for the log. An error must not carry its cause, which Yoga would take for a fault of the server. */
-const causes = new WeakMap<GraphQLError, unknown>()
+/**
+ * An error of a response with the {@link Problem} that it was made of, for the log. The problem is not its `originalError`,
+ * which Yoga would take for a fault of the server.
+ */
+class ProblemError extends GraphQLError {
+  readonly problem: Problem | undefined
+
+  constructor(message: string, options: GraphQLErrorOptions, problem: Problem | undefined) {
+    super(message, options)
+    this.problem = problem
+  }
+}
 
 /** What an error of a response was made of, if it was a {@link Problem}. */
 export function problemBehind(error: GraphQLError): Problem | undefined {
-  const cause = causes.get(error)
-  return cause instanceof Problem ? cause : undefined
+  return error instanceof ProblemError ? error.problem : undefined
 }
 
 /** Where an error is, and how its field is named. */
@@ -28,17 +37,13 @@ export function graphqlErrorOf(
 ): GraphQLError {
   const { reason, status, field } = problem
   const retryAfterSeconds = retryAfterOf(problem)
-  const error = new GraphQLError(problem.describe(nameOf), {
-    ...at,
-    extensions: {
-      code: reason,
-      status,
-      ...(field !== undefined && { field: nameOf(field) }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    },
-  })
-  causes.set(error, problem)
-  return error
+  const extensions = {
+    code: reason,
+    status,
+    ...(field !== undefined && { field: nameOf(field) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
+  return new ProblemError(problem.describe(nameOf), { ...at, extensions }, problem)
 }
 
 /**
@@ -66,11 +71,8 @@ function isOurs({ extensions }: GraphQLError): boolean {
 }
 
 function placed(error: GraphQLError, { nodes, source, positions, path }: GraphQLError): GraphQLError {
-  const result = new GraphQLError(error.message, {
-    ...{ nodes, source, positions, path },
-    extensions: error.extensions,
-  })
-  causes.set(result, causes.get(error))
+  const options = { nodes, source, positions, path, extensions: error.extensions }
+  const result = new ProblemError(error.message, options, problemBehind(error))
   return path === undefined ? ofRequest(result) : result
 }
 

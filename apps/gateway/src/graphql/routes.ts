@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createYoga } from 'graphql-yoga'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
-import { logFault } from '#http/reply/log-fault.ts'
 import { problemHeaders, toProblem } from '#http/reply/problem.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { useAdmission, useRefusalCount } from './admission/admission-plugin.ts'
@@ -85,7 +84,7 @@ export function graphqlRoutes(
       useAuthentication(),
       useReadTurns(),
       useSharedUpdates(),
-      useProblems(app.log),
+      useProblems(app.faultLog),
       useRefusalCount(),
       useObserver(observer, app.log),
     ],
@@ -143,7 +142,7 @@ const RESULT_EXPECTED =
 
 /** What is refused before GraphQL begins has the form of a GraphQL error as well. */
 function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  logFault(request.log, problem, { reqId: request.id })
+  request.server.faultLog.log(problem, { reqId: request.id })
   request.problem = problem
   return reply
     .status(problem.status)

@@ -1,45 +1,43 @@
 import { handled } from '#core/async/handled.ts'
 import { queryBefore, type Report, type Series } from '#core/reports/reports.ts'
 import { UsageAccumulator, type UsageMetrics } from '#core/reports/usage-accumulator.ts'
-import { callerOf, type GraphqlContext } from '../context.ts'
-import { showLimit } from '../serving/show-limit.ts'
 
 interface Previous {
   readonly report: Report
   readonly totals: ReadonlyMap<string, UsageMetrics>
 }
 
-const previous = new WeakMap<Report, Promise<Previous>>()
+type ReadReport = (query: ReturnType<typeof queryBefore>) => Promise<Report>
 
-/** The report of the period before, which all fields of a report that need it share. */
-export async function previousOf(report: Report, context: GraphqlContext): Promise<Report> {
-  return (await readPrevious(report, context)).report
-}
+/** The reports of the periods before those of one operation. All fields of a report that need the one before share it. */
+export class PreviousReports {
+  readonly #read: ReadReport
+  readonly #known = new Map<Report, Promise<Previous>>()
 
-/** The totals of a group in the period before. */
-export async function previousTotalsOf(
-  report: Report,
-  { group }: Series,
-  context: GraphqlContext,
-): Promise<UsageMetrics> {
-  return (await readPrevious(report, context)).totals.get(JSON.stringify(group)) ?? NOTHING
-}
+  constructor(read: ReadReport) {
+    this.#read = read
+  }
 
-function readPrevious(report: Report, context: GraphqlContext): Promise<Previous> {
-  const known = handled(previous.get(report) ?? read(report, context))
-  previous.set(report, known)
-  return known
-}
+  async reportBefore(report: Report): Promise<Report> {
+    return (await this.#previousOf(report)).report
+  }
 
-async function read(report: Report, context: GraphqlContext): Promise<Previous> {
-  const before = await context.services.usage.report(
-    callerOf(context),
-    queryBefore(report),
-    showLimit(context),
-    context.signal,
-  )
-  const totals = new Map(before.series.map((series) => [JSON.stringify(series.group), series.totals]))
-  return { report: before, totals }
+  /** The totals of a group in the period before. */
+  async totalsBefore(report: Report, { group }: Series): Promise<UsageMetrics> {
+    return (await this.#previousOf(report)).totals.get(JSON.stringify(group)) ?? NOTHING
+  }
+
+  #previousOf(report: Report): Promise<Previous> {
+    const known = handled(this.#known.get(report) ?? this.#readBefore(report))
+    this.#known.set(report, known)
+    return known
+  }
+
+  async #readBefore(report: Report): Promise<Previous> {
+    const before = await this.#read(queryBefore(report))
+    const totals = new Map(before.series.map((series) => [JSON.stringify(series.group), series.totals]))
+    return { report: before, totals }
+  }
 }
 
 const NOTHING = new UsageAccumulator().metrics()

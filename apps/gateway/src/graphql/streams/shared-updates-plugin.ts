@@ -60,6 +60,7 @@ async function subscribeShared(args: ExecutionArgs): Promise<Results> {
   return isAsyncIterable(source) ? mapSourceToResponseEvent(validated, source, sharedResultOf) : source
 }
 
+/** A cache beside the updates, which the feed makes without knowing of GraphQL, and which end with their last reader. */
 const results = new WeakMap<UsageUpdate, Map<OperationDefinitionNode, Map<string, SharedResult>>>()
 
 /**

@@ -6,9 +6,7 @@ import { SERIES_ORDERS, topSeries } from '#core/reports/top-series.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
-import { previousOf, previousTotalsOf } from '../reads/previous-report.ts'
 import { relatedQuery } from '../reads/related-query.ts'
-import { pointsInTurn } from '../reads/report-points.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
@@ -141,13 +139,14 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
     points: t.field({
       type: [UsagePoint],
       description: 'The numbers of the group for each hour, day or month of the report, without gaps.',
-      resolve: ({ series }, _args, context) => pointsInTurn(series, context),
+      resolve: ({ series }, _args, { reportPoints }) => reportPoints.inTurn(series),
     }),
     previousTotals: t.field({
       type: UsageTotals,
       nullable: true,
       description: 'The numbers of the group in the period before, as in `UsageReport.previous`.',
-      resolve: ({ report, series }, _args, context) => previousTotalsOf(report, series, context),
+      resolve: ({ report, series }, _args, { previousReports }) =>
+        previousReports.totalsBefore(report, series),
     }),
   }),
 })
@@ -171,7 +170,7 @@ UsageReport.implement({
       type: [UsagePoint],
       description:
         'The numbers of all calls together for each hour, day or month, in order and without gaps: one with zeros where there were no calls.',
-      resolve: (report, _args, context) => pointsInTurn(report, context),
+      resolve: (report, _args, { reportPoints }) => reportPoints.inTurn(report),
     }),
     groups: t.field({
       type: [UsageGroup],
@@ -202,7 +201,7 @@ UsageReport.implement({
       nullable: true,
       description:
         'The same report for the period before, with as many hours, days or months. It counts as a report of its own towards the rate limit.',
-      resolve: (report, _args, context) => previousOf(report, context),
+      resolve: (report, _args, { previousReports }) => previousReports.reportBefore(report),
     }),
     quota: t.field({
       type: Quota,

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 /** Time for the last bytes to arrive and for a client that is still sending to read the response. */
 const GRACE_MS = 2_000
 
+/** Beside the sockets, because they are Node's, and several guards may close the same one. */
 const closing = new WeakSet<Socket>()
 
 /**

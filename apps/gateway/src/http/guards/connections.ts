@@ -82,6 +82,7 @@ export function boundConnections(
   }
 }
 
+/** Beside the sockets, because they are Node's, and the requests that look here do not exist yet. */
 const refused = new WeakSet<Socket>()
 
 /** Refuses requests on connections beyond the bound. Must be added after the hooks whose headers the refusal should have. */

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
 import { describeIn } from '../request/field-place.ts'
 import { validationProblem } from '../request/validation.ts'
-import { logFault } from './log-fault.ts'
+import { FaultLog } from './fault-log.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
 import { watchRoutes } from './unknown-routes.ts'
@@ -29,6 +29,7 @@ export function errorBody(problem: Problem, requestId: string, detail = problem.
 
 /** Installs the error handlers. Must be called before the routes are added, see {@link watchRoutes}. */
 export function installProblems(app: FastifyInstance): void {
+  app.decorate('faultLog', new FaultLog(app.log))
   const problemOfUnknown = watchRoutes(app)
   // Before the body is read, so that a wrong type or size of it does not hide that there is no such route.
   app.addHook('onRequest', (request, reply, done) => {
@@ -46,7 +47,7 @@ export function installProblems(app: FastifyInstance): void {
 }
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  logFault(request.log, problem, { reqId: request.id })
+  request.server.faultLog.log(problem, { reqId: request.id })
   request.problem = problem
   const isOpenAi = request.routeOptions.config?.errors === 'openai'
   const headers = problemHeaders(problem)

@@ -37,12 +37,10 @@ interface Route {
 }
 type ResponseHttpRequest = FastifyRequest<Route>
 
-/** The fields of the messages of requests in progress, for error messages. */
-const messageFields = new WeakMap<FastifyRequest, readonly FieldPath[]>()
-
 /** The route of OpenAI's Responses API, which today's clients call by default. */
 export function responsesRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
   for (const schema of [ResponseRequestSchema, ResponseSchema, ResponseEventSchema]) app.addSchema(schema)
+  app.decorateRequest('messageFields', undefined)
   const bytesMax = Math.max(BODY_BYTES_MAX, options.bodyBytesMax)
   app.post<Route>(
     '/api/v1/responses',
@@ -62,7 +60,7 @@ export function responsesRoutes(app: FastifyInstance, services: Services, option
     async (request, reply) => {
       const { body } = request
       const read = readRequest(body)
-      messageFields.set(request, read.input.fields)
+      request.messageFields = read.input.fields
       const call = chatRequest(request, read, options)
       const echo = echoOf(body, read, call.endUser)
       const { dropped } = read.tools
@@ -119,7 +117,7 @@ function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlac
     endUser: endUserPlace(request, options),
     text: inBody('text', 'format'),
     messages: ([index, ...rest]) => {
-      const field = messageFields.get(request)?.[Number(index)] ?? ['input']
+      const field = request.messageFields?.[Number(index)] ?? ['input']
       return inBody(...field, ...rest.slice(0, 2))
     },
   }
@@ -153,4 +151,11 @@ const responseSchema = {
     },
     ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found', 'previous_response_not_found']),
   },
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where each message stands in a body of the Responses API, for error messages. */
+    messageFields: readonly FieldPath[] | undefined
+  }
 }

@@ -44,7 +44,10 @@ export async function exportDatabase(
   return exporting
 }
 
-/** For each database, a promise that settles when its last export has ended. */
+/**
+ * For each database, a promise that settles when its last export has ended. Beside the database, because those who ask for an
+ * export share nothing else.
+ */
 const running = new WeakMap<Sql, Promise<void>>()
 
 async function writeTo(

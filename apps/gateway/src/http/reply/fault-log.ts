@@ -8,26 +8,20 @@ interface Where {
   readonly path?: string | undefined
 }
 
-/**
- * Logs a problem if the gateway or something that it needs is at fault. Refusals appear in the request log and the metrics only; so
- * does an `unavailable` with which the gateway protects itself, which has no cause.
- *
- * While the database is away every request fails for the same reason, so each reason is logged once a second, with the number
- * of requests.
- */
-export function logFault(log: FastifyBaseLogger, problem: Problem, where: Where): void {
-  const { reason, cause } = problem
-  if (reason === 'internal_error') log.error({ ...where, err: cause ?? problem }, reason)
-  else if (reason === 'unavailable' && cause !== undefined) outagesOf(log).add({ ...where, err: cause })
-}
-
 const EVERY_MS = 1_000
 /** Codes come from the database, the storage and the system; whatever is beyond this number shares one line. */
 const KINDS_MAX = 20
 
 type Fault = Where & { readonly err: unknown }
 
-class Outages {
+/**
+ * The log of the problems at which the gateway or something that it needs is at fault. Refusals appear in the request log and the
+ * metrics only; so does an `unavailable` with which the gateway protects itself, which has no cause.
+ *
+ * While the database is away every request fails for the same reason, so each reason is logged once a second, with the number
+ * of requests.
+ */
+export class FaultLog {
   readonly #log: FastifyBaseLogger
   /** The faults since the last line, by kind. */
   readonly #waiting = new Map<string, { count: number; last: Fault }>()
@@ -36,7 +30,14 @@ class Outages {
     this.#log = log
   }
 
-  add(fault: Fault): void {
+  /** Logs a problem if it is a fault. */
+  log(problem: Problem, where: Where): void {
+    const { reason, cause } = problem
+    if (reason === 'internal_error') this.#log.error({ ...where, err: cause ?? problem }, reason)
+    else if (reason === 'unavailable' && cause !== undefined) this.#addOutage({ ...where, err: cause })
+  }
+
+  #addOutage(fault: Fault): void {
     const kind = this.#kindOf(fault.err)
     const waiting = this.#waiting.get(kind)
     if (waiting !== undefined) {
@@ -69,13 +70,9 @@ class Outages {
   }
 }
 
-/** The outages of each process, which has one logger. */
-const outages = new WeakMap<FastifyBaseLogger, Outages>()
-
-function outagesOf(log: FastifyBaseLogger): Outages {
-  const known = outages.get(log)
-  if (known !== undefined) return known
-  const created = new Outages(log)
-  outages.set(log, created)
-  return created
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set where the server answers requests, see {@link installProblems}. */
+    faultLog: FaultLog
+  }
 }
