@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { LatestValue } from '#core/async/latest-value.ts'
+import { AsyncQueue } from '#core/async/async-queue.ts'
 import { PeriodicRead } from '#core/async/periodic-read.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, fail, Problem } from '#core/errors.ts'
@@ -44,7 +44,7 @@ export interface UsageFeedDeps {
 interface Watch {
   readonly caller: Principal
   /** Each with the update that it got last, as text. */
-  readonly subscriptions: Map<LatestValue<UsageUpdate>, string | undefined>
+  readonly subscriptions: Map<AsyncQueue<UsageUpdate>, string | undefined>
   /** The totals that were sent last, as text. */
   totals: string | undefined
   /** When a change of the quota alone was sent last. */
@@ -114,7 +114,7 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
       if (last === text || (last !== undefined && !isDue)) continue
       watch.subscriptions.set(subscription, text)
       if (last !== undefined && !haveTotalsChanged) watch.quotaSentMs = nowMs
-      yield subscription.set(usage)
+      yield subscription.replace(usage)
     }
     watch.totals = totals
   }
@@ -129,12 +129,14 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
       const watch = watches.get(id) ?? newWatch(caller)
       if (watch.subscriptions.size >= perCredentialMax) fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
       shares.take(caller.userId)
-      const subscription = new LatestValue<UsageUpdate>(() => {
-        shares.giveBack(caller.userId)
-        watch.subscriptions.delete(subscription)
-        if (watch.subscriptions.size > 0) return
-        watches.delete(id)
-        if (!isNeeded()) reads.stop()
+      const subscription = new AsyncQueue<UsageUpdate>({
+        onClose() {
+          shares.giveBack(caller.userId)
+          watch.subscriptions.delete(subscription)
+          if (watch.subscriptions.size > 0) return
+          watches.delete(id)
+          if (!isNeeded()) reads.stop()
+        },
       })
       watch.subscriptions.set(subscription, undefined)
       // The first one does not wait for a tick, unless the previous one has just left.

@@ -8,6 +8,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
+import { AsyncQueue } from '#core/async/async-queue.ts'
 import type { GraphqlContext } from '../context.ts'
 
 /** What the metrics count. */
@@ -102,39 +103,28 @@ interface OperationArgs {
   readonly contextValue?: unknown
 }
 
-/** The same results; `onEnd` is called once, however they end. It is no generator, see `ending.ts`. */
+/** The same results; `onEnd` is called once, however they end. */
 function watched(
   results: AsyncIterable<ExecutionResult>,
   onItem: (item: ExecutionResult) => void,
   onEnd: () => void,
 ): AsyncIterableIterator<ExecutionResult> {
   const iterator = results[Symbol.asyncIterator]()
-  let isOver = false
-  const end = () => {
-    if (!isOver) onEnd()
-    isOver = true
-  }
-  return {
-    async next() {
-      try {
-        const item = await iterator.next()
-        if (item.done) end()
-        else onItem(item.value)
-        return item
-      } catch (error) {
-        end()
-        throw error
-      }
+  const items = new AsyncQueue<ExecutionResult>({
+    onWant() {
+      iterator
+        .next()
+        .then(({ value, done }) => {
+          if (done) return items.end()
+          onItem(value)
+          items.push([value])
+        })
+        .catch((error: unknown) => items.fail(error))
     },
-    async return() {
-      end()
-      await iterator.return?.()
-      return { value: undefined, done: true }
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+    onLeave: () => iterator.return?.(),
+    onClose: onEnd,
+  })
+  return items
 }
 
 const NAME_CHARACTERS_MAX = 64

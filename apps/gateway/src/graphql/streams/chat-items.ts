@@ -1,7 +1,7 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { detailOf } from '#core/calls/reading/detail-of.ts'
-import { toAsyncIterable } from '#core/calls/reading/reply-iterator.ts'
+import { replyIterator } from '#core/calls/reading/reply-iterator.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 
 /** What a subscriber of a chat gets, one after the other; `type` tells them apart from each other and from details. */
@@ -20,40 +20,13 @@ export interface ChatEnd {
   readonly usage: TokenCounts | undefined
 }
 
-const DONE = { value: undefined, done: true } as const
-
 /**
  * The items of a call. The first one names the call and comes before the platform is asked, so that a client knows the
  * conversation even of a call that fails. A failed call rejects after the items that came before the failure; leaving early
  * cancels it.
- *
- * This is no generator for the reason that {@link toAsyncIterable} gives.
  */
 export function chatItems(chat: Chat, { detail }: { detail: boolean }): AsyncIterator<ChatItem, undefined> {
-  const events = toAsyncIterable(chat.events)
-  const itemsOf = createItems(chat, detail)
-  let ready: readonly ChatItem[] = [{ type: 'started', chat }]
-  let isDone = false
-
-  return {
-    async next() {
-      for (;;) {
-        const [item, ...rest] = ready
-        ready = rest
-        if (item !== undefined) return { value: item, done: false }
-        if (isDone) return DONE
-        const { value, done } = await events.next()
-        if (done) return DONE
-        ready = itemsOf(value)
-      }
-    },
-    async return() {
-      isDone = true
-      ready = []
-      await events.return?.()
-      return DONE
-    },
-  }
+  return replyIterator(chat.events, createItems(chat, detail), [{ type: 'started', chat }])
 }
 
 /** The texts of the items are those of REST's chunks, but for a text that replaces another, which has an item of its own. */

@@ -1,29 +1,25 @@
+import { AsyncQueue } from '#core/async/async-queue.ts'
+
 /** An item of a subscription, or the error with which it ends. */
 export type Ending<Item> = { readonly item: Item } | { readonly error: unknown }
 
-const DONE = { value: undefined, done: true } as const
-
 /**
  * Turns the error of an iterator into a last item, whose resolver throws it, so that a subscription ends with an error item
- * that has a path and `extensions.code`. It is no generator, because leaving a generator waits for its next item.
+ * that has a path and `extensions.code`.
  */
 export function withLastError<Item>(
   items: AsyncIterator<Item, unknown>,
 ): AsyncIterableIterator<Ending<Item>> {
-  return {
-    next: () =>
+  const endings = new AsyncQueue<Ending<Item>>({
+    onWant() {
       items.next().then(
-        ({ value, done }) => (done ? DONE : { value: { item: value as Item }, done: false }),
-        (error: unknown) => ({ value: { error }, done: false }),
-      ),
-    return: async () => {
-      await items.return?.()
-      return DONE
+        ({ value, done }) => (done ? endings.end() : endings.push([{ item: value as Item }])),
+        (error: unknown) => endings.push([{ error }]),
+      )
     },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
+    onLeave: () => items.return?.(),
+  })
+  return endings
 }
 
 /** The item; throws the error of the last one. */

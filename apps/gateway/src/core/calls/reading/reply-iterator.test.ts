@@ -8,10 +8,12 @@ import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts
 import { handled } from '#core/async/handled.ts'
 import { type StartedReply, startReply } from '#core/calls/reply.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { toAsyncIterable } from './reply-iterator.ts'
+import { replyIterator } from './reply-iterator.ts'
 
 const say = (text: string): ChatEvent => ({ type: 'text', text })
 const end: ChatEvent = { type: 'end', reason: 'stop' }
+
+const toAsyncIterable = (events: ChatEvents) => replyIterator(events, (event) => [event])
 
 /** A reply whose batches are sent by the test. */
 class GivenReply implements ChatEvents {
