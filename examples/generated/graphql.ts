@@ -39,7 +39,7 @@ export type FinishReason =
 export type LoginInput = {
   /** The password of the user. */
   password: string;
-  /** The username, such as `admin`; upper and lower case are the same. */
+  /** The username; upper and lower case are the same. */
   username: string;
 };
 

@@ -34,7 +34,7 @@ export type CallFilter = {
   from?: string | null | undefined;
   /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls that ended in this way, or that still run. */
+  /** Only calls that ended in this way, or those that still run. */
   outcome?: CallState | null | undefined;
   /** Only calls of the request with this id. */
   requestId?: string | null | undefined;

@@ -9,6 +9,7 @@ import {
 } from '#core/keys/key.ts'
 import { PERMISSIONS } from '#core/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
 
 export const PermissionSchema = Type.Enum([...PERMISSIONS], {
@@ -20,43 +21,42 @@ export const PermissionSchema = Type.Enum([...PERMISSIONS], {
 export const ApiKeySchema = Type.Object(
   {
     id: uuid('The id of the key record.'),
-    name: Type.String({ description: 'A label for the key.', examples: ['support bot'] }),
+    name: Type.String({ description: API_KEY_DESCRIPTIONS.name, examples: ['support bot'] }),
     description: Type.String({
-      description: 'What the key is for.',
+      description: API_KEY_DESCRIPTIONS.description,
       examples: ['Answers on the help page.'],
     }),
     key_prefix: Type.String({
-      description: 'The first 12 characters of the key, by which people can recognise it.',
+      description: API_KEY_DESCRIPTIONS.keyPrefix,
       examples: ['tl_0fQ7sXbV2'],
     }),
-    created_at: timestamp('When the key was created'),
-    expires_at: timestamp('When the key expires'),
-    revoked_at: nullable(Timestamp, 'When the key was revoked; null if it was not.'),
-    last_used_at: nullable(Timestamp, 'When the key was last used; null if never.'),
-    permissions: Type.Array(PermissionSchema, { description: 'What the key may be used for.' }),
-    is_active: Type.Boolean({ description: 'False once the key is revoked or has expired.' }),
-    created_by: uuid('The id of the user who created the key.'),
-    owner_id: uuid('The id of the user whom the key belongs to and whose quota its calls count towards.'),
+    created_at: timestamp(API_KEY_DESCRIPTIONS.createdAt),
+    expires_at: timestamp(API_KEY_DESCRIPTIONS.expiresAt),
+    revoked_at: nullable(Timestamp, API_KEY_DESCRIPTIONS.revokedAt),
+    last_used_at: nullable(Timestamp, API_KEY_DESCRIPTIONS.lastUsedAt),
+    permissions: Type.Array(PermissionSchema, { description: API_KEY_DESCRIPTIONS.permissions }),
+    is_active: Type.Boolean({ description: API_KEY_DESCRIPTIONS.isActive }),
+    created_by: uuid(API_KEY_DESCRIPTIONS.creatorId),
+    owner_id: uuid(API_KEY_DESCRIPTIONS.ownerId),
     allowed_agents: Type.Union([Type.Array(Type.String()), Type.Null()], {
-      description:
-        'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+      description: API_KEY_DESCRIPTIONS.allowedAgents,
       examples: [['fastgpt', 'dify/helpdesk']],
     }),
     limits: Type.Object(
       {
-        chat_per_minute: nullable(Type.Integer(), 'The chats that the key may start in a minute.'),
-        upload_per_minute: nullable(Type.Integer(), 'The uploads that the key may make in a minute.'),
+        chat_per_minute: nullable(Type.Integer(), API_KEY_DESCRIPTIONS.chatPerMinute),
+        upload_per_minute: nullable(Type.Integer(), API_KEY_DESCRIPTIONS.uploadPerMinute),
       },
-      { description: "The key's own rate limits. Where one is null, the gateway's limit applies." },
+      { description: API_KEY_DESCRIPTIONS.limits },
     ),
     usage: Type.Object(
       {
-        total_calls: Type.Integer({ description: 'The calls since the key was created or last reset.' }),
-        calls_today: Type.Integer({ description: 'The calls since midnight UTC.' }),
-        calls_this_month: Type.Integer({ description: 'The calls since the first of the month, UTC.' }),
-        last_used_at: nullable(Timestamp, 'When the key was last used; null if never.'),
+        total_calls: Type.Integer({ description: API_KEY_DESCRIPTIONS.totalCalls }),
+        calls_today: Type.Integer({ description: API_KEY_DESCRIPTIONS.callsToday }),
+        calls_this_month: Type.Integer({ description: API_KEY_DESCRIPTIONS.callsThisMonth }),
+        last_used_at: nullable(Timestamp, API_KEY_DESCRIPTIONS.lastUsedAt),
       },
-      { description: "The key's call counters." },
+      { description: API_KEY_DESCRIPTIONS.usage },
     ),
   },
   { $id: 'ApiKey', description: 'The record of an API key, without the key itself.' },

@@ -3,6 +3,7 @@ import { ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
 import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
+import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], {
@@ -22,26 +23,26 @@ export const QuotaPeriodSchema = Type.Enum([...QUOTA_PERIODS], {
 export const CallCount = Type.Integer({ minimum: 0, maximum: CALLS_MAX })
 export const MaxApiCalls = {
   ...CallCount,
-  description: 'How many calls the user may make in a `quota_period`; 0 allows none.',
+  description: USER_DESCRIPTIONS.maxApiCalls,
 }
 export const ApiCallsCount = {
   ...CallCount,
-  description: 'How many calls the user has made in the current `quota_period`.',
+  description: USER_DESCRIPTIONS.apiCallsCount,
 }
 
 /** The nine fields that the interface defines for the user of a login. */
 export const UserSchema = Type.Object(
   {
-    id: uuid('The id of the user.'),
+    id: uuid(USER_DESCRIPTIONS.id),
     username: Type.String({
-      description: 'The username, unique without regard to case.',
+      description: USER_DESCRIPTIONS.username,
       examples: ['alice'],
     }),
     role: RoleSchema,
     status: StatusSchema,
-    created_at: timestamp('When the user was created'),
-    updated_at: timestamp('When the user was last changed'),
-    last_login: nullable(Timestamp, 'When the user last logged in; null if never.'),
+    created_at: timestamp(USER_DESCRIPTIONS.createdAt),
+    updated_at: timestamp(USER_DESCRIPTIONS.updatedAt),
+    last_login: nullable(Timestamp, USER_DESCRIPTIONS.lastLogin),
     api_calls_count: ApiCallsCount,
     max_api_calls: MaxApiCalls,
   },

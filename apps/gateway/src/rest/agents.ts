@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { AGENT_STATUSES } from '#core/agents/directory.ts'
 import type { Services } from '#core/services/services.ts'
+import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
 import { ANY_PROBLEMS, optionalPrincipal } from '#http/guards/credentials.ts'
 import { limitHeaders } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
@@ -29,9 +30,9 @@ function agentSchema(platforms: readonly string[]) {
   return Type.Object(
     {
       id: Type.String({ description: 'The id of the agent: the value of the `Agent` header of a chat.' }),
-      name: Type.String({ description: 'The name to show to people.' }),
-      platform: oneOf(platforms, 'The platform on which the agent runs.'),
-      description: Type.String({ description: 'What the agent does, as its operator describes it.' }),
+      name: Type.String({ description: AGENT_DESCRIPTIONS.name }),
+      platform: oneOf(platforms, AGENT_DESCRIPTIONS.platform),
+      description: Type.String({ description: AGENT_DESCRIPTIONS.description }),
       status: oneOf(
         AGENT_STATUSES,
         'The result of a probe that is a few seconds old. `degraded` means that the platform answers but refuses the credentials of the gateway.',
@@ -41,29 +42,29 @@ function agentSchema(platforms: readonly string[]) {
       }),
       features: Type.Object(
         {
-          stream: Type.Boolean({ description: 'Replies can be streamed.' }),
-          detail: Type.Boolean({ description: "The platform's progress can be requested with `detail`." }),
-          files: Type.Boolean({ description: 'The agent accepts files.' }),
-          conversation: Type.Boolean({ description: 'The agent can continue a conversation.' }),
-          usage: Type.Boolean({ description: 'The platform reports tokens.' }),
-          stop: Type.Boolean({ description: 'A call can be stopped on the platform before it ends.' }),
+          stream: Type.Boolean({ description: AGENT_DESCRIPTIONS.stream }),
+          detail: Type.Boolean({ description: AGENT_DESCRIPTIONS.detail }),
+          files: Type.Boolean({ description: AGENT_DESCRIPTIONS.files }),
+          conversation: Type.Boolean({ description: AGENT_DESCRIPTIONS.conversation }),
+          usage: Type.Boolean({ description: AGENT_DESCRIPTIONS.usage }),
+          stop: Type.Boolean({ description: AGENT_DESCRIPTIONS.stop }),
         },
-        { description: 'What the agent supports.' },
+        { description: AGENT_DESCRIPTIONS.features },
       ),
       apps: Type.Array(
         Type.Object({
           id: Type.String({ description: 'The value of `app_id` in a chat.' }),
-          name: Type.String({ description: 'The name to show to people.' }),
+          name: Type.String({ description: AGENT_DESCRIPTIONS.name }),
         }),
-        { description: "The agent's apps, as far as they are configured." },
+        { description: AGENT_DESCRIPTIONS.apps },
       ),
       sandbox: Type.Boolean({
-        description: 'True for an emulator that is part of the gateway, false for a real platform.',
+        description: AGENT_DESCRIPTIONS.sandbox,
       }),
     },
     {
       $id: 'Agent',
-      description: 'An agent that can be called.',
+      description: AGENT_DESCRIPTIONS.resource,
       examples: [
         {
           id: 'fastgpt',

@@ -13,6 +13,8 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
+import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import {
   callerOf,
   KEY_PROBLEMS,
@@ -140,23 +142,22 @@ const CreatedApiKeySchema = Type.Object(
 const AllowanceSchema = Type.Object({
   rate_limits: Type.Object(
     {
-      chat_per_minute: Type.Integer({ description: 'The chats that the key may start in a minute.' }),
-      upload_per_minute: Type.Integer({ description: 'The uploads that the key may make in a minute.' }),
+      chat_per_minute: Type.Integer({ description: API_KEY_DESCRIPTIONS.chatPerMinute }),
+      upload_per_minute: Type.Integer({ description: API_KEY_DESCRIPTIONS.uploadPerMinute }),
     },
     {
-      description:
-        'The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length.',
+      description: API_KEY_DESCRIPTIONS.rateLimits,
     },
   ),
   quota: Type.Object(
     {
       max_api_calls: MaxApiCalls,
       api_calls_count: ApiCallsCount,
-      remaining: { ...CallCount, description: 'How many calls are left in the current `quota_period`.' },
+      remaining: { ...CallCount, description: USER_DESCRIPTIONS.remaining },
       quota_period: QuotaPeriodSchema,
-      resets_at: nullable(Timestamp, 'When the next period begins; null where the period is `none`.'),
+      resets_at: nullable(Timestamp, USER_DESCRIPTIONS.resetsAt),
     },
-    { description: 'The quota of the owner, which all its keys share.' },
+    { description: API_KEY_DESCRIPTIONS.quota },
   ),
 })
 
@@ -172,8 +173,7 @@ const CurrentApiKeySchema = Type.Object(
 const AllowedAgentsInput = Type.Union(
   [Type.Array(Type.String(), { maxItems: ALLOWED_AGENTS_MAX }), Type.Null()],
   {
-    description:
-      'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+    description: API_KEY_DESCRIPTIONS.allowedAgents,
   },
 )
 
@@ -216,7 +216,7 @@ const CreateApiKeySchema = Type.Object(
     permissions: Type.Array(PermissionSchema, {
       minItems: 1,
       uniqueItems: true,
-      description: 'What the key may be used for.',
+      description: API_KEY_DESCRIPTIONS.permissions,
     }),
     owner_id: Type.Optional(
       uuid(
@@ -228,7 +228,7 @@ const CreateApiKeySchema = Type.Object(
   },
   {
     $id: 'CreateApiKey',
-    description: 'A new API key.',
+    description: API_KEY_DESCRIPTIONS.newKey,
     examples: [
       {
         name: 'support bot',
@@ -249,7 +249,7 @@ const UpdateApiKeySchema = Type.Object(
   },
   {
     $id: 'UpdateApiKey',
-    description: 'The fields to change. A field that is absent keeps its value.',
+    description: API_KEY_DESCRIPTIONS.changes,
     examples: [{ limits: { chat_per_minute: 20 } }],
   },
 )
@@ -299,8 +299,7 @@ const listSchema = {
     ...PageQuery,
     active: Type.Optional(
       Type.Boolean({
-        description:
-          'True returns only keys that can be used now, false only those that are revoked or expired.',
+        description: API_KEY_DESCRIPTIONS.onlyActive,
       }),
     ),
   }),

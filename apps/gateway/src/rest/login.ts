@@ -4,6 +4,7 @@ import Type from 'typebox'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/users/user-rules.ts'
+import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { callerOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { envelope, problems, ref, success } from '#http/reply/schemas.ts'
@@ -45,17 +46,17 @@ const LoginRequestSchema = Type.Object(
     username: Type.String({
       minLength: 1,
       maxLength: USERNAME_INPUT_CHARACTERS_MAX,
-      description: 'The username; upper and lower case are the same.',
+      description: LOGIN_DESCRIPTIONS.username,
     }),
     password: Type.String({
       minLength: 1,
       maxLength: PASSWORD_CHARACTERS_MAX,
-      description: 'The password of the user.',
+      description: LOGIN_DESCRIPTIONS.password,
     }),
   },
   {
     $id: 'LoginRequest',
-    description: 'The credentials of a user.',
+    description: LOGIN_DESCRIPTIONS.credentials,
     examples: [{ username: 'admin', password: 'correct horse battery staple' }],
   },
 )
@@ -66,11 +67,11 @@ const LoginResponseSchema = Type.Object(
       description: 'A JWT. Send it in the header `Authorization: Bearer <access_token>`.',
       examples: ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTlhOWYzZSJ9.c2lnbmF0dXJl'],
     }),
-    token_type: Type.Literal('bearer', { description: 'Always `bearer`.' }),
-    expires_in: Type.Integer({ description: 'The lifetime of the token in seconds.', examples: [3600] }),
+    token_type: Type.Literal('bearer', { description: LOGIN_DESCRIPTIONS.tokenType }),
+    expires_in: Type.Integer({ description: LOGIN_DESCRIPTIONS.expiresIn, examples: [3600] }),
     user: ref(UserSchema),
   },
-  { $id: 'LoginResponse', description: 'An access token and the user that it belongs to.' },
+  { $id: 'LoginResponse', description: LOGIN_DESCRIPTIONS.result },
 )
 
 function loginSchema(operationId: string) {

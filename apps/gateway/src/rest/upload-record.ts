@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { CREATED_BY_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
+import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import { timestamp, uuid } from '#http/reply/schemas.ts'
 
 export const UploadFormSchema = Type.Object(
@@ -23,31 +24,31 @@ export const UploadFormSchema = Type.Object(
 
 export const UploadSchema = Type.Object(
   {
-    id: uuid('The id of the upload.'),
+    id: uuid(UPLOAD_DESCRIPTIONS.id),
     url: Type.String({
       format: 'uri',
-      description: 'A public URL of the file. It works until the upload expires or is deleted.',
+      description: UPLOAD_DESCRIPTIONS.url,
       examples: ['https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf'],
     }),
     filename: Type.String({
-      description: 'The name of the file, without what a name must not contain.',
+      description: UPLOAD_DESCRIPTIONS.filename,
       examples: ['report.pdf'],
     }),
     content_type: Type.String({
-      description: 'The media type, decided by the content.',
+      description: UPLOAD_DESCRIPTIONS.contentType,
       examples: ['application/pdf'],
     }),
-    size: Type.Integer({ description: 'The length of the file in bytes.', examples: [48_213] }),
+    size: Type.Integer({ description: UPLOAD_DESCRIPTIONS.size, examples: [48_213] }),
     sha256: Type.String({
-      description: 'The SHA-256 of the file in hex.',
+      description: UPLOAD_DESCRIPTIONS.sha256,
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
     created_by: Type.String({
-      description: 'The label that the client sent with the file.',
+      description: UPLOAD_DESCRIPTIONS.createdBy,
       examples: ['support-page'],
     }),
-    created_at: timestamp('When the file was uploaded'),
-    expires_at: timestamp('When the file and its URL expire'),
+    created_at: timestamp(UPLOAD_DESCRIPTIONS.createdAt),
+    expires_at: timestamp(UPLOAD_DESCRIPTIONS.expiresAt),
   },
   { $id: 'Upload', description: 'The record of an uploaded file.' },
 )

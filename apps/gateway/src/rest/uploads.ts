@@ -6,6 +6,7 @@ import type { ErrorReason } from '#core/errors.ts'
 import { readPage } from '#core/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Upload } from '#generated/prisma/client.ts'
+import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import {
   ANY_PROBLEMS,
   anyCredential,
@@ -102,7 +103,7 @@ function headersOf(request: FastifyRequest, reply: FastifyReply): CallObserver {
 }
 
 const upload = envelope(ref(UploadSchema))
-const params = Type.Object({ id: Type.String({ description: 'The id of the upload.' }) })
+const params = Type.Object({ id: Type.String({ description: UPLOAD_DESCRIPTIONS.id }) })
 
 const UPLOAD_PROBLEMS = [
   'invalid_request',

@@ -1,33 +1,34 @@
 import Type from 'typebox'
 import { CALL_FACES, OUTCOMES } from '#core/ledger/ledger.ts'
+import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
 
 function quantiles(description: string) {
   return nullable(
     Type.Object({
-      p50: Type.Number({ description: 'The median.' }),
-      p95: Type.Number({ description: 'The 95th percentile.' }),
-      p99: Type.Number({ description: 'The 99th percentile.' }),
+      p50: Type.Number({ description: USAGE_DESCRIPTIONS.p50 }),
+      p95: Type.Number({ description: USAGE_DESCRIPTIONS.p95 }),
+      p99: Type.Number({ description: USAGE_DESCRIPTIONS.p99 }),
     }),
-    `${description}, in milliseconds, with an error of at most 4.9 %; null where there is no such call.`,
+    description,
   )
 }
 
 const metrics = {
-  calls: Type.Integer({ description: 'How many calls there were.' }),
+  calls: Type.Integer({ description: USAGE_DESCRIPTIONS.calls }),
   failed_calls: Type.Integer({
     description:
       'How many of them failed: those with the outcome `upstream_error`, `timeout`, `drained` or `interrupted`.',
   }),
-  prompt_tokens: nullable(Type.Integer(), 'The tokens of the inputs; null where none were reported.'),
-  completion_tokens: nullable(Type.Integer(), 'The tokens of the replies; null where none were reported.'),
-  total_tokens: nullable(Type.Integer(), 'The tokens of both; null where none were reported.'),
+  prompt_tokens: nullable(Type.Integer(), USAGE_DESCRIPTIONS.promptTokens),
+  completion_tokens: nullable(Type.Integer(), USAGE_DESCRIPTIONS.completionTokens),
+  total_tokens: nullable(Type.Integer(), USAGE_DESCRIPTIONS.totalTokens),
   token_coverage: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      'The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls.',
+    description: USAGE_DESCRIPTIONS.tokenCoverage,
   }),
-  first_chunk_ms: quantiles('The time from the dispatch of a call to its first text'),
-  duration_ms: quantiles('The time from the dispatch of a call to its end'),
+  first_chunk_ms: quantiles(USAGE_DESCRIPTIONS.firstChunkMs),
+  duration_ms: quantiles(USAGE_DESCRIPTIONS.durationMs),
 }
 
 const METRICS_EXAMPLE = {
@@ -43,19 +44,19 @@ const METRICS_EXAMPLE = {
 
 export const UsageReportSchema = Type.Object(
   {
-    from: timestamp('The start of the report'),
-    to: timestamp('The end of the report, not included'),
-    timezone: Type.String({ description: 'The time zone in which the days and months begin.' }),
-    granularity: oneOf(['hour', 'day', 'month'], 'The length of each bucket.'),
-    group_by: Type.Array(Type.String(), { description: 'The properties by which the calls are grouped.' }),
-    totals: Type.Object(metrics, { description: 'The sums over the whole report.' }),
+    from: timestamp(USAGE_DESCRIPTIONS.from),
+    to: timestamp(USAGE_DESCRIPTIONS.to),
+    timezone: Type.String({ description: USAGE_DESCRIPTIONS.timezone }),
+    granularity: oneOf(['hour', 'day', 'month'], USAGE_DESCRIPTIONS.granularity),
+    group_by: Type.Array(Type.String(), { description: USAGE_DESCRIPTIONS.groupBy }),
+    totals: Type.Object(metrics, { description: USAGE_DESCRIPTIONS.totals }),
     series: Type.Array(
       Type.Object({
         group: Type.Record(Type.String(), Type.String(), {
           description: 'The value of each property of `group_by`; empty without `group_by`.',
         }),
         totals: Type.Object(metrics, { description: 'The sums over this group.' }),
-        points: Type.Array(Type.Object({ start: timestamp('The start of the bucket'), ...metrics }), {
+        points: Type.Array(Type.Object({ start: timestamp('The start of the bucket.'), ...metrics }), {
           description: 'One bucket for each hour, day or month, without gaps.',
         }),
       }),
@@ -67,8 +68,7 @@ export const UsageReportSchema = Type.Object(
   },
   {
     $id: 'UsageReport',
-    description:
-      'The calls that have ended, each counted in the hour, day or month in which it was admitted.',
+    description: USAGE_DESCRIPTIONS.report,
     examples: [
       {
         from: '2026-11-19T00:00:00.000Z',
@@ -92,46 +92,30 @@ export const UsageReportSchema = Type.Object(
 export const CallSchema = Type.Object(
   {
     id: uuid('The id of the call, also sent in the header `X-Call-Id`.'),
-    request_id: Type.String({ description: 'The id of the request (`X-Request-Id`).' }),
-    key_id: uuid('The id of the API key that made the call.'),
-    owner_id: uuid('The id of the user whom the key belongs to.'),
-    end_user: Type.String({ description: 'The end user that the client named; empty if it named none.' }),
-    kind: oneOf(['chat', 'upload'], 'What the call did.'),
-    face: oneOf(CALL_FACES, 'The interface through which the call came.'),
-    agent: Type.String({ description: 'The id of the agent.' }),
-    app: Type.String({ description: 'The id of the app of the agent; empty if there is none.' }),
-    model: nullable(Type.String(), 'The model that the platform named; null if it named none.'),
-    conversation: Type.String({ description: 'The id by which the client names the conversation.' }),
+    request_id: Type.String({ description: CALL_DESCRIPTIONS.requestId }),
+    key_id: uuid(CALL_DESCRIPTIONS.keyId),
+    owner_id: uuid(CALL_DESCRIPTIONS.ownerId),
+    end_user: Type.String({ description: CALL_DESCRIPTIONS.endUser }),
+    kind: oneOf(['chat', 'upload'], CALL_DESCRIPTIONS.kind),
+    face: oneOf(CALL_FACES, CALL_DESCRIPTIONS.face),
+    agent: Type.String({ description: CALL_DESCRIPTIONS.agent }),
+    app: Type.String({ description: CALL_DESCRIPTIONS.app }),
+    model: nullable(Type.String(), CALL_DESCRIPTIONS.model),
+    conversation: Type.String({ description: CALL_DESCRIPTIONS.conversation }),
     outcome: Type.Union([oneOf(OUTCOMES), Type.Null()], {
-      description:
-        'How the call ended; null while it runs. `rejected`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended.',
+      description: `${CALL_DESCRIPTIONS.outcome} \`rejected\`: it was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended.`,
     }),
-    reason: nullable(Type.String(), 'The stable word of the error; null if the call did not fail.'),
-    platform_status: nullable(
-      Type.Integer(),
-      'The HTTP status of the error of the platform. Shown only to administrators.',
-    ),
-    platform_code: nullable(
-      Type.String(),
-      "The platform's own code of the error. Shown only to administrators.",
-    ),
-    platform_log_id: nullable(
-      Type.String(),
-      'The id by which the support of the platform finds the call. Shown only to administrators.',
-    ),
-    prompt_tokens: nullable(Type.Integer(), 'The tokens of the input; null if they were not reported.'),
-    completion_tokens: nullable(Type.Integer(), 'The tokens of the reply; null if they were not reported.'),
-    total_tokens: nullable(Type.Integer(), 'The tokens of both; null if they were not reported.'),
-    admitted_at: timestamp('When the call was admitted'),
-    first_chunk_ms: nullable(
-      Type.Integer(),
-      'The milliseconds from the dispatch to the first text; null if there was none.',
-    ),
-    duration_ms: nullable(
-      Type.Integer(),
-      'The milliseconds from the dispatch to the end; null while the call runs.',
-    ),
-    ended_at: nullable(Timestamp, 'When the call ended; null while it runs.'),
+    reason: nullable(Type.String(), CALL_DESCRIPTIONS.reason),
+    platform_status: nullable(Type.Integer(), CALL_DESCRIPTIONS.platformStatus),
+    platform_code: nullable(Type.String(), CALL_DESCRIPTIONS.platformCode),
+    platform_log_id: nullable(Type.String(), CALL_DESCRIPTIONS.platformLogId),
+    prompt_tokens: nullable(Type.Integer(), CALL_DESCRIPTIONS.promptTokens),
+    completion_tokens: nullable(Type.Integer(), CALL_DESCRIPTIONS.completionTokens),
+    total_tokens: nullable(Type.Integer(), CALL_DESCRIPTIONS.totalTokens),
+    admitted_at: timestamp(CALL_DESCRIPTIONS.admittedAt),
+    first_chunk_ms: nullable(Type.Integer(), CALL_DESCRIPTIONS.firstChunkMs),
+    duration_ms: nullable(Type.Integer(), CALL_DESCRIPTIONS.durationMs),
+    ended_at: nullable(Timestamp, CALL_DESCRIPTIONS.endedAt),
   },
   {
     $id: 'Call',

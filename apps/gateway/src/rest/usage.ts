@@ -8,6 +8,8 @@ import type { LimitVerdict } from '#core/limits/limits.ts'
 import { GRANULARITIES } from '#core/reports/report-range.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Services } from '#core/services/services.ts'
+import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
 import { sendCsv } from '#http/reply/csv.ts'
 import { limitHeaders } from '#http/reply/limit-headers.ts'
@@ -68,16 +70,12 @@ export function usageRoutes(
 }
 
 const Filters = {
-  key_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Only the calls of the API key with this id.' }),
-  ),
-  user_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Only the calls of the keys of the user with this id.' }),
-  ),
+  key_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofKey })),
+  user_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofUser })),
   agent: Type.Optional(
     Type.String({
       maxLength: 32,
-      description: 'Only the calls to this agent, which must be configured or have been called before.',
+      description: CALL_DESCRIPTIONS.toAgent,
     }),
   ),
   from: Type.Optional(
@@ -90,8 +88,7 @@ const Filters = {
   to: Type.Optional(
     Type.String({
       maxLength: 40,
-      description:
-        'Only calls admitted before this time, in the same form as `from`, which must not be later.',
+      description: CALL_DESCRIPTIONS.before,
     }),
   ),
   format: Type.Optional(oneOf(['json', 'csv'], 'The format of the response; the default is `json`.')),
@@ -117,8 +114,7 @@ const usageSchema = {
       Type.String({
         maxLength: 64,
         default: 'UTC',
-        description:
-          'The IANA name of the time zone in which days and months begin. Its offset from UTC must be whole hours.',
+        description: USAGE_DESCRIPTIONS.timezoneName,
       }),
     ),
     granularity: Type.Optional(
@@ -147,17 +143,12 @@ const callsSchema = {
   querystring: listQuery({
     ...PageQuery,
     ...Filters,
-    outcome: Type.Optional(
-      oneOf([...OUTCOMES, 'running'], 'Only calls that ended in this way, or those that still run.'),
-    ),
-    request_id: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Only the calls of the request with this id.' }),
-    ),
+    outcome: Type.Optional(oneOf([...OUTCOMES, 'running'], CALL_DESCRIPTIONS.withOutcome)),
+    request_id: Type.Optional(Type.String({ maxLength: 128, description: CALL_DESCRIPTIONS.ofRequest })),
     conversation: Type.Optional(
       Type.String({
         maxLength: 256,
-        description:
-          'Only the calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',
+        description: CALL_DESCRIPTIONS.ofConversation,
       }),
     ),
   }),

@@ -10,6 +10,8 @@ import {
   USERNAME_INPUT_CHARACTERS_MAX,
 } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
+import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
@@ -91,7 +93,7 @@ const CreateUserSchema = Type.Object(
   {
     username: Type.String({
       maxLength: USERNAME_INPUT_CHARACTERS_MAX,
-      description: '3 to 64 letters, digits and the characters `._-@`; unique without regard to case.',
+      description: USER_DESCRIPTIONS.newUsername,
     }),
     password: PasswordSchema,
     role: Type.Optional({ ...RoleSchema, default: 'user' }),
@@ -103,7 +105,7 @@ const CreateUserSchema = Type.Object(
   },
   {
     $id: 'CreateUser',
-    description: 'A new user.',
+    description: USER_DESCRIPTIONS.newUser,
     examples: [{ username: 'alice', password: 'correct horse battery staple', role: 'premium' }],
   },
 )
@@ -117,7 +119,7 @@ const UpdateUserSchema = Type.Object(
   },
   {
     $id: 'UpdateUser',
-    description: 'The fields to change. A field that is absent keeps its value.',
+    description: API_KEY_DESCRIPTIONS.changes,
     examples: [{ status: 'suspended' }],
   },
 )
@@ -136,13 +138,13 @@ const ChangePasswordSchema = Type.Object(
     current_password: Type.String({
       minLength: 1,
       maxLength: PASSWORD_CHARACTERS_MAX,
-      description: 'The password that is valid now.',
+      description: USER_DESCRIPTIONS.currentPassword,
     }),
     new_password: PasswordSchema,
   },
   {
     $id: 'ChangePassword',
-    description: "The caller's current password and its new one.",
+    description: USER_DESCRIPTIONS.passwords,
     examples: [{ current_password: 'the old password', new_password: 'correct horse battery staple' }],
   },
 )
@@ -156,7 +158,7 @@ const COMPONENTS = [
 ]
 
 const common = { tags: ['users'], security: [{ accessToken: [] }, { apiKey: [] }] }
-const params = Type.Object({ id: Type.String({ description: 'The id of the user.' }) })
+const params = Type.Object({ id: Type.String({ description: USER_DESCRIPTIONS.id }) })
 const user = envelope(ref(FullUserSchema))
 
 const createSchema = {

@@ -1303,7 +1303,7 @@ export interface components {
             /** The name to show to people. */
             name: string;
             /**
-             * The platform on which the agent runs.
+             * The platform on which the agent runs, such as `dify`.
              * @enum {string}
              */
             platform: "fastgpt" | "hiagent" | "dify" | "coze" | "openai";
@@ -1364,7 +1364,7 @@ export interface components {
              */
             id: string;
             /**
-             * The username, unique without regard to case.
+             * The name with which the user logs in; unique without regard to case.
              * @example alice
              */
             username: string;
@@ -1394,9 +1394,9 @@ export interface components {
             updated_at: string;
             /** When the user last logged in; null if never. */
             last_login: string | null;
-            /** How many calls the user has made in the current `quota_period`. */
+            /** How many calls the user has made in the current quota period; all calls ever if there is no period. */
             api_calls_count: number;
-            /** How many calls the user may make in a `quota_period`; 0 allows none. */
+            /** How many calls the user may make in a quota period; 0 allows none. */
             max_api_calls: number;
         };
         /**
@@ -1492,7 +1492,7 @@ export interface components {
              */
             id: string;
             /**
-             * A label for the key.
+             * A label for the key, such as `support bot`.
              * @example support bot
              */
             name: string;
@@ -1559,7 +1559,7 @@ export interface components {
             };
             /** The key's call counters. */
             usage: {
-                /** The calls since the key was created or last reset. */
+                /** The calls since the key was created or this counter was reset. */
                 total_calls: number;
                 /** The calls since midnight UTC. */
                 calls_today: number;
@@ -1612,7 +1612,7 @@ export interface components {
              */
             id: string;
             /**
-             * A label for the key.
+             * A label for the key, such as `support bot`.
              * @example support bot
              */
             name: string;
@@ -1679,7 +1679,7 @@ export interface components {
             };
             /** The key's call counters. */
             usage: {
-                /** The calls since the key was created or last reset. */
+                /** The calls since the key was created or this counter was reset. */
                 total_calls: number;
                 /** The calls since midnight UTC. */
                 calls_today: number;
@@ -1747,7 +1747,7 @@ export interface components {
              */
             id: string;
             /**
-             * A label for the key.
+             * A label for the key, such as `support bot`.
              * @example support bot
              */
             name: string;
@@ -1814,7 +1814,7 @@ export interface components {
             };
             /** The key's call counters. */
             usage: {
-                /** The calls since the key was created or last reset. */
+                /** The calls since the key was created or this counter was reset. */
                 total_calls: number;
                 /** The calls since midnight UTC. */
                 calls_today: number;
@@ -1832,18 +1832,18 @@ export interface components {
             };
             /** The quota of the owner, which all its keys share. */
             quota: {
-                /** How many calls the user may make in a `quota_period`; 0 allows none. */
+                /** How many calls the user may make in a quota period; 0 allows none. */
                 max_api_calls: number;
-                /** How many calls the user has made in the current `quota_period`. */
+                /** How many calls the user has made in the current quota period; all calls ever if there is no period. */
                 api_calls_count: number;
-                /** How many calls are left in the current `quota_period`. */
+                /** How many calls are left in the current quota period. */
                 remaining: number;
                 /**
                  * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
                  * @enum {string}
                  */
                 quota_period: "none" | "day" | "month";
-                /** When the next period begins; null where the period is `none`. */
+                /** When the next period begins; null if there is no period. */
                 resets_at: string | null;
             };
         };
@@ -1944,7 +1944,7 @@ export interface components {
              */
             id: string;
             /**
-             * The username, unique without regard to case.
+             * The name with which the user logs in; unique without regard to case.
              * @example alice
              */
             username: string;
@@ -1974,9 +1974,9 @@ export interface components {
             updated_at: string;
             /** When the user last logged in; null if never. */
             last_login: string | null;
-            /** How many calls the user has made in the current `quota_period`. */
+            /** How many calls the user has made in the current quota period; all calls ever if there is no period. */
             api_calls_count: number;
-            /** How many calls the user may make in a `quota_period`; 0 allows none. */
+            /** How many calls the user may make in a quota period; 0 allows none. */
             max_api_calls: number;
             /**
              * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
@@ -2003,7 +2003,7 @@ export interface components {
              * @enum {string}
              */
             role?: "admin" | "premium" | "user";
-            /** How many calls the user may make in a `quota_period`; 0 allows none. The default is the gateway's `users.maxApiCalls`. */
+            /** How many calls the user may make in a quota period; 0 allows none. The default is the gateway's `users.maxApiCalls`. */
             max_api_calls?: number;
             /**
              * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
@@ -2028,7 +2028,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "suspended";
-            /** How many calls the user may make in a `quota_period`; 0 allows none. */
+            /** How many calls the user may make in a quota period; 0 allows none. */
             max_api_calls?: number;
             /**
              * The period for which `max_api_calls` applies: a day or a month in UTC, or the whole lifetime of the user (`none`).
@@ -2150,16 +2150,16 @@ export interface components {
              * @example 2026-11-20T08:30:00.000Z
              */
             to: string;
-            /** The time zone in which the days and months begin. */
+            /** The time zone in which days and months begin. */
             timezone: string;
             /**
-             * The length of each bucket.
+             * The length of the buckets.
              * @enum {string}
              */
             granularity: "hour" | "day" | "month";
             /** The properties by which the calls are grouped. */
             group_by: string[];
-            /** The sums over the whole report. */
+            /** The numbers of all calls together. */
             totals: {
                 /** How many calls there were. */
                 calls: number;
@@ -2171,11 +2171,11 @@ export interface components {
                 completion_tokens: number | null;
                 /** The tokens of both; null where none were reported. */
                 total_tokens: number | null;
-                /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. */
+                /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls. */
                 token_coverage: number | null;
                 /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                 first_chunk_ms: {
-                    /** The median. */
+                    /** The median: half of the calls took no longer. */
                     p50: number;
                     /** The 95th percentile. */
                     p95: number;
@@ -2184,7 +2184,7 @@ export interface components {
                 } | null;
                 /** The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                 duration_ms: {
-                    /** The median. */
+                    /** The median: half of the calls took no longer. */
                     p50: number;
                     /** The 95th percentile. */
                     p95: number;
@@ -2210,11 +2210,11 @@ export interface components {
                     completion_tokens: number | null;
                     /** The tokens of both; null where none were reported. */
                     total_tokens: number | null;
-                    /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. */
+                    /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls. */
                     token_coverage: number | null;
                     /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                     first_chunk_ms: {
-                        /** The median. */
+                        /** The median: half of the calls took no longer. */
                         p50: number;
                         /** The 95th percentile. */
                         p95: number;
@@ -2223,7 +2223,7 @@ export interface components {
                     } | null;
                     /** The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                     duration_ms: {
-                        /** The median. */
+                        /** The median: half of the calls took no longer. */
                         p50: number;
                         /** The 95th percentile. */
                         p95: number;
@@ -2250,11 +2250,11 @@ export interface components {
                     completion_tokens: number | null;
                     /** The tokens of both; null where none were reported. */
                     total_tokens: number | null;
-                    /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. */
+                    /** The share (0 to 1) of the calls for which the platform reported tokens. The sums of tokens cover only these calls. Null where there were no calls. */
                     token_coverage: number | null;
                     /** The time from the dispatch of a call to its first text, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                     first_chunk_ms: {
-                        /** The median. */
+                        /** The median: half of the calls took no longer. */
                         p50: number;
                         /** The 95th percentile. */
                         p95: number;
@@ -2263,7 +2263,7 @@ export interface components {
                     } | null;
                     /** The time from the dispatch of a call to its end, in milliseconds, with an error of at most 4.9 %; null where there is no such call. */
                     duration_ms: {
-                        /** The median. */
+                        /** The median: half of the calls took no longer. */
                         p50: number;
                         /** The 95th percentile. */
                         p95: number;
@@ -2321,7 +2321,7 @@ export interface components {
             /**
              * Format: uuid
              *
-             * The id of the user whom the key belongs to.
+             * The id of the user whom the API key belongs to.
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
@@ -2337,7 +2337,7 @@ export interface components {
              * @enum {string}
              */
             face: "rest" | "openai" | "graphql" | "responses";
-            /** The id of the agent. */
+            /** The id of the agent; empty for uploads that named none. */
             agent: string;
             /** The id of the app of the agent; empty if there is none. */
             app: string;
@@ -2444,17 +2444,17 @@ export interface components {
             /**
              * Format: uri
              *
-             * A public URL of the file. It works until the upload expires or is deleted.
+             * A public URL of the file, to be sent in `files` of a chat. It works until the upload expires or is deleted.
              * @example https://gateway.example.com/files/3q2-7wAAbbCCW1d8Xv4tnQk0RmJz6Yp9sLhGfEuTcIo/report.pdf
              */
             url: string;
             /**
-             * The name of the file, without what a name must not contain.
+             * The name of the file, such as `report.pdf`, without what a name must not contain.
              * @example report.pdf
              */
             filename: string;
             /**
-             * The media type, decided by the content.
+             * The media type, decided by the content, such as `application/pdf`.
              * @example application/pdf
              */
             content_type: string;
@@ -2469,7 +2469,7 @@ export interface components {
              */
             sha256: string;
             /**
-             * The label that the client sent with the file.
+             * The label that the client sent with the file. It gives no rights.
              * @example support-page
              */
             created_by: string;
@@ -2895,7 +2895,7 @@ export interface operations {
                 limit?: number;
                 /** The `next_cursor` of the previous page. Omit it to get the first page. */
                 cursor?: string;
-                /** True returns only keys that can be used now, false only those that are revoked or expired. */
+                /** Only keys that can be used now (true), or only those that are revoked or expired (false); both by default. */
                 active?: boolean;
             };
             header?: never;
@@ -3503,11 +3503,11 @@ export interface operations {
     readUsage: {
         parameters: {
             query?: {
-                /** Only the calls of the API key with this id. */
+                /** Only calls of the API key with this id. */
                 key_id?: string;
-                /** Only the calls of the keys of the user with this id. */
+                /** Only calls of the API keys of the user with this id. */
                 user_id?: string;
-                /** Only the calls to this agent, which must be configured or have been called before. */
+                /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
                 /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
                 from?: string;
@@ -3515,7 +3515,7 @@ export interface operations {
                 to?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";
-                /** The IANA name of the time zone in which days and months begin. Its offset from UTC must be whole hours. */
+                /** The IANA name of the time zone in which days and months begin, such as `Asia/Shanghai`. Its offset from UTC must be whole hours. */
                 timezone?: string;
                 /** The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month. */
                 granularity?: "hour" | "day" | "month";
@@ -3560,11 +3560,11 @@ export interface operations {
                 limit?: number;
                 /** The `next_cursor` of the previous page. Omit it to get the first page. */
                 cursor?: string;
-                /** Only the calls of the API key with this id. */
+                /** Only calls of the API key with this id. */
                 key_id?: string;
-                /** Only the calls of the keys of the user with this id. */
+                /** Only calls of the API keys of the user with this id. */
                 user_id?: string;
-                /** Only the calls to this agent, which must be configured or have been called before. */
+                /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
                 /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
                 from?: string;
@@ -3574,9 +3574,9 @@ export interface operations {
                 format?: "json" | "csv";
                 /** Only calls that ended in this way, or those that still run. */
                 outcome?: "done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | "running";
-                /** Only the calls of the request with this id. */
+                /** Only calls of the request with this id. */
                 request_id?: string;
-                /** Only the calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
+                /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
                 conversation?: string;
             };
             header?: never;

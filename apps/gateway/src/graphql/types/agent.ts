@@ -1,5 +1,6 @@
 import type { AgentFeatures } from '#core/agents/adapter.ts'
 import { AGENT_STATUSES, type AgentInfo, type AgentStatus } from '#core/agents/directory.ts'
+import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -19,15 +20,15 @@ const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
 const Features = builder.objectRef<AgentFeatures>('AgentFeatures').implement({
   description: 'What an agent supports.',
   fields: (t) => ({
-    stream: t.exposeBoolean('stream', { description: 'Replies can be streamed.' }),
+    stream: t.exposeBoolean('stream', { description: AGENT_DESCRIPTIONS.stream }),
     detail: t.exposeBoolean('detail', {
-      description: "The platform's progress can be requested with `detail`.",
+      description: AGENT_DESCRIPTIONS.detail,
     }),
-    files: t.exposeBoolean('files', { description: 'The agent accepts files.' }),
-    conversation: t.exposeBoolean('conversation', { description: 'The agent can continue a conversation.' }),
-    usage: t.exposeBoolean('usage', { description: 'The platform reports tokens.' }),
+    files: t.exposeBoolean('files', { description: AGENT_DESCRIPTIONS.files }),
+    conversation: t.exposeBoolean('conversation', { description: AGENT_DESCRIPTIONS.conversation }),
+    usage: t.exposeBoolean('usage', { description: AGENT_DESCRIPTIONS.usage }),
     stop: t.exposeBoolean('stop', {
-      description: 'A call can be stopped on the platform before it ends.',
+      description: AGENT_DESCRIPTIONS.stop,
     }),
   }),
 })
@@ -36,7 +37,7 @@ const App = builder.objectRef<AgentInfo['apps'][number]>('AgentApp').implement({
   description: 'An app of an agent.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The value of `appId` in a chat.' }),
-    name: t.exposeString('name', { description: 'The name to show to people.' }),
+    name: t.exposeString('name', { description: AGENT_DESCRIPTIONS.name }),
   }),
 })
 
@@ -47,15 +48,15 @@ const INPUT_FIELDS = {
 } as const satisfies Record<AgentInfo['requires'][number], keyof ChatFields>
 
 export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStatus }>('Agent').implement({
-  description: 'An agent that can be called.',
+  description: AGENT_DESCRIPTIONS.resource,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the agent, such as `fastgpt`: its name in a chat.' }),
-    name: t.exposeString('name', { description: 'The name to show to people.' }),
+    name: t.exposeString('name', { description: AGENT_DESCRIPTIONS.name }),
     platform: t.exposeString('platform', {
-      description: 'The platform on which the agent runs, such as `dify`.',
+      description: AGENT_DESCRIPTIONS.platform,
     }),
     description: t.exposeString('description', {
-      description: 'What the agent does, as its operator describes it.',
+      description: AGENT_DESCRIPTIONS.description,
     }),
     status: t.field({
       type: AgentStatusType,
@@ -67,10 +68,10 @@ export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStat
       description: 'The fields of `ChatInput` that must not be empty for this agent, such as `appId`.',
       resolve: ({ requires }) => requires.map((field) => INPUT_FIELDS[field]),
     }),
-    features: t.expose('features', { type: Features, description: 'What the agent supports.' }),
-    apps: t.expose('apps', { type: [App], description: "The agent's apps, as far as they are configured." }),
+    features: t.expose('features', { type: Features, description: AGENT_DESCRIPTIONS.features }),
+    apps: t.expose('apps', { type: [App], description: AGENT_DESCRIPTIONS.apps }),
     sandbox: t.exposeBoolean('sandbox', {
-      description: 'True for an emulator that is part of the gateway, false for a real platform.',
+      description: AGENT_DESCRIPTIONS.sandbox,
     }),
   }),
 })

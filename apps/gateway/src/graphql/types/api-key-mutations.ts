@@ -1,5 +1,6 @@
 import { RESET_PERIODS } from '#core/keys/keys.ts'
 import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -15,13 +16,13 @@ const ApiKeyLimitsInput = builder.inputType('ApiKeyLimitsInput', {
   description:
     'The own rate limits of an API key, each at most the limit of the gateway. Null removes a limit; one that is absent keeps its value.',
   fields: (t) => ({
-    chatPerMinute: t.int({ description: 'The chats that the key may start in a minute.' }),
-    uploadPerMinute: t.int({ description: 'The uploads that the key may make in a minute.' }),
+    chatPerMinute: t.int({ description: API_KEY_DESCRIPTIONS.chatPerMinute }),
+    uploadPerMinute: t.int({ description: API_KEY_DESCRIPTIONS.uploadPerMinute }),
   }),
 })
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
-  description: 'A new API key.',
+  description: API_KEY_DESCRIPTIONS.newKey,
   fields: (t) => ({
     name: t.string({
       required: true,
@@ -55,15 +56,14 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 })
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
-  description: 'The fields to change. A field that is absent keeps its value.',
+  description: API_KEY_DESCRIPTIONS.changes,
   fields: (t) => ({
     name: t.string({ description: 'A label for the key, at most 100 characters. Null keeps the label.' }),
     description: t.string({
       description: 'What the key is for, at most 500 characters. Null keeps the text.',
     }),
     allowedAgents: t.stringList({
-      description:
-        'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+      description: API_KEY_DESCRIPTIONS.allowedAgents,
     }),
     limits: t.field({
       type: ApiKeyLimitsInput,

@@ -8,6 +8,7 @@ import {
 } from '#core/keys/key.ts'
 import { PERMISSIONS } from '#core/principal.ts'
 import type { ApiKey as ApiKeyRow, Prisma } from '#generated/prisma/client.ts'
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -32,11 +33,11 @@ const ApiKeyLimits = builder.objectRef<LimitColumns>('ApiKeyLimits').implement({
   fields: (t) => ({
     chatPerMinute: t.exposeInt('chatPerMinute', {
       nullable: true,
-      description: 'The chats that the key may start in a minute.',
+      description: API_KEY_DESCRIPTIONS.chatPerMinute,
     }),
     uploadPerMinute: t.exposeInt('uploadPerMinute', {
       nullable: true,
-      description: 'The uploads that the key may make in a minute.',
+      description: API_KEY_DESCRIPTIONS.uploadPerMinute,
     }),
   }),
 })
@@ -53,23 +54,23 @@ const ApiKeyUsage = builder.objectRef<Pick<ApiKeyRow, keyof typeof COUNTERS>>('A
   fields: (t) => ({
     totalCalls: t.field({
       type: 'SafeInt',
-      description: 'The calls since the key was created or this counter was reset.',
+      description: API_KEY_DESCRIPTIONS.totalCalls,
       resolve: totalCalls,
     }),
     callsToday: t.field({
       type: 'SafeInt',
-      description: 'The calls since midnight.',
+      description: API_KEY_DESCRIPTIONS.callsToday,
       resolve: (key, _args, { now }) => callsToday(key, now()),
     }),
     callsThisMonth: t.field({
       type: 'SafeInt',
-      description: 'The calls since the first of the month.',
+      description: API_KEY_DESCRIPTIONS.callsThisMonth,
       resolve: (key, _args, { now }) => callsThisMonth(key, now()),
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was last used; null if never.',
+      description: API_KEY_DESCRIPTIONS.lastUsedAt,
     }),
   }),
 })
@@ -80,55 +81,54 @@ export const ApiKey = builder.prismaObject('ApiKey', {
   select: { id: true },
   findUnique: ({ id }, context) => ({ id, AND: [visibleKeys(id, context)] }),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'A label for the key, such as `support bot`.' }),
-    description: t.exposeString('description', { description: 'What the key is for.' }),
+    name: t.exposeString('name', { description: API_KEY_DESCRIPTIONS.name }),
+    description: t.exposeString('description', { description: API_KEY_DESCRIPTIONS.description }),
     keyPrefix: t.exposeString('prefix', {
-      description: 'The first 12 characters of the key, by which people can recognise it.',
+      description: API_KEY_DESCRIPTIONS.keyPrefix,
     }),
     permissions: t.field({
       type: [Permission],
-      description: 'What the key may be used for.',
+      description: API_KEY_DESCRIPTIONS.permissions,
       select: { permissions: true },
       resolve: permissionsOf,
     }),
     isActive: t.boolean({
-      description: 'False once the key is revoked or has expired.',
+      description: API_KEY_DESCRIPTIONS.isActive,
       select: { revokedAt: true, expiresAt: true },
       resolve: (key, _args, { now }) => isActive(key, now()),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was created.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the key expires.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: API_KEY_DESCRIPTIONS.createdAt }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: API_KEY_DESCRIPTIONS.expiresAt }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was revoked; null if it was not.',
+      description: API_KEY_DESCRIPTIONS.revokedAt,
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was last used; null if never.',
+      description: API_KEY_DESCRIPTIONS.lastUsedAt,
     }),
     allowedAgents: t.stringList({
       nullable: true,
-      description:
-        'The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents.',
+      description: API_KEY_DESCRIPTIONS.allowedAgents,
       select: { allowedAgents: true },
       resolve: allowedAgentsOf,
     }),
     limits: t.field({
       type: ApiKeyLimits,
-      description: "The key's own rate limits.",
+      description: API_KEY_DESCRIPTIONS.limits,
       select: { chatPerMinute: true, uploadPerMinute: true },
       resolve: (key) => key,
     }),
     usage: t.field({
       type: ApiKeyUsage,
-      description: "The key's call counters.",
+      description: API_KEY_DESCRIPTIONS.usage,
       select: COUNTERS,
       resolve: (key) => key,
     }),
     ownerId: t.exposeID('ownerId', {
-      description: 'The id of the user whom the key belongs to and whose quota its calls count towards.',
+      description: API_KEY_DESCRIPTIONS.ownerId,
     }),
     owner: t.field({
       type: User,
@@ -137,7 +137,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
       select: (_args, _context, nested) => ({ owner: nested() }),
       resolve: ({ owner }, _args, context) => ifVisible(owner, context),
     }),
-    creatorId: t.exposeID('createdById', { description: 'The id of the user who created the key.' }),
+    creatorId: t.exposeID('createdById', { description: API_KEY_DESCRIPTIONS.creatorId }),
     creator: t.field({
       type: User,
       nullable: true,
@@ -188,7 +188,7 @@ builder.queryFields((t) => ({
         'The API keys that you created or own, newest first; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
       args: {
         active: t.arg.boolean({
-          description: 'Only keys that can be used now (true), or that cannot (false); both by default.',
+          description: API_KEY_DESCRIPTIONS.onlyActive,
         }),
         ownerId: t.arg.id({ description: 'Only the keys that belong to the user with this id.' }),
       },

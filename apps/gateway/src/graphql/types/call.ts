@@ -1,6 +1,7 @@
 import { fail, Problem } from '#core/errors.ts'
 import { CALL_FACES, CALL_KINDS } from '#core/ledger/ledger.ts'
 import { OUTCOMES_OR_RUNNING } from '#core/reports/calls-query.ts'
+import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -42,8 +43,8 @@ export const Call = builder.prismaObject('Call', {
   select: { id: true },
   findUnique: ({ id }, context) => ({ id, AND: [context.services.usage.visibleTo(callerOf(context))] }),
   fields: (t) => ({
-    requestId: t.exposeString('requestId', { description: 'The id of the request (`X-Request-Id`).' }),
-    keyId: t.exposeID('keyId', { description: 'The id of the API key that made the call.' }),
+    requestId: t.exposeString('requestId', { description: CALL_DESCRIPTIONS.requestId }),
+    keyId: t.exposeID('keyId', { description: CALL_DESCRIPTIONS.keyId }),
     key: t.field({
       type: ApiKey,
       nullable: true,
@@ -51,7 +52,7 @@ export const Call = builder.prismaObject('Call', {
       select: { keyId: true },
       resolve: ({ keyId }, _args, context, info) => context.loaders.key(keyId, relatedQuery(context, info)),
     }),
-    ownerId: t.exposeID('ownerId', { description: 'The id of the user whom the API key belongs to.' }),
+    ownerId: t.exposeID('ownerId', { description: CALL_DESCRIPTIONS.ownerId }),
     owner: t.field({
       type: User,
       nullable: true,
@@ -61,12 +62,12 @@ export const Call = builder.prismaObject('Call', {
         context.loaders.user(ownerId, relatedQuery(context, info)),
     }),
     endUser: t.exposeString('endUser', {
-      description: 'The end user that the client named; empty if it named none.',
+      description: CALL_DESCRIPTIONS.endUser,
     }),
-    kind: t.expose('kind', { type: CallKind, description: 'What the call did.' }),
-    face: t.expose('face', { type: CallFace, description: 'The interface through which the call came.' }),
+    kind: t.expose('kind', { type: CallKind, description: CALL_DESCRIPTIONS.kind }),
+    face: t.expose('face', { type: CallFace, description: CALL_DESCRIPTIONS.face }),
     agentId: t.exposeString('agent', {
-      description: 'The id of the agent; empty for uploads that named none.',
+      description: CALL_DESCRIPTIONS.agent,
     }),
     agent: t.field({
       type: Agent,
@@ -75,69 +76,69 @@ export const Call = builder.prismaObject('Call', {
       select: { agent: true },
       resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
     }),
-    app: t.exposeString('app', { description: 'The id of the app of the agent; empty if there is none.' }),
+    app: t.exposeString('app', { description: CALL_DESCRIPTIONS.app }),
     model: t.exposeString('model', {
       nullable: true,
-      description: 'The model that the platform named; null if it named none.',
+      description: CALL_DESCRIPTIONS.model,
     }),
     conversation: t.exposeString('conversation', {
-      description: 'The id by which the client names the conversation.',
+      description: CALL_DESCRIPTIONS.conversation,
     }),
     outcome: t.expose('outcome', {
       type: CallOutcome,
       nullable: true,
-      description: 'How the call ended; null while it runs.',
+      description: CALL_DESCRIPTIONS.outcome,
     }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'The stable word of the error; null if the call did not fail.',
+      description: CALL_DESCRIPTIONS.reason,
     }),
     platformStatus: t.int({
       nullable: true,
-      description: 'The HTTP status of the platform; shown only to administrators.',
+      description: CALL_DESCRIPTIONS.platformStatus,
       select: { platformStatus: true },
       resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
     }),
     platformCode: t.string({
       nullable: true,
-      description: "The platform's own code of the error; shown only to administrators.",
+      description: CALL_DESCRIPTIONS.platformCode,
       select: { platformCode: true },
       resolve: ({ platformCode }, _args, context) => ifShown(platformCode, context),
     }),
     platformLogId: t.string({
       nullable: true,
-      description: "The id by which the platform's operators find the call; shown only to administrators.",
+      description: CALL_DESCRIPTIONS.platformLogId,
       select: { platformLogId: true },
       resolve: ({ platformLogId }, _args, context) => ifShown(platformLogId, context),
     }),
     promptTokens: t.expose('promptTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: 'The tokens of the input; null if the platform did not report them.',
+      description: CALL_DESCRIPTIONS.promptTokens,
     }),
     completionTokens: t.expose('completionTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: 'The tokens of the reply; null if the platform did not report them.',
+      description: CALL_DESCRIPTIONS.completionTokens,
     }),
     totalTokens: t.expose('totalTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: 'The tokens of both; null if the platform did not report them.',
+      description: CALL_DESCRIPTIONS.totalTokens,
     }),
-    admittedAt: t.expose('admittedAt', { type: 'DateTime', description: 'When the call was admitted.' }),
+    admittedAt: t.expose('admittedAt', { type: 'DateTime', description: CALL_DESCRIPTIONS.admittedAt }),
     firstChunkMs: t.exposeInt('firstChunkMs', {
       nullable: true,
-      description: 'The milliseconds from the dispatch of the call to its first text; null without any text.',
+      description: CALL_DESCRIPTIONS.firstChunkMs,
     }),
     durationMs: t.exposeInt('durationMs', {
       nullable: true,
-      description: 'The milliseconds from the dispatch of the call to its end; null while it runs.',
+      description: CALL_DESCRIPTIONS.durationMs,
     }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the call ended; null while it runs.',
+      description: CALL_DESCRIPTIONS.endedAt,
     }),
   }),
 })
@@ -172,23 +173,20 @@ const CallFilter = builder.inputType('CallFilter', {
     }),
     to: t.field({
       type: 'DateTime',
-      description:
-        'Only calls admitted before this time, in the same form as `from`, which must not be later.',
+      description: CALL_DESCRIPTIONS.before,
     }),
     agent: t.string({
-      description:
-        'Only calls to this agent, such as `fastgpt`, which must be configured or have been called before.',
+      description: CALL_DESCRIPTIONS.toAgent,
     }),
-    keyId: t.id({ description: 'Only calls of the API key with this id.' }),
-    userId: t.id({ description: 'Only calls of the API keys of the user with this id.' }),
+    keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
+    userId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
     outcome: t.field({
       type: CallState,
-      description: 'Only calls that ended in this way, or that still run.',
+      description: CALL_DESCRIPTIONS.withOutcome,
     }),
-    requestId: t.string({ description: 'Only calls of the request with this id.' }),
+    requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
     conversation: t.string({
-      description:
-        'Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',
+      description: CALL_DESCRIPTIONS.ofConversation,
     }),
   }),
 })

@@ -1,6 +1,7 @@
 import type { KeyRateLimits } from '#core/keys/keys.ts'
 import { quotaOf } from '#core/users/user.ts'
 import type { ApiKey as ApiKeyRow, User as UserRow } from '#generated/prisma/client.ts'
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { ApiKey } from './api-key.ts'
@@ -11,10 +12,10 @@ const RateLimits = builder.objectRef<KeyRateLimits>('RateLimits').implement({
     "The rate limits that apply to an API key: the lower of its own and the gateway's, per minute.",
   fields: (t) => ({
     chatPerMinute: t.exposeInt('chatPerMinute', {
-      description: 'The chats that the key may start in a minute.',
+      description: API_KEY_DESCRIPTIONS.chatPerMinute,
     }),
     uploadPerMinute: t.exposeInt('uploadPerMinute', {
-      description: 'The uploads that the key may make in a minute.',
+      description: API_KEY_DESCRIPTIONS.uploadPerMinute,
     }),
   }),
 })
@@ -31,11 +32,11 @@ const CurrentApiKey = builder.objectRef<CurrentKey>('CurrentApiKey').implement({
     apiKey: t.expose('key', { type: ApiKey, description: 'The record of the key.' }),
     rateLimits: t.expose('rateLimits', {
       type: RateLimits,
-      description: 'The rate limits that apply to it.',
+      description: API_KEY_DESCRIPTIONS.rateLimits,
     }),
     quota: t.field({
       type: Quota,
-      description: 'The quota of the owner, which all its keys share.',
+      description: API_KEY_DESCRIPTIONS.quota,
       resolve: ({ owner }, _args, { now }) => quotaOf(owner, now()),
     }),
   }),

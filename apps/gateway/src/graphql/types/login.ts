@@ -1,29 +1,30 @@
 import type { AccessToken } from '#core/auth/tokens.ts'
 import type { User as UserRow } from '#generated/prisma/client.ts'
+import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { JUDGES_CREDENTIALS } from '../serving/authentication-plugin.ts'
 import { User } from './user.ts'
 
 const LoginInput = builder.inputType('LoginInput', {
-  description: 'The credentials of a user.',
+  description: LOGIN_DESCRIPTIONS.credentials,
   fields: (t) => ({
     username: t.string({
       required: true,
-      description: 'The username, such as `admin`; upper and lower case are the same.',
+      description: LOGIN_DESCRIPTIONS.username,
     }),
-    password: t.string({ required: true, description: 'The password of the user.' }),
+    password: t.string({ required: true, description: LOGIN_DESCRIPTIONS.password }),
   }),
 })
 
 const LoginPayload = builder.objectRef<AccessToken & { user: UserRow }>('LoginPayload').implement({
-  description: 'An access token and the user that it belongs to.',
+  description: LOGIN_DESCRIPTIONS.result,
   fields: (t) => ({
     accessToken: t.exposeString('accessToken', {
       description: 'A JWT. Send it in the header `Authorization: Bearer <accessToken>`.',
     }),
-    tokenType: t.string({ description: 'Always `bearer`.', resolve: () => 'bearer' }),
-    expiresIn: t.exposeInt('expiresIn', { description: 'The lifetime of the token in seconds.' }),
+    tokenType: t.string({ description: LOGIN_DESCRIPTIONS.tokenType, resolve: () => 'bearer' }),
+    expiresIn: t.exposeInt('expiresIn', { description: LOGIN_DESCRIPTIONS.expiresIn }),
     user: t.expose('user', { type: User, description: 'The user that has logged in.' }),
   }),
 })

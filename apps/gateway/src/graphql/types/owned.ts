@@ -1,3 +1,4 @@
+import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -8,7 +9,7 @@ import { User } from './user.ts'
 /* The lists of what belongs to a user or a key: relations in the direction that would make the types import each other. */
 
 const active = {
-  description: 'Only keys that can be used now (true), or that cannot (false); both by default.',
+  description: API_KEY_DESCRIPTIONS.onlyActive,
 }
 
 builder.prismaObjectField(User, 'apiKeys', (t) =>

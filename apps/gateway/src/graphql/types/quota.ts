@@ -1,5 +1,6 @@
 import type { Quota as QuotaRecord } from '#core/users/user.ts'
 import { QUOTA_PERIODS } from '#core/users/user-rules.ts'
+import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { enumOf } from '../enum-of.ts'
 
@@ -17,13 +18,13 @@ export const Quota = builder.objectRef<QuotaRecord>('Quota').implement({
   fields: (t) => ({
     maxApiCalls: t.expose('maxApiCalls', {
       type: 'SafeInt',
-      description: 'The most calls in a quota period. 0 allows none.',
+      description: USER_DESCRIPTIONS.maxApiCalls,
     }),
     apiCallsCount: t.expose('apiCallsCount', {
       type: 'SafeInt',
-      description: 'Calls in the current quota period; all calls ever if there is no period.',
+      description: USER_DESCRIPTIONS.apiCallsCount,
     }),
-    remaining: t.expose('remaining', { type: 'SafeInt', description: 'How many calls are left.' }),
+    remaining: t.expose('remaining', { type: 'SafeInt', description: USER_DESCRIPTIONS.remaining }),
     quotaPeriod: t.expose('quotaPeriod', {
       type: QuotaPeriod,
       description: 'How often the calls are counted from zero.',
@@ -31,7 +32,7 @@ export const Quota = builder.objectRef<QuotaRecord>('Quota').implement({
     resetsAt: t.expose('resetsAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the next period begins; null if there is no period.',
+      description: USER_DESCRIPTIONS.resetsAt,
     }),
   }),
 })

@@ -1,3 +1,4 @@
+import { UPLOAD_DESCRIPTIONS } from '#http/descriptions/upload-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
@@ -12,29 +13,28 @@ export const Upload = builder.prismaObject('Upload', {
   findUnique: ({ id }, context) => ({ id, AND: [context.services.uploads.visibleTo(callerOf(context))] }),
   fields: (t) => ({
     url: t.string({
-      description:
-        'A public URL of the file, to be sent in `files` of a chat. It works until the upload expires or is deleted.',
+      description: UPLOAD_DESCRIPTIONS.url,
       select: { token: true, urlName: true, expiresAt: true },
       resolve: (upload, _args, { services }) => services.uploads.urlOf(upload),
     }),
-    filename: t.exposeString('filename', { description: 'The name of the file, such as `report.pdf`.' }),
+    filename: t.exposeString('filename', { description: UPLOAD_DESCRIPTIONS.filename }),
     contentType: t.exposeString('mediaType', {
-      description: 'The media type, decided by the content, such as `application/pdf`.',
+      description: UPLOAD_DESCRIPTIONS.contentType,
     }),
     size: t.field({
       type: 'SafeInt',
-      description: 'The length of the file in bytes.',
+      description: UPLOAD_DESCRIPTIONS.size,
       select: { size: true },
       resolve: ({ size }) => Number(size),
     }),
-    sha256: t.exposeString('sha256', { description: 'The SHA-256 of the file in hex.' }),
+    sha256: t.exposeString('sha256', { description: UPLOAD_DESCRIPTIONS.sha256 }),
     createdBy: t.exposeString('createdBy', {
-      description: 'The label that the client sent with the file. It is no proof of anything.',
+      description: UPLOAD_DESCRIPTIONS.createdBy,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the file was uploaded.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: UPLOAD_DESCRIPTIONS.createdAt }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
-      description: 'When the file and its URL expire.',
+      description: UPLOAD_DESCRIPTIONS.expiresAt,
     }),
     ownerId: t.exposeID('ownerId', { description: 'The id of the user whom the file belongs to.' }),
     owner: t.field({
@@ -74,7 +74,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'The upload with this id, which belongs to you; an API key without `ADMIN` sees its own. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
-    args: { id: t.arg.id({ required: true, description: 'The id of the upload.' }) },
+    args: { id: t.arg.id({ required: true, description: UPLOAD_DESCRIPTIONS.id }) },
     resolve: (query, _root, { id }, context) => context.services.uploads.find(callerOf(context), id, query),
   }),
   uploads: t.prismaConnection(
@@ -96,7 +96,7 @@ builder.mutationField('deleteUpload', (t) =>
     nullable: true,
     description:
       'Deletes the file and its record, and returns the id that it had. The URL stops working. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
-    args: { id: t.arg.id({ required: true, description: 'The id of the upload.' }) },
+    args: { id: t.arg.id({ required: true, description: UPLOAD_DESCRIPTIONS.id }) },
     resolve: async (_root, { id }, context) => {
       await context.services.uploads.remove(callerOf(context), id)
       return id

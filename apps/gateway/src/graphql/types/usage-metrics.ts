@@ -1,20 +1,21 @@
 import type { Quantiles as QuantilesRecord } from '#core/ledger/histogram.ts'
 import type { UsageMetrics as Metrics } from '#core/reports/usage-accumulator.ts'
+import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { builder } from '../builder.ts'
 
 const Quantiles = builder.objectRef<QuantilesRecord>('Quantiles').implement({
   description: 'How times are distributed, in milliseconds, with an error of at most 4.9 %.',
   fields: (t) => ({
-    p50: t.exposeFloat('p50', { description: 'The median: half of the calls took no longer.' }),
-    p95: t.exposeFloat('p95', { description: 'The 95th percentile.' }),
-    p99: t.exposeFloat('p99', { description: 'The 99th percentile.' }),
+    p50: t.exposeFloat('p50', { description: USAGE_DESCRIPTIONS.p50 }),
+    p95: t.exposeFloat('p95', { description: USAGE_DESCRIPTIONS.p95 }),
+    p99: t.exposeFloat('p99', { description: USAGE_DESCRIPTIONS.p99 }),
   }),
 })
 
 export const UsageMetrics = builder.interfaceRef<Metrics>('UsageMetrics').implement({
   description: 'The numbers of a set of calls that have ended.',
   fields: (t) => ({
-    calls: t.expose('calls', { type: 'SafeInt', description: 'How many calls there were.' }),
+    calls: t.expose('calls', { type: 'SafeInt', description: USAGE_DESCRIPTIONS.calls }),
     failedCalls: t.expose('failedCalls', {
       type: 'SafeInt',
       description:
@@ -23,33 +24,31 @@ export const UsageMetrics = builder.interfaceRef<Metrics>('UsageMetrics').implem
     promptTokens: t.expose('promptTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: 'The tokens of the inputs; null where none were reported.',
+      description: USAGE_DESCRIPTIONS.promptTokens,
     }),
     completionTokens: t.expose('completionTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: 'The tokens of the replies; null where none were reported.',
+      description: USAGE_DESCRIPTIONS.completionTokens,
     }),
     totalTokens: t.expose('totalTokens', {
       type: 'SafeInt',
       nullable: true,
-      description: 'The tokens of both; null where none were reported.',
+      description: USAGE_DESCRIPTIONS.totalTokens,
     }),
     tokenCoverage: t.exposeFloat('tokenCoverage', {
       nullable: true,
-      description:
-        'The share (0 to 1) of the calls for which the platform reported tokens, which alone are in the sums; null where there were no calls.',
+      description: USAGE_DESCRIPTIONS.tokenCoverage,
     }),
     firstChunkMs: t.expose('firstChunkMs', {
       type: Quantiles,
       nullable: true,
-      description:
-        'The time from the dispatch of a call to its first text; null where there is no such call.',
+      description: USAGE_DESCRIPTIONS.firstChunkMs,
     }),
     durationMs: t.expose('durationMs', {
       type: Quantiles,
       nullable: true,
-      description: 'The time from the dispatch of a call to its end; null where there is no such call.',
+      description: USAGE_DESCRIPTIONS.durationMs,
     }),
   }),
 })

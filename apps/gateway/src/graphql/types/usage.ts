@@ -3,6 +3,8 @@ import { GRANULARITIES } from '#core/reports/report-range.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Report, Series } from '#core/reports/reports.ts'
 import { SERIES_ORDERS, topSeries } from '#core/reports/top-series.ts'
+import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
+import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -61,11 +63,10 @@ const UsageFilter = builder.inputType('UsageFilter', {
       description: 'Only calls admitted before this time, in the same form as `from`; now by default.',
     }),
     agent: t.string({
-      description:
-        'Only calls to this agent, such as `fastgpt`, which must be configured or have been called before.',
+      description: CALL_DESCRIPTIONS.toAgent,
     }),
-    keyId: t.id({ description: 'Only calls of the API key with this id.' }),
-    userId: t.id({ description: 'Only calls of the API keys of the user with this id.' }),
+    keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
+    userId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
   }),
 })
 
@@ -153,19 +154,18 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
 
 export const UsageReport = builder.objectRef<Report>('UsageReport')
 UsageReport.implement({
-  description:
-    'The calls that have ended, each counted in the hour, day or month in which it was admitted. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls.',
+  description: `${USAGE_DESCRIPTIONS.report} Users see the calls of their own keys, administrators all calls, and an API key without the permission \`ADMIN\` only its own calls.`,
   fields: (t) => ({
-    from: t.expose('from', { type: 'DateTime', description: 'The start of the report.' }),
-    to: t.expose('to', { type: 'DateTime', description: 'The end of the report, not included.' }),
-    timezone: t.exposeString('timezone', { description: 'The time zone in which days and months begin.' }),
-    granularity: t.expose('granularity', { type: Granularity, description: 'The length of the buckets.' }),
+    from: t.expose('from', { type: 'DateTime', description: USAGE_DESCRIPTIONS.from }),
+    to: t.expose('to', { type: 'DateTime', description: USAGE_DESCRIPTIONS.to }),
+    timezone: t.exposeString('timezone', { description: USAGE_DESCRIPTIONS.timezone }),
+    granularity: t.expose('granularity', { type: Granularity, description: USAGE_DESCRIPTIONS.granularity }),
     groupBy: t.field({
       type: [GroupBy],
-      description: 'The properties by which the calls are grouped.',
+      description: USAGE_DESCRIPTIONS.groupBy,
       resolve: ({ groupBy }) => [...groupBy],
     }),
-    totals: t.expose('totals', { type: UsageTotals, description: 'The numbers of all calls together.' }),
+    totals: t.expose('totals', { type: UsageTotals, description: USAGE_DESCRIPTIONS.totals }),
     points: t.field({
       type: [UsagePoint],
       description:
@@ -224,7 +224,7 @@ builder.queryField('usage', (t) =>
         type: Granularity,
         required: true,
         defaultValue: 'day',
-        description: 'The length of the buckets.',
+        description: USAGE_DESCRIPTIONS.granularity,
       }),
       groupBy: t.arg({
         type: [GroupBy],
@@ -235,8 +235,7 @@ builder.queryField('usage', (t) =>
       timezone: t.arg.string({
         required: true,
         defaultValue: 'UTC',
-        description:
-          'The IANA name of the time zone in which days and months begin, such as `Asia/Shanghai`. Its offset from UTC must be whole hours.',
+        description: USAGE_DESCRIPTIONS.timezoneName,
       }),
     },
     resolve: (_root, { filter, ...query }, context) =>
@@ -263,7 +262,7 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
         type: Granularity,
         required: true,
         defaultValue: 'day',
-        description: 'The length of the buckets.',
+        description: USAGE_DESCRIPTIONS.granularity,
       }),
       groupBy: t.arg({
         type: [GroupBy],
@@ -274,7 +273,7 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
       timezone: t.arg.string({
         required: true,
         defaultValue: 'UTC',
-        description: 'The IANA name of the time zone in which days and months begin.',
+        description: USAGE_DESCRIPTIONS.timezoneName,
       }),
     },
     resolve: ({ id }, args, { loaders }) => loaders.report(id, withoutNulls(args)),

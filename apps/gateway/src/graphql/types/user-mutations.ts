@@ -1,3 +1,4 @@
+import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -5,18 +6,17 @@ import { QuotaPeriod } from './quota.ts'
 import { Role, User, UserStatus } from './user.ts'
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
-  description: 'A new user.',
+  description: USER_DESCRIPTIONS.newUser,
   fields: (t) => ({
     username: t.string({
       required: true,
-      description: '3 to 64 letters, digits and the characters `._-@`; unique without regard to case.',
+      description: USER_DESCRIPTIONS.newUsername,
     }),
     password: t.string({ required: true, description: 'The password, 8 to 256 characters.' }),
     role: t.field({ type: Role, defaultValue: 'user', description: 'What the user may do.' }),
     maxApiCalls: t.field({
       type: 'SafeInt',
-      description:
-        "The most calls that the user may make in a quota period; 0 allows none. The default is the gateway's `users.maxApiCalls`.",
+      description: `${USER_DESCRIPTIONS.maxApiCalls} The default is the gateway's \`users.maxApiCalls\`.`,
     }),
     quotaPeriod: t.field({
       type: QuotaPeriod,
@@ -36,16 +36,16 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     }),
     maxApiCalls: t.field({
       type: 'SafeInt',
-      description: 'The most calls that the user may make in a quota period; 0 allows none.',
+      description: USER_DESCRIPTIONS.maxApiCalls,
     }),
     quotaPeriod: t.field({ type: QuotaPeriod, description: 'How often the calls are counted from zero.' }),
   }),
 })
 
 const ChangeMyPasswordInput = builder.inputType('ChangeMyPasswordInput', {
-  description: "The caller's current password and its new one.",
+  description: USER_DESCRIPTIONS.passwords,
   fields: (t) => ({
-    currentPassword: t.string({ required: true, description: 'The password that is valid now.' }),
+    currentPassword: t.string({ required: true, description: USER_DESCRIPTIONS.currentPassword }),
     newPassword: t.string({ required: true, description: 'The new password, 8 to 256 characters.' }),
   }),
 })
@@ -66,7 +66,7 @@ builder.mutationFields((t) => ({
     description:
       'Changes the role, the status or the quota of a user. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: {
-      id: t.arg.id({ required: true, description: 'The id of the user.' }),
+      id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }),
       input: t.arg({ type: UpdateUserInput, required: true, description: 'The fields to change.' }),
     },
     resolve: (_root, { id, input }, context) =>
@@ -78,7 +78,7 @@ builder.mutationFields((t) => ({
     description:
       'Replaces the password of a user and ends all its access tokens. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: {
-      id: t.arg.id({ required: true, description: 'The id of the user.' }),
+      id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }),
       password: t.arg.string({ required: true, description: 'The new password, 8 to 256 characters.' }),
     },
     resolve: (_root, { id, password }, context) =>

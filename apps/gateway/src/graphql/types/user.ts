@@ -2,6 +2,7 @@ import { ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
 import { USER_STATUSES } from '#core/users/user-rules.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
+import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
@@ -34,26 +35,26 @@ export const User = builder.prismaObject('User', {
   findUnique: ({ id }, context) => ({ id, AND: [visibleUsers(id, context)] }),
   fields: (t) => ({
     username: t.exposeString('username', {
-      description: 'The name with which the user logs in, such as `alice`; unique without regard to case.',
+      description: USER_DESCRIPTIONS.username,
     }),
     role: t.expose('role', { type: Role, description: 'What the user may do.' }),
     status: t.expose('status', { type: UserStatus, description: 'Whether the user may use the gateway.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the user was last changed.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: USER_DESCRIPTIONS.createdAt }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: USER_DESCRIPTIONS.updatedAt }),
     lastLogin: t.expose('lastLogin', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the user last logged in; null before the first login.',
+      description: USER_DESCRIPTIONS.lastLogin,
     }),
     apiCallsCount: t.field({
       type: 'SafeInt',
-      description: 'Calls in the current quota period; all calls ever if there is no period.',
+      description: USER_DESCRIPTIONS.apiCallsCount,
       select: { apiCallsCount: true, quotaPeriod: true, quotaStart: true },
       resolve: (user, _args, { now }) => apiCallsCount(user, now()),
     }),
     maxApiCalls: t.field({
       type: 'SafeInt',
-      description: 'The most calls that the user may make in a quota period. 0 allows none.',
+      description: USER_DESCRIPTIONS.maxApiCalls,
       select: { maxApiCalls: true },
       resolve: maxApiCalls,
     }),
@@ -98,7 +99,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'The user with this id. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
-    args: { id: t.arg.id({ required: true, description: 'The id of the user.' }) },
+    args: { id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }) },
     resolve: (query, _root, { id }, context) => context.services.users.find(callerOf(context), id, query),
   }),
   users: t.prismaConnection(

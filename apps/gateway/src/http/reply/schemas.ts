@@ -17,8 +17,8 @@ export const Timestamp = Type.String({
 })
 
 /** A {@link Timestamp} with the description of the moment that it holds. */
-export function timestamp(description: string) {
-  return { ...Timestamp, description: `${description} (ISO 8601, UTC).` }
+export function timestamp(sentence: string) {
+  return { ...Timestamp, description: sentence.replace(/\.$/, ' (ISO 8601, UTC).') }
 }
 
 const Uuid = Type.String({ format: 'uuid', examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'] })

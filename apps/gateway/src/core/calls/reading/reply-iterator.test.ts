@@ -13,7 +13,8 @@ import { replyIterator } from './reply-iterator.ts'
 const say = (text: string): ChatEvent => ({ type: 'text', text })
 const end: ChatEvent = { type: 'end', reason: 'stop' }
 
-const toAsyncIterable = (events: ChatEvents) => replyIterator(events, (event) => [event])
+/** The events themselves. */
+const iterate = (events: ChatEvents) => replyIterator(events, (event) => [event])
 
 /** A reply whose batches are sent by the test. */
 class GivenReply implements ChatEvents {
@@ -67,7 +68,7 @@ describe('a reply as an iterator', () => {
       reply.end()
     })()
     const seen: ChatEvent[] = []
-    for await (const event of toAsyncIterable(reply)) seen.push(event)
+    for await (const event of iterate(reply)) seen.push(event)
     await giving
     expect(seen).toEqual([say('a'), say('b'), end])
     expect(reply.hasLeft).toBe(false)
@@ -75,7 +76,7 @@ describe('a reply as an iterator', () => {
 
   test('sends no request before the first next', async () => {
     const reply = new GivenReply()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     expect(reply.reads).toBe(0)
     const first = iterator.next()
     expect(reply.reads).toBe(1)
@@ -86,7 +87,7 @@ describe('a reply as an iterator', () => {
 
   test('does not read the next batch until all events of the last one were returned and next is called again', async () => {
     const reply = new GivenReply()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     const first = iterator.next()
     const given = reply.give(say('a'), say('b'))
     await first
@@ -100,7 +101,7 @@ describe('a reply as an iterator', () => {
 
   test('resolves concurrent calls of next in their order', async () => {
     const reply = new GivenReply()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     const results = [iterator.next(), iterator.next(), iterator.next()]
     await reply.give(say('a'), say('b'))
     reply.end()
@@ -113,7 +114,7 @@ describe('a reply as an iterator', () => {
 
   test('rejects once with the problem of the reply, after the events before it', async () => {
     const reply = new GivenReply()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     const first = iterator.next()
     void reply.give(say('a'), say('b'))
     await first
@@ -127,7 +128,7 @@ describe('a reply as an iterator', () => {
 
   test('rejects a pending call of next', async () => {
     const reply = new GivenReply()
-    const waiting = toAsyncIterable(reply).next()
+    const waiting = iterate(reply).next()
     const problem = new Problem('agent_unreachable')
     reply.fail(problem)
     await expect(waiting).rejects.toBe(problem)
@@ -136,7 +137,7 @@ describe('a reply as an iterator', () => {
   test('cancels the call if the loop breaks', async () => {
     const reply = new GivenReply()
     const given = reply.give(say('a'), say('b'))
-    for await (const event of toAsyncIterable(reply)) {
+    for await (const event of iterate(reply)) {
       expect(event).toEqual(say('a'))
       break
     }
@@ -148,7 +149,7 @@ describe('a reply as an iterator', () => {
     const reply = new GivenReply()
     void reply.give(say('a'))
     const loop = async () => {
-      for await (const event of toAsyncIterable(reply)) throw new Error(event.type)
+      for await (const event of iterate(reply)) throw new Error(event.type)
     }
     await expect(loop()).rejects.toThrow('text')
     expect(reply.hasLeft).toBe(true)
@@ -156,7 +157,7 @@ describe('a reply as an iterator', () => {
 
   test('cancels the call if throw is called, and rejects with that error', async () => {
     const reply = new GivenReply()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     await expect(iterator.throw?.(new Error('enough'))).rejects.toThrow('enough')
     expect(reply).toMatchObject({ hasLeft: true, reads: 0 })
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
@@ -164,7 +165,7 @@ describe('a reply as an iterator', () => {
 
   test('ends without an error if return is called after a failure that was not read', async () => {
     const reply = new GivenReply()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     const first = iterator.next()
     void reply.give(say('a'), say('b'))
     await first
@@ -209,7 +210,7 @@ describe('over a real reply', () => {
       response.write(chunk('a'))
     }
     const { reply, ends } = start()
-    const iterator = toAsyncIterable(reply)
+    const iterator = iterate(reply)
     expect(await iterator.next()).toEqual({ done: false, value: say('a') })
     const silent = iterator.next()
     await iterator.return?.()
@@ -225,8 +226,8 @@ describe('over a real reply', () => {
       response.end(`${chunk('a')}data: [DONE]\n\n`)
     }
     const { reply } = start()
-    const first = toAsyncIterable(reply).next()
-    await expect(toAsyncIterable(reply).next()).rejects.toThrow('only once')
+    const first = iterate(reply).next()
+    await expect(iterate(reply).next()).rejects.toThrow('only once')
     expect(await first).toEqual({ done: false, value: say('a') })
     expect(requests).toBe(1)
   })

@@ -1,0 +1,16 @@
+/** An agent in the list of agents. */
+export const AGENT_DESCRIPTIONS = {
+  resource: 'An agent that can be called.',
+  name: 'The name to show to people.',
+  platform: 'The platform on which the agent runs, such as `dify`.',
+  description: 'What the agent does, as its operator describes it.',
+  features: 'What the agent supports.',
+  stream: 'Replies can be streamed.',
+  detail: "The platform's progress can be requested with `detail`.",
+  files: 'The agent accepts files.',
+  conversation: 'The agent can continue a conversation.',
+  usage: 'The platform reports tokens.',
+  stop: 'A call can be stopped on the platform before it ends.',
+  apps: "The agent's apps, as far as they are configured.",
+  sandbox: 'True for an emulator that is part of the gateway, false for a real platform.',
+} as const
