@@ -64,7 +64,7 @@ export class Transport {
 
   /**
    * Resolves with a successful response as soon as it has begun. From there on neither the timeout nor the caller's signal has an
-   * effect: whoever reads the body cancels it.
+   * effect: the reader of the body must cancel it.
    */
   async open(spec: RequestSpec, options?: CallOptions): Promise<Response> {
     return (await this.send(spec, options, async () => undefined)).response

@@ -19,7 +19,7 @@ export interface PeriodicReadOptions {
 
 /**
  * Reads from the database again and again while the result is needed, and not at all otherwise. There is one read at a time:
- * a database that is slow is asked less often, and one that is away is asked again in the next period. It does not keep the
+ * a slow database is read less often, and an unreachable database is retried in the next period. The timer does not keep the
  * process alive.
  */
 export class PeriodicRead {

@@ -32,7 +32,7 @@ export function withoutEmpty(body: unknown): unknown {
 }
 
 /**
- * Reads everything of a request but who asks whom.
+ * Reads the whole body except agent, app and end user.
  *
  * @throws {@link RequestProblem} with the field that cannot be honoured
  */

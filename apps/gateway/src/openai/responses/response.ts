@@ -78,7 +78,7 @@ export function responseHead(chat: Chat, echo: Echo) {
   }
 }
 
-/** Whole, or null where the platform reported nothing: half of it makes clients fail. */
+/** All counts, or null where the platform reported none; some clients crash on a partial object. */
 export function responseUsage(usage: TokenCounts | undefined) {
   if (usage === undefined) return null
   return {
