@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseConfig } from '#config/load.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { ANSWERING_AGENT, chatCall, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Face, openFace } from '#test/graphql/face.test-support.ts'
 
@@ -129,10 +129,10 @@ test('calls end with the agent that they began with, and everything else follows
   const probesBefore = before.probes
 
   before.isHeld = true
-  const begun = handled(askTimes(CALLS, ANSWERING_AGENT))
+  const begun = markRejectionHandled(askTimes(CALLS, ANSWERING_AGENT))
   await vi.waitFor(() => expect(before.chats).toBe(chatsBefore + CALLS), 30_000)
   // Calls arrive all the time while the agents change.
-  const arriving = Array.from({ length: CALLS }, (_, index) => handled(askDuringChange(index)))
+  const arriving = Array.from({ length: CALLS }, (_, index) => markRejectionHandled(askDuringChange(index)))
   async function askDuringChange(index: number): Promise<string> {
     await new Promise(setImmediate)
     if (index === CALLS / 2) serve({ [ANSWERING_AGENT]: after, [ADDED_AGENT]: after })

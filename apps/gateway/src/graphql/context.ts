@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentNode, GraphQLError } from 'graphql'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { fail, type Problem } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
@@ -93,7 +93,7 @@ export async function readCredential(
   { http, credential }: Pick<OperationPlace, 'http' | 'credential'>,
 ): Promise<Credential> {
   if (http.headers.authorization === undefined) return credential
-  credential.looking ??= handled(lookUp(authentication, http, credential))
+  credential.looking ??= markRejectionHandled(lookUp(authentication, http, credential))
   await credential.looking
   return credential
 }

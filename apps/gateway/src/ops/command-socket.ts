@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { errorCode } from '#core/values/error-code.ts'
 
@@ -29,12 +29,12 @@ export async function serveCommands(
   // The directory has one owner, so an existing socket was left behind by a process that was killed.
   await rm(path, { force: true })
   const server = createServer((req, res) => {
-    handled(replyTo(req, run, describe).then((reply) => res.end(reply)))
+    markRejectionHandled(replyTo(req, run, describe).then((reply) => res.end(reply)))
   })
   await throughShortPath(path, (short) => listenPrivately(server, short))
   return {
     async close() {
-      const closed = handled(once(server, 'close'))
+      const closed = markRejectionHandled(once(server, 'close'))
       server.close()
       await rm(path, { force: true })
       await closed

@@ -1,5 +1,5 @@
 import { Counter, type CounterConfiguration, Histogram, type HistogramConfiguration } from 'prom-client'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** Series that are no longer kept are forgotten when they would be shown. */
 interface Kept {
@@ -68,7 +68,7 @@ export class FastHistogram {
     this.#bounds = config.buckets
     this.#name = config.name
     const histogram = new Histogram({ ...config, labelNames: [label] })
-    const described = handled(histogram.get())
+    const described = markRejectionHandled(histogram.get())
     const get = async () => ({ ...(await described), values: this.#values() })
     // prom-client calls `getForPromString` to print the text, which its types do not declare.
     Object.assign(histogram, { get, getForPromString: get })

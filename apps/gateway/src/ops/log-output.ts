@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { errorCode } from '#core/values/error-code.ts'
 import { type LogSink, stdoutSink } from './log-sink.ts'
 
@@ -102,7 +102,8 @@ export class LogOutput {
   }
 
   #pumpUnlessWaiting(): void {
-    if (this.#retry === undefined && (this.#lines.length > 0 || this.#isDropping)) handled(this.#pump())
+    if (this.#retry === undefined && (this.#lines.length > 0 || this.#isDropping))
+      markRejectionHandled(this.#pump())
   }
 
   /** Writes until nothing waits any more or the sink accepts nothing. Never rejects. */
@@ -115,14 +116,14 @@ export class LogOutput {
       for (;;) {
         this.#chunk ??= this.#nextChunk()
         if (this.#chunk === undefined) break
-        const taken = handled(this.#sink.write(this.#chunk))
+        const taken = markRejectionHandled(this.#sink.write(this.#chunk))
         this.#took(this.#chunk, typeof taken === 'number' ? taken : await taken)
       }
     } catch (error) {
       this.#failure = errorCode(error) ?? 'unknown'
       const retryMs = this.#failure === 'EAGAIN' ? this.#retryMs : RETRY_FAILED_MS
       this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX)
-      this.#retry = setTimeout(() => handled(this.#pump()), retryMs).unref()
+      this.#retry = setTimeout(() => markRejectionHandled(this.#pump()), retryMs).unref()
     } finally {
       this.#isWriting = false
     }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import { type BuiltConsole, readBuiltConsole } from '#console/built-console.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
@@ -71,7 +71,8 @@ export async function start(settings: Config): Promise<void> {
     if (prepared !== undefined) announce(prepared)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted()
-    if (prepared === undefined) handled(retryPreparation(preparation, { log, stopped, waiting, announce }))
+    if (prepared === undefined)
+      markRejectionHandled(retryPreparation(preparation, { log, stopped, waiting, announce }))
 
     const signal = await stopped
     log.info({ signal, inFlight: gateway.operations.chat.inFlight }, 'draining')
@@ -160,7 +161,7 @@ async function retryPreparation(
   { log, stopped, waiting, announce }: Retrying,
 ): Promise<void> {
   let isStopping = false
-  handled(
+  markRejectionHandled(
     stopped.then(() => {
       isStopping = true
     }),

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { serveClusterMetrics } from '#ops/cluster-metrics.ts'
 import { LogOutput } from '#ops/log-output.ts'
 import { watchStopSignals } from './stop-signals.ts'
@@ -36,7 +36,9 @@ export async function runWorkers(count: number, env: Readonly<Record<string, str
   cluster.setupPrimary({ stdio: ['inherit', 'pipe', 'inherit', 'ipc'] })
   cluster.on('fork', ({ process: { stdout } }) => {
     if (stdout === null || stdout === undefined) return
-    const forwarded = handled(forwardLines(stdout, output).finally(() => forwarding.delete(forwarded)))
+    const forwarded = markRejectionHandled(
+      forwardLines(stdout, output).finally(() => forwarding.delete(forwarded)),
+    )
     forwarding.add(forwarded)
   })
   cluster.on('listening', (worker) => listening.add(worker.id))

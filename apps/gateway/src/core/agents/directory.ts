@@ -1,5 +1,5 @@
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Adapter, Agent, AgentFeatures, HelperCall } from './adapter.ts'
@@ -111,7 +111,7 @@ function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime
   return (agent: Agent): Promise<AgentStatus> => {
     const cached = cache.get(agent)
     if (cached !== undefined && cached.untilMs > runtime.elapsedMs()) return cached.status
-    const status = handled(probe(upstream, agent, agent.adapter.probe(agent)))
+    const status = markRejectionHandled(probe(upstream, agent, agent.adapter.probe(agent)))
     cache.set(agent, { status, untilMs: runtime.elapsedMs() + STATUS_CACHE_MS })
     return status
   }

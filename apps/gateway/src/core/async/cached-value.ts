@@ -1,5 +1,5 @@
 import type { Runtime } from '#core/runtime.ts'
-import { handled } from './handled.ts'
+import { markRejectionHandled } from './mark-rejection-handled.ts'
 
 /** A value that is loaded once for all of its readers and kept for a limited time. */
 export interface CachedValue<Value> {
@@ -21,7 +21,7 @@ export function createCachedValue<Value>(
   let expiresAtMs = Number.POSITIVE_INFINITY
 
   function reload(): Promise<Value> {
-    const loading = handled(load())
+    const loading = markRejectionHandled(load())
     cached = loading
     expiresAtMs = Number.POSITIVE_INFINITY
     const onSettled = () => {

@@ -1,5 +1,5 @@
 import type { Runtime } from '#core/runtime.ts'
-import { handled } from './handled.ts'
+import { markRejectionHandled } from './mark-rejection-handled.ts'
 
 export interface PeriodicReadOptions {
   readonly everyMs: number
@@ -56,7 +56,7 @@ export class PeriodicRead {
     onPeriod?.()
     if (!isNeeded()) return
     this.#schedule(everyMs)
-    if (!this.#isReading) handled(this.#read())
+    if (!this.#isReading) markRejectionHandled(this.#read())
   }
 
   async #read(): Promise<void> {

@@ -4,7 +4,7 @@ import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { TurnState } from './call-events.ts'
 import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-conversation.ts'
@@ -135,7 +135,7 @@ export class Attempt implements CallEnding {
     if (beginning === undefined) throw new Error('an attempt is made once')
     this.#beginning = undefined
     if (beginning.kind === 'bring files anew') return this.#bringAnew(beginning.entered)
-    const entering = handled(this.#deps.enter(beginning.chat, this))
+    const entering = markRejectionHandled(this.#deps.enter(beginning.chat, this))
     if (!(entering instanceof Promise)) {
       this.#entered = entering
       return undefined
@@ -281,7 +281,9 @@ export class Attempt implements CallEnding {
       while (adapter.stop !== undefined) {
         const stop = adapter.stop(call, state)
         if (stop !== undefined) {
-          stopping = handled(inTurn(() => this.#deps.upstream.help(this.#agent, stop, STOP_WITHIN_MS)))
+          stopping = markRejectionHandled(
+            inTurn(() => this.#deps.upstream.help(this.#agent, stop, STOP_WITHIN_MS)),
+          )
           break
         }
         const part = await upstreamReply.next()

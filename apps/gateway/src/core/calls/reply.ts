@@ -1,5 +1,5 @@
 import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import type { CallOutcome } from '#core/ledger/ledger.ts'
 import { problemOf } from '#core/problem-of.ts'
@@ -79,7 +79,7 @@ export class Reply implements ChatEvents, RunningCall {
         // Of a call that was ended while its turn was stored, since the end event means success.
         if (attempt.isComplete && this.#problem !== undefined) break
         this.#hasPassedOn ||= batch.length > 0
-        const taking = handled(batch.length > 0 ? take(batch) : undefined)
+        const taking = markRejectionHandled(batch.length > 0 ? take(batch) : undefined)
         if (taking !== undefined) await this.#served(taking, attempt)
         if (attempt.failure !== undefined) this.#fail(this.#withStatus(attempt.failure))
       }
@@ -120,7 +120,7 @@ export class Reply implements ChatEvents, RunningCall {
   /** Separate from `read`, whose local variables would keep the whole call in memory as long as the reply takes. */
   #begin(): Promise<void> | undefined {
     this.#requireReader()
-    return handled(this.#attempt.prepare())
+    return markRejectionHandled(this.#attempt.prepare())
   }
 
   #send(): void {
@@ -153,7 +153,7 @@ export class Reply implements ChatEvents, RunningCall {
   async #complete(attempt: Attempt): Promise<void> {
     let cause: unknown
     try {
-      const storing = handled(attempt.complete())
+      const storing = markRejectionHandled(attempt.complete())
       if (storing !== undefined) await this.#unlessEnded(storing)
     } catch (error) {
       cause = error

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /**
  * The most stop requests at once for calls that end with their key, of which one suspension may end thousands. Those of
@@ -19,7 +19,7 @@ export class StopRequests {
 
   /** Counts work as pending until it has ended. */
   add(work: Promise<void>): void {
-    const stopped = handled(work.finally(() => this.#pending.delete(stopped)))
+    const stopped = markRejectionHandled(work.finally(() => this.#pending.delete(stopped)))
     this.#pending.add(stopped)
   }
 

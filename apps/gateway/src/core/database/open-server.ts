@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { errorCode } from '#core/values/error-code.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
@@ -95,7 +95,7 @@ function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
   let current: Promise<pg.PoolClient> | undefined
 
   function connect(): Promise<pg.PoolClient> {
-    const connecting = handled(pool.connect())
+    const connecting = markRejectionHandled(pool.connect())
     // Without a listener, the loss of an idle connection would end the process.
     connecting.then((client) => client.on('error', () => discard(connecting))).catch(() => undefined)
     return connecting
@@ -109,7 +109,7 @@ function dedicatedSql(pool: pg.Pool): Sql & { close(): Promise<void> } {
 
   return {
     async query<Row>(text: string, values: readonly unknown[] = []) {
-      current ??= handled(connect())
+      current ??= markRejectionHandled(connect())
       const used = current
       try {
         const { rows } = await (await used).query(prepared(text, values))

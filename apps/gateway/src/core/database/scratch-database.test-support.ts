@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Database, Sql } from './database.ts'
 import type { Engine } from './embedded/engine.ts'
 import { localEngine } from './embedded/local-engine.ts'
@@ -126,7 +126,7 @@ function archiveOf(name: string, make: () => Promise<PGlite>): () => Promise<Blo
   }
   let opened: Promise<Blob> | undefined
   return () => {
-    opened ??= handled(archive())
+    opened ??= markRejectionHandled(archive())
     return opened
   }
 }

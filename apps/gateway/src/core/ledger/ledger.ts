@@ -1,7 +1,7 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
 import { type Batcher, createBatcher } from '#core/async/batcher.ts'
 import { withDeadline } from '#core/async/deadline.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import {
   isConnectionError,
@@ -212,7 +212,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       const pending = { admission, isRefused: false }
-      const answer = handled(admitAll(pending))
+      const answer = markRejectionHandled(admitAll(pending))
       let decision: AdmissionAnswer | undefined
       try {
         decision = await withDeadline(ADMIT_WITHIN_MS, answer)

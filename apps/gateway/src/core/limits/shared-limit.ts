@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { withDeadline } from '#core/async/deadline.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { LimitWindow, Windows } from './windows.ts'
 
 /** A caller's count in Redis. */
@@ -55,7 +55,7 @@ export function createSharedStore(
       return undefined
     }
     try {
-      const answer = await withDeadline(ANSWER_WITHIN_MS, handled(command()))
+      const answer = await withDeadline(ANSWER_WITHIN_MS, markRejectionHandled(command()))
       report(true)
       return answer
     } catch (error) {
@@ -79,7 +79,7 @@ export function createSharedStore(
 
   redis.on('ready', () => {
     pausedUntilMs = 0
-    void handled(sendAll())
+    void markRejectionHandled(sendAll())
   })
 
   return (policy, windowSeconds, windows) => {
@@ -114,7 +114,7 @@ export function createSharedStore(
       const msLeftHere = Math.max(1, window.endsAtMs - performance.now())
       await windows.counts.set(key, window.own + window.others, msLeftHere / 1000)
       // Redis has counted a call that was rejected. It is subtracted in the background, so that the caller does not wait.
-      if (window.sent !== window.own) void handled(update(key))
+      if (window.sent !== window.own) void markRejectionHandled(update(key))
       return { isAllowed, count, msLeft: msBeforeNext }
     }
 

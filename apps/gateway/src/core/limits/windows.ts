@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** This process's share in one caller's current window. The total count of the window is in {@link Windows.counts}. */
 export interface LimitWindow {
@@ -42,7 +42,7 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
   // The promises of the library are for remote stores: in memory its operations take effect at once and cannot fail.
   function drop(key: string): void {
     windows.delete(key)
-    handled(counts.delete(key))
+    markRejectionHandled(counts.delete(key))
   }
 
   return {
@@ -62,7 +62,7 @@ export function createWindows(windowSeconds: number, windowsMax = WINDOWS_MAX): 
       const endsAtMs = nowMs + windowSeconds * 1000
       const window = { own: 0, sent: 0, others: 0, isRestored: false, endsAtMs }
       windows.set(key, window)
-      handled(counts.set(key, 0, windowSeconds))
+      markRejectionHandled(counts.set(key, 0, windowSeconds))
       return window
     },
   }

@@ -1,4 +1,4 @@
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { createPauses } from '#core/async/pauses.ts'
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
@@ -106,7 +106,7 @@ async function toReport(rows: readonly ReportRow[], range: ReportRange, query: R
     if (own === undefined) groups.set(name, [row])
     else own.push(row)
     // Awaiting for every row would cost more than the work itself.
-    const pausing = handled(pause())
+    const pausing = markRejectionHandled(pause())
     if (pausing !== undefined) await pausing
   }
   // Without grouping there is one series, even if there were no calls.

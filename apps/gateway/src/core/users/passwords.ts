@@ -1,6 +1,6 @@
 import * as argon2 from '@node-rs/argon2'
 import pLimit from 'p-limit'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** Argon2id (the library's default) with the first set of parameters that OWASP recommends. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -20,7 +20,7 @@ export function createPasswords(
   { hash, verify }: Pick<typeof argon2, 'hash' | 'verify'> = argon2,
 ): Passwords {
   const runQueued = pLimit(CONCURRENT_HASHES_MAX)
-  const dummyHash = handled(hash('no password matches this hash', parameters))
+  const dummyHash = markRejectionHandled(hash('no password matches this hash', parameters))
 
   return {
     hash: (password) => runQueued(() => hash(password, parameters)),

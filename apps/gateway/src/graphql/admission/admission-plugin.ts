@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Services } from '#core/services/services.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { toGraphqlError } from '../errors.ts'
@@ -75,7 +75,7 @@ export function useRefusalCount(): Plugin<GraphqlContext> {
     }),
     onSubscribe: ({ args }) => ({
       onSubscribeResult({ result }) {
-        if (!isAsyncIterable(result)) void handled(count(args.contextValue, result))
+        if (!isAsyncIterable(result)) void markRejectionHandled(count(args.contextValue, result))
       },
     }),
   }

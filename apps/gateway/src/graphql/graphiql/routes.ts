@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { type FixedBody, fixedBody, revalidate } from '#http/reply/fixed-body.ts'
 import { credentialsOf } from './credentials.ts'
 import { renderNotice, renderPage } from './page.ts'
@@ -36,7 +36,7 @@ export function graphiqlRoutes(
   })
   for (const [name, { type, read }] of Object.entries(FILES)) {
     app.get(`${files}/${name}`, { schema: { hide: true } }, async (request, reply) => {
-      const body = handled(bodies.get(name) ?? read().then(fixedBody))
+      const body = markRejectionHandled(bodies.get(name) ?? read().then(fixedBody))
       bodies.set(name, body)
       reply.type(type)
       return reply.send(revalidate(request, reply, await body))

@@ -1,4 +1,4 @@
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { queryBefore, type Report, type Series } from '#core/reports/reports.ts'
 import { UsageAccumulator, type UsageMetrics } from '#core/reports/usage-accumulator.ts'
 
@@ -28,7 +28,7 @@ export class PreviousReports {
   }
 
   #previousOf(report: Report): Promise<Previous> {
-    const known = handled(this.#known.get(report) ?? this.#readBefore(report))
+    const known = markRejectionHandled(this.#known.get(report) ?? this.#readBefore(report))
     this.#known.set(report, known)
     return known
   }

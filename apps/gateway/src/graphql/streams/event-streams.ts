@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { EventStream, type StreamTimes } from '#http/chat/event-stream.ts'
 import type { OperationPlace } from '../context.ts'
 import type { Results } from './results.ts'
@@ -107,7 +107,7 @@ export async function forEachResult(
     return
   }
   const iterator = results[Symbol.asyncIterator]()
-  const leave = () => void handled(iterator.return?.())
+  const leave = () => void markRejectionHandled(iterator.return?.())
   left.addEventListener('abort', leave, { once: true })
   if (left.aborted) leave()
   try {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { fail } from '#core/errors.ts'
 import { credentialId } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
@@ -52,7 +52,7 @@ export function streamRoutes(
     const stream = streams.find(tokenOf(request))
     const body = (request.body ?? {}) as { extensions?: { operationId?: unknown } | null }
     const place = (signal: AbortSignal) => placeOf(request, { reply, signal, canStream: true })
-    const running = handled(
+    const running = markRejectionHandled(
       stream.run(body.extensions?.operationId, (signal) => execute(body, place(signal))),
     )
     running.catch((err: unknown) => request.log.error({ reqId: request.id, err }, 'an operation broke off'))

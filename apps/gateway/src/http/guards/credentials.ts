@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { type ErrorReason, fail } from '#core/errors.ts'
 import { type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
@@ -89,7 +89,7 @@ export function optionalPrincipal(services: Authenticating): CredentialHook {
 export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
   return (request, _reply, done) => {
     request.apiKey = bearerOf(request)
-    const refusing = handled(authentication.requireKeyFormat(request.apiKey, request.ip))
+    const refusing = markRejectionHandled(authentication.requireKeyFormat(request.apiKey, request.ip))
     if (refusing === undefined) done()
     else refusing.catch(done)
   }

@@ -4,7 +4,7 @@ import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import {
   type AttachDeps,
   attachFiles,
@@ -229,7 +229,7 @@ class MappedTurn implements ConversationTurn {
   named(id: string): void {
     if (this.#platformId !== undefined || this.#binding !== undefined) return
     this.#named = id
-    this.#binding = handled(this.#mapping.bind(id))
+    this.#binding = markRejectionHandled(this.#mapping.bind(id))
   }
 
   async complete(): Promise<void> {

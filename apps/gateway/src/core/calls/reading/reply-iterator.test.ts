@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ChatEvent, ChatEvents, TakeEvents } from '#core/agents/events.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { type StartedReply, startReply } from '#core/calls/reply.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { replyIterator } from './reply-iterator.ts'
@@ -24,7 +24,7 @@ class GivenReply implements ChatEvents {
   readonly #over = Promise.withResolvers<void>()
 
   constructor() {
-    handled(this.#over.promise)
+    markRejectionHandled(this.#over.promise)
   }
 
   read(take: TakeEvents): Promise<void> {

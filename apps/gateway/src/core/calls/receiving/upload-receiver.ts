@@ -1,6 +1,6 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
-import { handled } from '#core/async/handled.ts'
 import { InFlight } from '#core/async/in-flight.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
@@ -86,7 +86,7 @@ export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver &
       const endTurn = await turns.take({ owner: caller.userId, signal })
       const received = new ReceivedUpload(deps, request, agent, observer)
       const gone = () => received.end('client_gone')
-      const receiving = handled(received.receive(parts))
+      const receiving = markRejectionHandled(received.receive(parts))
       const remove = running.add({ received, ended: receiving.catch(() => undefined) })
       try {
         if (signal.aborted) gone()
@@ -101,7 +101,7 @@ export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver &
     async drain(timeoutMs) {
       isDraining = true
       turns.close('draining')
-      const all = handled(Promise.all(running.all().map(({ ended }) => ended)))
+      const all = markRejectionHandled(Promise.all(running.all().map(({ ended }) => ended)))
       await Promise.race([all, sleep(timeoutMs)])
       for (const { received } of running.all()) received.end('drained')
       await all

@@ -13,7 +13,7 @@ import type { Failure } from '#core/agents/events.ts'
 import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { Problem, refuseField } from '#core/errors.ts'
 import type { ByteBudget } from '#core/limits/byte-budget.ts'
 import { shownName, urlName } from '#core/uploads/content/file-name.ts'
@@ -233,7 +233,7 @@ class Attaching implements KnownFiles {
     const helper = agent.adapter.uploadFile?.(agentCall, file)
     if (helper === undefined) throw new Error(`the platform of ${agent.id} takes no uploads`)
     const { totalMs } = agent.timeouts
-    const sending = handled(this.#deps.upstream.help(agent, helper, totalMs, signal))
+    const sending = markRejectionHandled(this.#deps.upstream.help(agent, helper, totalMs, signal))
     const result = await sending.catch((error: unknown) => {
       throw problemOfRead(error)
     })

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Exchange } from './engine-socket.ts'
 
 /** Each message is answered by one of {@link FromEngine}, in order; `close` by the end of the thread. */
@@ -54,7 +54,7 @@ export async function startEngineThread(options: EngineThreadOptions): Promise<E
     why ??= reason
     lost.resolve(why)
     opened.reject(why)
-    handled(worker.terminate())
+    markRejectionHandled(worker.terminate())
   }
 
   /** If this thread itself was busy, the answer may have arrived without having been read, so it gets one more turn. */

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import { EngineSocket, EngineUnreachable } from './engine-socket.ts'
 import { type EngineThread, startEngineThread } from './engine-thread.ts'
@@ -73,7 +73,7 @@ export async function openEngine({
   function use(started: EngineThread): void {
     thread = started
     isOpen = true
-    handled(started.lost.then(onLost))
+    markRejectionHandled(started.lost.then(onLost))
   }
 
   function onLost(error: Error): void {
@@ -81,7 +81,7 @@ export async function openEngine({
     for (const socket of sockets) socket.destroy(new EngineUnreachable('ECONNRESET', error))
     if (signal.aborted) return
     observer?.lost(error)
-    reopening = handled(reopen(thread.gone))
+    reopening = markRejectionHandled(reopen(thread.gone))
   }
 
   async function reopen(gone: Promise<void>): Promise<void> {

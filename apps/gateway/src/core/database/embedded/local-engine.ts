@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { answerOf } from './answer-of.ts'
 import type { Engine } from './engine.ts'
 import { EngineSocket } from './engine-socket.ts'
@@ -9,7 +9,7 @@ export function localEngine(pglite: PGlite): Engine {
   return {
     connect: () =>
       new EngineSocket((message, onAnswer) => {
-        handled(answerOf(pglite, message).then(onAnswer))
+        markRejectionHandled(answerOf(pglite, message).then(onAnswer))
       }),
     patiently: (work) => work(),
     close: () => pglite.close(),

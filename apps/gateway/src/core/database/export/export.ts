@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
 import { OperatorError } from '#core/operator-error.ts'
@@ -31,8 +31,8 @@ export async function exportDatabase(
   if (kind === 'server')
     throw new OperatorError('Only an embedded database is exported; for a server there is pg_dump.')
   const handle = await openNew(file)
-  const previous = handled(running.get(sql) ?? Promise.resolve())
-  const exporting = handled(previous.then(() => writeTo(handle, { sql, patiently }, file)))
+  const previous = markRejectionHandled(running.get(sql) ?? Promise.resolve())
+  const exporting = markRejectionHandled(previous.then(() => writeTo(handle, { sql, patiently }, file)))
   // The next one starts whether this one succeeded or not.
   running.set(
     sql,

@@ -5,7 +5,7 @@ import {
   type SqlDriverAdapter,
 } from '@prisma/driver-adapter-utils'
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { readSchema } from './migration-files.ts'
 
 /** Excludes no tables and enums from the engine. */
@@ -18,7 +18,7 @@ export const NO_FILTERS: bindings.SchemaFilter = { externalTables: [], externalE
 export async function openSchemaEngine(
   connect: () => Promise<SqlDriverAdapter>,
 ): Promise<bindings.SchemaEngine> {
-  loaded ??= handled(loadBindings())
+  loaded ??= markRejectionHandled(loadBindings())
   await loaded
   const factory = {
     provider: 'postgres',

@@ -1,4 +1,4 @@
-import { handled } from '#core/async/handled.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** Yields the chunks of `body` until it ends, and throws its error or, as soon as the signal aborts, the signal's reason. */
 export async function* untilAborted(
@@ -24,6 +24,6 @@ export async function* untilAborted(
   } finally {
     signal.removeEventListener('abort', onAbort)
     // Not awaited, because a body that waits for its own source cannot return before that has answered.
-    handled(source.return?.())
+    markRejectionHandled(source.return?.())
   }
 }

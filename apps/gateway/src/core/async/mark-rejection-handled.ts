@@ -3,7 +3,7 @@
  * for promises that are stored and awaited later: Node emits `unhandledRejection`, which by default ends the process, for a
  * promise that rejects and has no handler when the microtask queue is empty. Awaiting the promise still throws its error.
  */
-export function handled<Work>(work: Work): Work {
+export function markRejectionHandled<Work>(work: Work): Work {
   if (work instanceof Promise) work.catch(() => undefined)
   return work
 }
