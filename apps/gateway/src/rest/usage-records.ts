@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { createPauses } from '#core/async/pauses.ts'
+import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
 import type { Quantiles } from '#core/ledger/histogram.ts'
 import type { Report, Series } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
@@ -14,14 +14,14 @@ import { CallSchema } from './usage-schemas.ts'
  */
 export async function* reportPieces(report: Report): AsyncGenerator<string> {
   const { from, to, timezone, granularity, groupBy, totals, series } = report
-  const pause = createPauses()
+  const yieldToEventLoop = createEventLoopYield()
   const query = { timezone, granularity, group_by: groupBy }
   const data = { ...query, from: from.toISOString(), to: to.toISOString(), totals: metricsRecord(totals) }
   const [before, after] = JSON.stringify(success({ ...data, series: [] })).split('"series":[]')
   yield `${before}"series":[`
   for (const [index, one] of series.entries()) {
     yield `${index === 0 ? '' : ','}${JSON.stringify(seriesRecord(one))}`
-    await pause()
+    await yieldToEventLoop()
   }
   yield `]${after}`
 }

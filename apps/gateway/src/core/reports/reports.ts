@@ -1,5 +1,5 @@
+import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
-import { createPauses } from '#core/async/pauses.ts'
 import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
@@ -98,7 +98,7 @@ export function readReportsOfKeys(
 /** Builds the report. A large one takes half a second, so the work is paused regularly for the event loop. */
 async function toReport(rows: readonly ReportRow[], range: ReportRange, query: ReportQuery): Promise<Report> {
   const { groupBy } = query
-  const pause = createPauses()
+  const yieldToEventLoop = createEventLoopYield()
   const groups = new Map<string, ReportRow[]>()
   for (const row of rows) {
     const name = JSON.stringify(groupBy.map((group) => row[group]))
@@ -106,7 +106,7 @@ async function toReport(rows: readonly ReportRow[], range: ReportRange, query: R
     if (own === undefined) groups.set(name, [row])
     else own.push(row)
     // Awaiting for every row would cost more than the work itself.
-    const pausing = markRejectionHandled(pause())
+    const pausing = markRejectionHandled(yieldToEventLoop())
     if (pausing !== undefined) await pausing
   }
   // Without grouping there is one series, even if there were no calls.
@@ -120,7 +120,7 @@ async function toReport(rows: readonly ReportRow[], range: ReportRange, query: R
     const one = sumSeries(own, range.starts, groupBy, overall)
     // A group that consists only of hours that were added and subtracted again has no calls and is left out.
     if (groupBy.length === 0 || one.totals.calls > 0) series.push(one)
-    await pause()
+    await yieldToEventLoop()
   }
   series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
   return {

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream'
 import { type Options, stringify } from 'csv-stringify'
 import type { FastifyReply } from 'fastify'
-import { createPauses } from '#core/async/pauses.ts'
+import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
 
 export type Cell = string | number | Date | null
 
@@ -36,10 +36,10 @@ async function* withPauses(
   header: readonly string[],
   rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>,
 ): AsyncGenerator<readonly Cell[]> {
-  const pause = createPauses()
+  const yieldToEventLoop = createEventLoopYield()
   yield header
   for await (const row of rows) {
     yield row
-    await pause()
+    await yieldToEventLoop()
   }
 }

@@ -8,7 +8,7 @@ const BLOCKING_MS_MAX = 10
  * {@link BLOCKING_MS_MAX} have passed, it returns a promise that yields to the event loop. Otherwise it returns undefined, so
  * that awaiting can be skipped and a step costs one clock reading.
  */
-export function createPauses(): () => Promise<void> | undefined {
+export function createEventLoopYield(): () => Promise<void> | undefined {
   let sinceMs = performance.now()
   return () => {
     if (performance.now() - sinceMs < BLOCKING_MS_MAX) return undefined
