@@ -3,8 +3,8 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Adapter, Agent, AgentFeatures, HelperCall } from './adapter.ts'
+import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
-import { modelNames, usableAgents } from './usable.ts'
 
 export const AGENT_STATUSES = ['available', 'degraded', 'unavailable'] as const
 export type AgentStatus = (typeof AGENT_STATUSES)[number]
@@ -60,30 +60,30 @@ export function createAgentDirectory(deps: {
   runtime: Runtime
 }): AgentDirectory {
   const statusOf = createStatusReader(deps)
-  const usable = (caller: Principal | undefined) => {
+  const allowedAgents = (caller: Principal | undefined) => {
     const allowed = caller?.via.kind === 'key' ? caller.via.allowedAgents : []
-    return usableAgents(deps.catalog.current(), allowed)
+    return selectAllowedAgents(deps.catalog.current(), allowed)
   }
   return {
     list(caller) {
       return Promise.all(
-        usable(caller).map(async ({ agent, apps }) => ({
+        allowedAgents(caller).map(async ({ agent, apps }) => ({
           ...toInfo(agent, apps),
           status: await statusOf(agent),
         })),
       )
     },
     statusOf(caller, id) {
-      const found = usable(caller).find(({ agent }) => agent.id === id)
+      const found = allowedAgents(caller).find(({ agent }) => agent.id === id)
       return found && statusOf(found.agent)
     },
     find: (caller, ids) =>
-      usable(caller)
+      allowedAgents(caller)
         .filter(({ agent }) => ids.includes(agent.id))
         .map(({ agent, apps }) => toInfo(agent, apps)),
     models(caller) {
       requireKey(caller)
-      return usable(caller).flatMap((each) =>
+      return allowedAgents(caller).flatMap((each) =>
         modelNames(each).map((id) => ({ id, platform: each.agent.adapter.platform })),
       )
     },

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import { selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
-import { usableAgents } from '#core/agents/usable.ts'
 import { fail, type Problem, refuseField } from '#core/errors.ts'
 import { isLongerThan } from '#core/input/input-rules.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
@@ -63,11 +63,11 @@ export function agentOfUpload(
 ): string {
   if (raw === undefined) return ''
   const id = raw.trim().toLowerCase()
-  const usable = usableAgents(agents, allowedAgents).map(({ agent }) => agent.id)
-  if (usable.includes(id)) return id
+  const allowedIds = selectAllowedAgents(agents, allowedAgents).map(({ agent }) => agent.id)
+  if (allowedIds.includes(id)) return id
   if (agents.has(id)) fail('agent_denied')
   const expected =
-    usable.length === 0 ? 'no agent, since this key may use none' : `one of ${usable.join(', ')}`
+    allowedIds.length === 0 ? 'no agent, since this key may use none' : `one of ${allowedIds.join(', ')}`
   return fail('unknown_agent', { field: ['agent'], detail: `expected ${expected}.` })
 }
 

@@ -1,7 +1,12 @@
 import type { Agent, AgentApp, CallMessage } from '#core/agents/adapter.ts'
+import {
+  type AllowedAgent,
+  modelNames,
+  selectAllowedAgents,
+  takesAnyApp,
+} from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
-import { modelNames, takesAnyApp, type UsableAgent, usableAgents } from '#core/agents/usable.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireItems, requireShort } from '#core/input/input-rules.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
@@ -95,10 +100,10 @@ export function resolveCall(
   allowed: readonly string[] = [],
 ): Call {
   const { requestId, face, credential, address, stream, endUser, agent: name, conversation } = request
-  const usable = () => usableAgents(agents, allowed)
-  const agent = findAgent(agents, name, usable)
+  const allowedAgents = () => selectAllowedAgents(agents, allowed)
+  const agent = findAgent(agents, name, allowedAgents)
   requirePlainIds(request)
-  const app = findApp(agent, name, usable)
+  const app = findApp(agent, name, allowedAgents)
   const rules = { isIssued, takesInlineFiles: agent.adapter.uploadFile !== undefined }
   const asks = resolveAsks(request, agent, rules)
   const requires = agent.adapter.requires(agent)
@@ -197,23 +202,23 @@ function requirePublicTools(tools: unknown): void {
   })
 }
 
-type Usable = () => readonly UsableAgent[]
+type SelectAllowed = () => readonly AllowedAgent[]
 
-function findAgent(agents: Agents, name: AgentName, usable: Usable): Agent {
+function findAgent(agents: Agents, name: AgentName, allowedAgents: SelectAllowed): Agent {
   const id = name.id?.trim().toLowerCase() ?? ''
   const agent = agents.get(id)
   if (agent !== undefined) return agent
   if (name.isInModel) {
-    const names = usable().flatMap((each) => [...modelNames(each), ...openForm(each)])
+    const names = allowedAgents().flatMap((each) => [...modelNames(each), ...openForm(each)])
     return fail('model_not_found', { field: ['agent'], detail: `expected ${oneOf(names)}.` })
   }
   const missing = id === '' ? 'is required; ' : ''
-  const names = usable().map(({ agent: { id: known } }) => known)
+  const names = allowedAgents().map(({ agent: { id: known } }) => known)
   return fail('unknown_agent', { field: ['agent'], detail: `${missing}expected ${oneOf(names)}.` })
 }
 
 /** The pattern that names any app of an agent as a model, for agents that accept apps that are not configured. */
-function openForm({ agent, isWhole }: UsableAgent): string[] {
+function openForm({ agent, isWhole }: AllowedAgent): string[] {
   return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
 }
 
@@ -221,7 +226,11 @@ function oneOf(names: readonly string[]): string {
   return names.length === 0 ? 'an agent, but this key may use none' : `one of ${names.join(', ')}`
 }
 
-function findApp(agent: Agent, { appId, model }: AgentName, usable: Usable): AgentApp | undefined {
+function findApp(
+  agent: Agent,
+  { appId, model }: AgentName,
+  allowedAgents: SelectAllowed,
+): AgentApp | undefined {
   if (agent.apps.length === 0) {
     if (model?.includes('/') && !takesAnyApp(agent)) {
       fail('model_not_found', {
@@ -233,7 +242,7 @@ function findApp(agent: Agent, { appId, model }: AgentName, usable: Usable): Age
   }
   const app = isBlank(appId) ? defaultApp(agent) : agent.apps.find((entry) => entry.id === appId)
   if (app !== undefined) return app
-  const apps = usable().find((each) => each.agent === agent)?.apps ?? []
+  const apps = allowedAgents().find((each) => each.agent === agent)?.apps ?? []
   const known = apps.map(({ id }) => (model === undefined ? id : `${agent.id}/${id}`)).join(', ')
   if (isBlank(appId)) {
     const expected = known === '' ? `agent ${agent.id} needs a real value` : `expected one of ${known}`

@@ -3,7 +3,7 @@ import type { Agent, AgentApp } from './adapter.ts'
 import type { Agents } from './catalog.ts'
 
 /** An agent and the parts of it that a key may use. */
-export interface UsableAgent {
+export interface AllowedAgent {
   readonly agent: Agent
   /** The usable ones of the apps that the entry lists. */
   readonly apps: readonly AgentApp[]
@@ -17,11 +17,11 @@ export interface UsableAgent {
  * Returns what a key may use according to its allow-list of `agent` and `agent/app` (empty: everything). The
  * SQL statement that admits a call applies the same rule.
  */
-export function usableAgents(agents: Agents, allowed: readonly string[]): readonly UsableAgent[] {
-  return [...agents.values()].flatMap((agent) => usableParts(agent, allowed) ?? [])
+export function selectAllowedAgents(agents: Agents, allowed: readonly string[]): readonly AllowedAgent[] {
+  return [...agents.values()].flatMap((agent) => allowedPartsOf(agent, allowed) ?? [])
 }
 
-function usableParts(agent: Agent, allowed: readonly string[]): UsableAgent | undefined {
+function allowedPartsOf(agent: Agent, allowed: readonly string[]): AllowedAgent | undefined {
   if (allowed.length === 0 || allowed.includes(agent.id)) {
     return { agent, apps: agent.apps, namedApps: [], isWhole: true }
   }
@@ -38,12 +38,12 @@ export function takesAnyApp(agent: Agent): boolean {
 }
 
 /** The names by which the agent can be called: `agent` if no app id is needed, and `agent/app`. */
-export function modelNames({ agent, apps, namedApps, isWhole }: UsableAgent): readonly string[] {
+export function modelNames({ agent, apps, namedApps, isWhole }: AllowedAgent): readonly string[] {
   const appNames = [...apps.map(({ id }) => id), ...namedApps].map((id) => `${agent.id}/${id}`)
   return isCallableAlone({ agent, apps, isWhole }) ? [agent.id, ...appNames] : appNames
 }
 
-function isCallableAlone({ agent, apps, isWhole }: Omit<UsableAgent, 'namedApps'>): boolean {
+function isCallableAlone({ agent, apps, isWhole }: Omit<AllowedAgent, 'namedApps'>): boolean {
   if (agent.apps.length === 0) return isWhole && !agent.adapter.requires(agent).includes('app_id')
   const taken = defaultApp(agent)
   return taken !== undefined && apps.includes(taken)
