@@ -8,8 +8,8 @@ import {
 } from 'graphql'
 import { createYoga, isAsyncIterable } from 'graphql-yoga'
 import { expect, test, vi } from 'vitest'
-import { itemOf } from './ending.ts'
 import { resultText } from './event-streams.ts'
+import { itemOrThrow } from './item-or-error.ts'
 import type { Results } from './results.ts'
 import { SharedResult, useSharedUpdates } from './shared-updates-plugin.ts'
 
@@ -35,7 +35,7 @@ async function* source() {
   yield* endings
 }
 
-const field = { type: Update, subscribe: source, resolve: itemOf }
+const field = { type: Update, subscribe: source, resolve: itemOrThrow }
 const schema = new GraphQLSchema({
   query: new GraphQLObjectType({ name: 'Query', fields: { me: { type: GraphQLString } } }),
   subscription: new GraphQLObjectType({ name: 'Subscription', fields: { usageUpdated: field, chat: field } }),

@@ -13,7 +13,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { UsageUpdate } from '#core/reports/usage-today.ts'
 import type { GraphqlContext } from '../context.ts'
-import type { Ending } from './ending.ts'
+import type { ItemOrError } from './item-or-error.ts'
 import type { Results } from './results.ts'
 
 /**
@@ -68,10 +68,11 @@ const results = new WeakMap<UsageUpdate, Map<OperationDefinitionNode, Map<string
  * parsed once, so equal documents have the same operation.
  */
 function sharedResultOf(args: ValidatedSubscriptionArgs): ReturnType<typeof executeSubscriptionEvent> {
-  const ending = args.rootValue as Ending<UsageUpdate>
-  if ('error' in ending) return executeSubscriptionEvent(args)
-  const ofUpdate = results.get(ending.item) ?? new Map<OperationDefinitionNode, Map<string, SharedResult>>()
-  results.set(ending.item, ofUpdate)
+  const itemOrError = args.rootValue as ItemOrError<UsageUpdate>
+  if ('error' in itemOrError) return executeSubscriptionEvent(args)
+  const ofUpdate =
+    results.get(itemOrError.item) ?? new Map<OperationDefinitionNode, Map<string, SharedResult>>()
+  results.set(itemOrError.item, ofUpdate)
   const ofOperation = ofUpdate.get(args.operation) ?? new Map<string, SharedResult>()
   ofUpdate.set(args.operation, ofOperation)
   const variables = JSON.stringify(args.variableValues.coerced)

@@ -7,7 +7,7 @@ import { showLimitOfCall } from '#http/reply/limit-headers.ts'
 import type { GraphqlContext } from '../context.ts'
 import type { ChatEnd, ChatItem } from './chat-items.ts'
 import { chatItems } from './chat-items.ts'
-import { type Ending, withLastError } from './ending.ts'
+import { errorAsLastItem, type ItemOrError } from './item-or-error.ts'
 
 /** The input of a chat as GraphQL has checked it. */
 export interface ChatFields {
@@ -41,10 +41,10 @@ export async function replyToChat(input: ChatFields, context: GraphqlContext): P
 export async function followChat(
   input: ChatFields,
   context: GraphqlContext,
-): Promise<AsyncIterableIterator<Ending<ChatItem>>> {
+): Promise<AsyncIterableIterator<ItemOrError<ChatItem>>> {
   const chat = await startChat(input, context, true)
   forgetRequest(input, context)
-  return withLastError(chatItems(chat, input))
+  return errorAsLastItem(chatItems(chat, input))
 }
 
 /**

@@ -4,7 +4,7 @@ import { builder } from '../builder.ts'
 import { enumOf } from '../enum-of.ts'
 import { JUDGES_CREDENTIALS, STARTS_CALL } from '../serving/authentication-plugin.ts'
 import type { ChatEnd, ChatItem } from '../streams/chat-items.ts'
-import { itemOf } from '../streams/ending.ts'
+import { itemOrThrow } from '../streams/item-or-error.ts'
 import { followChat, type ChatReply as Reply, replyToChat } from '../streams/start-chat.ts'
 import { DetailUnion, detailTypeName, detailTypes } from './chat-detail.ts'
 
@@ -161,7 +161,7 @@ builder.subscriptionField('chat', (t) =>
     args: { input: t.arg({ type: ChatInput, required: true, description: 'The message.' }) },
     extensions: STARTS_CALL,
     subscribe: (_root, { input }, context) => followChat(input, context),
-    resolve: itemOf,
+    resolve: itemOrThrow,
   }),
 )
 

@@ -1,16 +1,16 @@
 import { AsyncQueue } from '#core/async/async-queue.ts'
 
 /** An item of a subscription, or the error with which it ends. */
-export type Ending<Item> = { readonly item: Item } | { readonly error: unknown }
+export type ItemOrError<Item> = { readonly item: Item } | { readonly error: unknown }
 
 /**
  * Turns the error of an iterator into a last item, whose resolver throws it, so that a subscription ends with an error item
  * that has a path and `extensions.code`.
  */
-export function withLastError<Item>(
+export function errorAsLastItem<Item>(
   items: AsyncIterator<Item, unknown>,
-): AsyncIterableIterator<Ending<Item>> {
-  const endings = new AsyncQueue<Ending<Item>>({
+): AsyncIterableIterator<ItemOrError<Item>> {
+  const endings = new AsyncQueue<ItemOrError<Item>>({
     onWant() {
       items.next().then(
         ({ value, done }) => (done ? endings.end() : endings.push([{ item: value as Item }])),
@@ -23,7 +23,7 @@ export function withLastError<Item>(
 }
 
 /** The item; throws the error of the last one. */
-export function itemOf<Item>(ending: Ending<Item>): Item {
-  if ('error' in ending) throw ending.error
-  return ending.item
+export function itemOrThrow<Item>(itemOrError: ItemOrError<Item>): Item {
+  if ('error' in itemOrError) throw itemOrError.error
+  return itemOrError.item
 }
