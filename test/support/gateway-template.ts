@@ -39,7 +39,7 @@ async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<voi
   const config = parseConfig({ agents: { openai: { baseUrl: 'http://127.0.0.1:9', model: 'none' } } }, {})
   const log = createLogger('silent')
   const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
-  await gateway.operations.firstStart.createFirstAdmin(ADMINISTRATOR)
+  await gateway.processTasks.firstStart.createFirstAdmin(ADMINISTRATOR)
   await gateway.close(0)
   await database.close()
 }

@@ -82,7 +82,7 @@ function serve(agents: Readonly<Record<string, Platform>>): void {
     id,
     { platform: 'openai', baseUrl, model: 'm' },
   ])
-  face.gateway.operations.agents.replace(parseConfig({ agents: Object.fromEntries(entries) }, {}).agents)
+  face.gateway.processTasks.agents.replace(parseConfig({ agents: Object.fromEntries(entries) }, {}).agents)
 }
 
 async function ask(agent: string): Promise<string> {

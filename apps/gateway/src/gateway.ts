@@ -18,7 +18,7 @@ import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createServices } from '#core/services/create-services.ts'
-import type { Operations, Services } from '#core/services/services.ts'
+import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import { logCalls } from '#ops/call-log.ts'
@@ -30,7 +30,7 @@ import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts
 /** The parts of one gateway process. */
 export interface Gateway {
   readonly services: Services
-  readonly operations: Operations
+  readonly processTasks: ProcessTasks
   /** For the objects of the GraphQL face, which Pothos loads itself within the filters of the services. */
   readonly prisma: PrismaClient
   readonly metrics: Metrics
@@ -144,7 +144,7 @@ export async function createGateway({
     publicUrl: () => publicUrl,
     space: disk.space,
   })
-  const { services, operations } = createServices({
+  const { services, processTasks } = createServices({
     ...{ config, database, runtime, catalog, limits, tokens, ledger, upstream, conversations },
     ...{ derivedIds, storage, space: disk.space },
     onUsageFeedAnswer(answers, error) {
@@ -160,7 +160,7 @@ export async function createGateway({
     observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log)]),
   })
 
-  const maintenance = createMaintenance({ ...operations, conversations, instances, metrics, log })
+  const maintenance = createMaintenance({ ...processTasks, conversations, instances, metrics, log })
 
   let isDraining = false
   let isPrepared = false
@@ -179,7 +179,7 @@ export async function createGateway({
   }
   return {
     services,
-    operations,
+    processTasks,
     prisma,
     metrics,
     runtime,
@@ -219,8 +219,8 @@ export async function createGateway({
     },
     async close(drainMs) {
       isDraining = true
-      operations.usage.endUpdates()
-      await Promise.all([operations.chat.drain(drainMs), operations.uploads.drain(drainMs)])
+      processTasks.usage.endUpdates()
+      await Promise.all([processTasks.chat.drain(drainMs), processTasks.uploads.drain(drainMs)])
       await ledger.close(5_000)
       maintenance.stop()
       clock.stop()

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await gateway.prepare()
   gateway.open()
   const { keys } = gateway.services
-  await gateway.operations.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
+  await gateway.processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const { id } = await database.prisma.user.findFirstOrThrow()
   admin = { userId: id, role: 'admin', via: { kind: 'token', tokenId: '', expiresAt: new Date() } }
   const made = await keys.create(admin, { ...NEW_KEY, allowedAgents: ['models'], expiresAt: inAnHour() })

@@ -8,7 +8,7 @@ import type { Drift } from '#core/ledger/verify.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Operations, Services } from '#core/services/services.ts'
+import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
@@ -75,12 +75,12 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
  */
 export function createCommands({
   services: { users, keys },
-  operations: { usage, uploads },
+  processTasks: { usage, uploads },
   database,
   runtime,
 }: {
   services: Pick<Services, 'users' | 'keys'>
-  operations: Pick<Operations, 'usage' | 'uploads'>
+  processTasks: Pick<ProcessTasks, 'usage' | 'uploads'>
   database: Database
   runtime: Pick<Runtime, 'now'>
 }): (name: string, args: unknown) => Promise<unknown> {

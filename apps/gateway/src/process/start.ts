@@ -75,7 +75,7 @@ export async function start(settings: Config): Promise<void> {
       markRejectionHandled(retryPreparation(preparation, { log, stopped, waiting, announce }))
 
     const signal = await stopped
-    log.info({ signal, inFlight: gateway.operations.chat.inFlight }, 'draining')
+    log.info({ signal, inFlight: gateway.processTasks.chat.inFlight }, 'draining')
     app.server.close()
     await gateway.close(config.drainMs)
   } finally {
@@ -198,7 +198,7 @@ async function prepare({ config, gateway, database, say }: Preparation): Promise
 
 async function createFirstAdmin(
   config: Config,
-  { operations: { firstStart } }: Gateway,
+  { processTasks: { firstStart } }: Gateway,
 ): Promise<FirstAdmin | undefined> {
   const { adminUsername: username, adminPassword, production } = config
   if (await firstStart.usersExist()) return undefined

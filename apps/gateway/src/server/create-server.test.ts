@@ -28,7 +28,7 @@ beforeAll(async () => {
   ops = await createOpsServer(config, gateway, log)
   await gateway.prepare()
   gateway.open()
-  await gateway.operations.firstStart.createFirstAdmin(ADMIN)
+  await gateway.processTasks.firstStart.createFirstAdmin(ADMIN)
   const login = await app.inject({ method: 'POST', url: '/api/v1/login', payload: ADMIN })
   token = login.json().data.access_token
 }, 60_000)

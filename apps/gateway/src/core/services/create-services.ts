@@ -29,7 +29,7 @@ import { createUploads } from '#core/uploads/uploads.ts'
 import { createPasswords } from '#core/users/passwords.ts'
 import { createUsers, type UsersDeps } from '#core/users/users.ts'
 import { createAgentListing } from './agent-listing.ts'
-import type { Operations, Services } from './services.ts'
+import type { ProcessTasks, Services } from './services.ts'
 
 type ChatParts = Pick<ChatDeps, 'upstream' | 'derivedIds' | 'conversations' | 'runtime' | 'observe'>
 
@@ -77,7 +77,7 @@ export interface UploadSettings {
 }
 
 /** Creates the services, and separates what callers can reach from what only the process may do. */
-export function createServices(deps: ServicesDeps): { services: Services; operations: Operations } {
+export function createServices(deps: ServicesDeps): { services: Services; processTasks: ProcessTasks } {
   const { config, database, space, runtime, catalog, limits, tokens, ledger, upstream, storage } = deps
   const { observe } = deps
   const { sql, prisma } = database
@@ -159,7 +159,7 @@ export function createServices(deps: ServicesDeps): { services: Services; operat
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),
     },
-    operations: {
+    processTasks: {
       firstStart: { usersExist, createFirstAdmin },
       agents: catalog,
       chat,

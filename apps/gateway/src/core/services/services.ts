@@ -35,7 +35,7 @@ export interface Services {
 }
 
 /** What the process does without a caller. These methods check no principal, so faces must not have access to them. */
-export interface Operations {
+export interface ProcessTasks {
   readonly firstStart: FirstStart
   /** Changes the agents while the gateway runs. */
   readonly agents: Pick<ChangeableCatalog, 'replace'>
