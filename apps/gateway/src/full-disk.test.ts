@@ -54,9 +54,9 @@ const READS = {
 }
 
 test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('every change of %s is refused', async (name) => {
-  const { services, operations } = gateway
-  if ((await operations.firstStart.usersExist()) === false) {
-    await operations.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
+  const { services, processTasks } = gateway
+  if ((await processTasks.firstStart.usersExist()) === false) {
+    await processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
     await gateway.prepare()
   }
   expect([...CHANGES[name], ...READS[name]].sort()).toEqual(Object.keys(services[name]).sort())

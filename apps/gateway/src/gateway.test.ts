@@ -24,8 +24,8 @@ beforeAll(async () => {
   const log = createLogger('silent')
   gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   app = await createServer(config, gateway, log)
-  const { services, operations } = gateway
-  await operations.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
+  const { services, processTasks } = gateway
+  await processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const admin = await database.prisma.user.findFirstOrThrow()
   const made = await services.keys.create(
     { userId: admin.id, role: admin.role, via: { kind: 'token', tokenId: '', expiresAt: new Date() } },

@@ -10,16 +10,16 @@ export type ItemOrError<Item> = { readonly item: Item } | { readonly error: unkn
 export function errorAsLastItem<Item>(
   items: AsyncIterator<Item, unknown>,
 ): AsyncIterableIterator<ItemOrError<Item>> {
-  const endings = new AsyncQueue<ItemOrError<Item>>({
+  const results = new AsyncQueue<ItemOrError<Item>>({
     onWant() {
       items.next().then(
-        ({ value, done }) => (done ? endings.end() : endings.push([{ item: value as Item }])),
-        (error: unknown) => endings.push([{ error }]),
+        ({ value, done }) => (done ? results.end() : results.push([{ item: value as Item }])),
+        (error: unknown) => results.push([{ error }]),
       )
     },
     onLeave: () => items.return?.(),
   })
-  return endings
+  return results
 }
 
 /** The item; throws the error of the last one. */
