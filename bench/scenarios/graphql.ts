@@ -39,7 +39,7 @@ type Extent = ReturnType<typeof extentOf>
  */
 export async function bench(stage: Stage): Promise<void> {
   const extent = extentOf(stage.isQuick)
-  leaveServerCore()
+  stage.atEnd(leaveServerCore())
   const { database, gateway } = await stage.servers()
   const data = await createGraphqlData(database.url)
   stage.atEnd(data.close)

@@ -27,13 +27,13 @@ type Kind = keyof typeof P99_ADDED_MS_MAX
  * same run with 20 health checks at a time. It takes about two and a half minutes.
  */
 export async function bench(stage: Stage): Promise<void> {
-  leaveServerCore()
   const { postgres, embedded } = stage.options
   if (!embedded) await measure(stage, 'postgres')
   if (!postgres) await measure(stage, 'embedded')
 }
 
 async function measure(stage: Stage, kind: Kind): Promise<void> {
+  stage.atEnd(leaveServerCore())
   const scratch = kind === 'postgres' ? await stage.database() : undefined
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   stage.atEnd(() => rm(dataDir, { recursive: true, force: true }))

@@ -38,7 +38,7 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
  * `/healthz` in the same run.
  */
 export async function bench(stage: Stage): Promise<void> {
-  leaveServerCore()
+  stage.atEnd(leaveServerCore())
   const { database, gateway } = await stage.servers()
   await run(gateway, JSON_CALL, { calls: WARM_UP_CHATS, concurrency: 1 })
   await database.pinSessions()
@@ -67,13 +67,14 @@ export async function bench(stage: Stage): Promise<void> {
 async function p50OfChats(target: Target, disturbance: Disturbance | undefined): Promise<number> {
   const ends = AbortSignal.timeout(ROUND_MS_MAX)
   const stop = new AbortController()
-  const load = disturbance === undefined ? undefined : disturb(target.origin, disturbance, stop.signal)
   const timesMs: number[] = []
-  while (timesMs.length < CHATS && !ends.aborted) {
-    timesMs.push(...(await run(target, JSON_CALL, { calls: 10, concurrency: 1 })))
+  const chat = async () => {
+    while (timesMs.length < CHATS && !ends.aborted) {
+      timesMs.push(...(await run(target, JSON_CALL, { calls: 10, concurrency: 1 })))
+    }
+    stop.abort()
   }
-  stop.abort()
-  await load
+  await Promise.all([chat(), disturbance && disturb(target.origin, disturbance, stop.signal)])
   return median(timesMs)
 }
 

@@ -18,7 +18,7 @@ const RATIO_MAX = 1.25
  * alternately.
  */
 export async function bench(stage: Stage): Promise<void> {
-  leaveServerCore()
+  stage.atEnd(leaveServerCore())
   const { database, gateway } = await stage.servers()
   for (const call of [STREAM_CALL, RESPONSES_CALL])
     await run(gateway, call, { calls: WARM_UP_STREAMS, concurrency: CONCURRENCY })

@@ -19,7 +19,6 @@ const AIMS_MIB = { disk: 40, s3: 15 * AT_ONCE }
  * `TEST_S3_*` name one.
  */
 export async function bench(stage: Stage): Promise<void> {
-  leaveServerCore()
   const scale = stage.isQuick ? 0.1 : 1
   const s3 = s3Settings(process.env)
   const rows = [await measure(stage, 'disk', 1024 * MIB * scale, {})]
@@ -33,6 +32,7 @@ async function measure(
   bytes: number,
   env: Readonly<Record<string, string>>,
 ): Promise<string[]> {
+  stage.atEnd(leaveServerCore())
   const settings = { uploads: { maxBytes: 2048 * MIB, bytesPerOwnerMax: PLENTY_BYTES } }
   const { url } = await stage.database()
   const gateway = await stage.gateway(url, 'http://127.0.0.1:9', { settings, env })

@@ -11,7 +11,7 @@ export interface ComparedServers {
 
 /** Client, platform, pass-through and gateway run in separate processes. */
 export async function startComparedServers(stage: Stage): Promise<ComparedServers> {
-  leaveServerCore()
+  stage.atEnd(leaveServerCore())
   const { database, platform, gateway } = await stage.servers()
   const child = await stage.passThrough(`${platform.origin}/v1/chat/completions`)
   const passThrough = { ...child, headers: { 'content-type': 'application/json' } }
