@@ -96,7 +96,7 @@ function isHandled(expression: Expression): boolean {
   }
   if (!isCallExpression(expression)) return false
   const { expression: callee, arguments: given } = expression
-  if (isIdentifier(callee)) return callee.text === 'handled'
+  if (isIdentifier(callee)) return callee.text === 'markRejectionHandled'
   if (!isPropertyAccessExpression(callee)) return false
   return callee.name.text === 'catch' || (callee.name.text === 'then' && given.length === 2)
 }
