@@ -55,7 +55,7 @@ export class Reply implements ChatEvents, RunningCall {
     if (this.#isRead) throw new Error(READ_TWICE)
     this.#isRead = true
     try {
-      const preparing = this.#begin()
+      const preparing = markRejectionHandled(this.#begin())
       if (preparing !== undefined) await this.#unlessEnded(preparing)
       this.#send()
       while (!this.#isOver) {
@@ -69,7 +69,7 @@ export class Reply implements ChatEvents, RunningCall {
         const next = batch.length === 0 && !this.#hasPassedOn ? attempt.another() : undefined
         if (next !== undefined) {
           this.#replaceAttempt(next)
-          const preparing = this.#begin()
+          const preparing = markRejectionHandled(this.#begin())
           if (preparing !== undefined) await this.#unlessEnded(preparing)
           this.#send()
           continue
@@ -106,7 +106,8 @@ export class Reply implements ChatEvents, RunningCall {
     this.#interruptWork?.(this.#problem)
     attempt.interrupt(this.#problem)
     const { stops } = this.#deps
-    stops.add(attempt.stop(outcome === 'rejected' ? (send) => stops.inTurn(send) : AT_ONCE))
+    const inTurn = outcome === 'rejected' ? stops.inTurn.bind(stops) : AT_ONCE
+    stops.add(markRejectionHandled(attempt.stop(inTurn)))
   }
 
   /** Rejects when the call is ended, because such work may go on for minutes. */
@@ -120,7 +121,7 @@ export class Reply implements ChatEvents, RunningCall {
   /** Separate from `read`, whose local variables would keep the whole call in memory as long as the reply takes. */
   #begin(): Promise<void> | undefined {
     this.#requireReader()
-    return markRejectionHandled(this.#attempt.prepare())
+    return this.#attempt.prepare()
   }
 
   #send(): void {
@@ -192,7 +193,7 @@ export class Reply implements ChatEvents, RunningCall {
   #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
     this.#isOver = true
     const attempt = this.#attempt
-    this.#released = attempt.finish(outcome === 'done', failure)
+    this.#released = markRejectionHandled(attempt.finish(outcome === 'done', failure))
     this.#place.leave()
     this.#attemptEnded(failure)
     const { firstTextAtMs, usage, model } = attempt
