@@ -43,7 +43,13 @@ export const USAGE_UPDATED: Call = query(
 )
 
 const CHAT = {
-  ...{ app_id: '', chat_id: '', stream: true, detail: false, query: PACE, conversation_id: '', files: [] },
+  app_id: '',
+  chat_id: '',
+  stream: true,
+  detail: false,
+  query: PACE,
+  conversation_id: '',
+  files: [],
 }
 
 /** A reply that goes on at the pace of a model. */

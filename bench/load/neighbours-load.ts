@@ -33,7 +33,9 @@ async function repeat(): Promise<void> {
       headers,
       body: reply,
     } = await pool.request({
-      ...{ method: load.method, path: load.path, headers: load.headers },
+      method: load.method,
+      path: load.path,
+      headers: load.headers,
       ...(body !== undefined && { body }),
     })
     const text = await reply.text()
@@ -51,7 +53,9 @@ interface Uploaded {
 async function remove(id: string): Promise<void> {
   const { authorization = '' } = load.headers
   const { body: reply } = await pool.request({
-    ...{ method: 'DELETE', path: `/api/v1/uploads/${id}`, headers: { authorization } },
+    method: 'DELETE',
+    path: `/api/v1/uploads/${id}`,
+    headers: { authorization },
   })
   await reply.dump()
 }

@@ -33,17 +33,24 @@ export function loadsOf({ origin, token, authorization }: Tenant): Readonly<Reco
   const headers = { authorization: `Bearer ${token}` }
   return {
     'heavy reports': {
-      ...{ ...common, method: 'GET', headers },
+      ...common,
+      method: 'GET',
+      headers,
       path: '/api/v1/usage?group_by=model&granularity=day',
     },
     'pages of calls': { ...common, method: 'GET', headers, path: '/api/v1/calls?limit=100' },
     'uploads of 5 MB': {
-      ...{ ...common, method: 'POST', path: '/api/v1/upload' },
+      ...common,
+      method: 'POST',
+      path: '/api/v1/upload',
       headers: { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-      ...{ uploadBytes: UPLOAD_BYTES, boundary: BOUNDARY },
+      uploadBytes: UPLOAD_BYTES,
+      boundary: BOUNDARY,
     },
     'documents of 2,000 tokens': {
-      ...{ ...common, method: 'POST', path: '/graphql' },
+      ...common,
+      method: 'POST',
+      path: '/graphql',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ query: DOCUMENT }),
     },

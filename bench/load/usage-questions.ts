@@ -49,7 +49,8 @@ export function createQuestions({ sql, prisma }: Database): readonly Question[] 
   }
   const usage = createUsageService({
     database: { kind: 'server', sql: recorded, prisma },
-    ...{ runtime: systemRuntime, limits: ampleLimits() },
+    runtime: systemRuntime,
+    limits: ampleLimits(),
     config: { retentionDays: DAYS },
     catalog: { knownIds: () => new Set() },
   })

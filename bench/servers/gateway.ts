@@ -72,7 +72,8 @@ export async function startGateway(
     await untilReady(origin, () => child.exitCode !== null)
     const { key, token, createKey } = await createUser(origin, username)
     return {
-      ...{ token, createKey },
+      token,
+      createKey,
       pid: pidOf(child),
       origin,
       headers: { 'content-type': 'application/json', agent: 'bench', authorization: `Bearer ${key}` },

@@ -93,7 +93,8 @@ async function readEvents(
   parts: readonly UpstreamPart[],
 ): Promise<ReadReply> {
   const agent = agentFor(adapter, {
-    ...{ options, timeouts },
+    options,
+    timeouts,
     apiKey: 'sk-planted-agent',
     baseUrl: 'https://planted.internal:8443',
   })

@@ -41,7 +41,8 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.reload()
     await counted(page, '1 call')
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
-      ...{ agent: 'coze', outcome: 'UPSTREAM_ERROR' },
+      agent: 'coze',
+      outcome: 'UPSTREAM_ERROR',
     })
     await rows(page).getByRole('link').click()
     await title(page, 'Call')

@@ -131,7 +131,8 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
     await watchKeys(sql, 0)
     const usage = createUsageService({
       database: { ...database, sql },
-      ...{ runtime: systemRuntime, limits: ampleLimits() },
+      runtime: systemRuntime,
+      limits: ampleLimits(),
       config: { retentionDays: 400 },
       catalog: { knownIds: () => new Set() },
     })
@@ -174,7 +175,10 @@ async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
   const refusals = new Set<string>()
   const allRefused = Promise.withResolvers<void>()
   const watch = createKeyWatch({
-    ...{ sql, runtime: systemRuntime, everyMs: 1, askedMax },
+    sql,
+    runtime: systemRuntime,
+    everyMs: 1,
+    askedMax,
     onAnswer: (_, error) => allRefused.reject(error),
   })
   const ends = Array.from({ length: 500 }, (_, n) => {

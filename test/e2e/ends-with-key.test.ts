@@ -51,7 +51,8 @@ async function newKey(reason?: string): Promise<Key> {
   users += 1
   const owner = await system.api.createUser(system.token, `owner-${users}`, { role: 'premium' })
   const key = await system.api.createKey(system.token, {
-    ...{ owner_id: owner.id, permissions: ['chat', 'upload'] },
+    owner_id: owner.id,
+    permissions: ['chat', 'upload'],
     expires_at: new Date(Date.now() + (reason === 'key_expired' ? LIFETIME_MS : 3_600_000)).toISOString(),
   })
   return { id: key.id, ownerId: owner.id, key: key.full_key }
@@ -95,7 +96,9 @@ function post(path: string, { key }: Key, body: object, agent = 'openai'): Promi
 /** Sends a request whose answer is one body; resolves when that has arrived, which must be a refusal. */
 async function refusalOf(response: Promise<Response>): Promise<unknown> {
   const { status, headers, ...answer } = await response.then(async (refused) => ({
-    ...{ status: refused.status, headers: refused.headers, body: await refused.json() },
+    status: refused.status,
+    headers: refused.headers,
+    body: await refused.json(),
   }))
   expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')])
   return answer.body
@@ -144,7 +147,9 @@ describe.each<[reason: string, end: (key: Key) => unknown]>([
     )
     const restStream = await begin('/api/v1/chat', key, chatBody({ query: QUERY, stream }))
     const openaiStream = await begin('/api/v1/chat/completions', key, {
-      ...{ model: MODEL, messages: MESSAGES, stream },
+      model: MODEL,
+      messages: MESSAGES,
+      stream,
     })
     const responsesStream = await begin('/api/v1/responses', key, { model: MODEL, input: QUERY, stream })
     await seen.waitFor(({ runs }) => runs.length === before + 7)

@@ -112,7 +112,10 @@ describe('what reaches the platform', () => {
     const { received, body } = await sent('hiagent')
     expect(received).toEqual([])
     const Files = FILES.map(({ name }) => ({
-      ...{ Name: name, Path: '', Size: 0, Url: expect.stringMatching(new RegExp(`/${name}(\\?|$)`)) },
+      Name: name,
+      Path: '',
+      Size: 0,
+      Url: expect.stringMatching(new RegExp(`/${name}(\\?|$)`)),
     }))
     expect(body?.QueryExtends).toEqual({ Files })
   })
@@ -140,7 +143,9 @@ describe('what reaches the platform', () => {
       const { url } = await client.upload({ ...REPORT, name })
       const { chats } = await client.during('fastgpt', () => client.ask({ agent: 'fastgpt', files: [url] }))
       expect(JSON.parse(JSON.stringify(chats[0]?.body.messages)).at(-1).content[1]).toMatchObject({
-        ...{ type: 'file_url', name: `${name}.pdf`, url: expect.stringMatching(/\.pdf(\?|$)/) },
+        type: 'file_url',
+        name: `${name}.pdf`,
+        url: expect.stringMatching(/\.pdf(\?|$)/),
       })
       const { uploads } = await client.during('dify', () => client.ask({ agent: 'dify', files: [url] }))
       expect(uploads).toMatchObject([{ body: { file: { filename: `${name}.pdf` } } }])

@@ -25,7 +25,9 @@ async function askFor(address: string, key: string, through = proxy) {
   const response = await fetchFrom(`${system.gateway.url}/api/v1/chat`, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${key}`, agent: 'openai', 'content-type': 'application/json' },
+      authorization: `Bearer ${key}`,
+      agent: 'openai',
+      'content-type': 'application/json',
       'x-forwarded-for': address,
     },
     body: JSON.stringify(chatBody()),

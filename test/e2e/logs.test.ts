@@ -68,7 +68,11 @@ test('each request is logged once, and no key, token, password or text of a chat
   // The login and key creation of the setup, 24 chats, of which 5 are malformed, and the 7 other requests.
   expect(requests).toHaveLength(2 + 24 + 5 + 7)
   expect(requests.find(({ reqId }) => reqId === 'mine-1')).toMatchObject({
-    ...{ level: 'info', method: 'GET', route: '/api/v1/agents', status: 400, address: '127.0.0.1' },
+    level: 'info',
+    method: 'GET',
+    route: '/api/v1/agents',
+    status: 400,
+    address: '127.0.0.1',
     ms: expect.any(Number),
   })
   expect(requests.find(({ reason }) => reason === 'login_failed')).toMatchObject({ status: 401 })

@@ -48,7 +48,9 @@ describe('the space of a user', () => {
     const refused = await send(second.full_key, 400_001)
     expect([refused.status, refused.body]).toMatchObject([413, USED_UP])
     expect(await system.settledCall(refused.headers.get('x-call-id') ?? '')).toMatchObject({
-      ...{ kind: 'upload', outcome: 'rejected', reason: 'upload_space_used_up' },
+      kind: 'upload',
+      outcome: 'rejected',
+      reason: 'upload_space_used_up',
     })
     const last = await send(second.full_key, 400_000)
     expect(last.status).toBe(200)

@@ -32,7 +32,9 @@ async function expectFault(system: GatewayWithUploads, { status, headers, body }
   ])
   expect(headers.get('retry-after')).toBe('5')
   expect(await system.settledCall(headers.get('x-call-id') ?? '')).toMatchObject({
-    ...{ kind: 'upload', outcome: 'upstream_error', reason: 'unavailable' },
+    kind: 'upload',
+    outcome: 'upstream_error',
+    reason: 'unavailable',
   })
 }
 

@@ -84,7 +84,9 @@ describe('a client that stalls', () => {
     expect([status, body]).toMatchObject([400, stopped])
     expect(headers.get('connection')).toBe('close')
     expect(await system.settledCall(headers.get('x-call-id') ?? '')).toMatchObject({
-      ...{ kind: 'upload', outcome: 'rejected', reason: 'invalid_request' },
+      kind: 'upload',
+      outcome: 'rejected',
+      reason: 'invalid_request',
     })
     await system.expectStored()
   })

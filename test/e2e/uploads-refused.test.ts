@@ -64,10 +64,16 @@ async function expectRefusal(answer: Answer, { status, reason, detail, isCounted
 let counted = 0
 
 const invalid = (detail: RegExp, isCounted?: boolean): Refusal => ({
-  ...{ status: 400, reason: 'invalid_request', detail, isCounted },
+  status: 400,
+  reason: 'invalid_request',
+  detail,
+  isCounted,
 })
 const notAccepted = (detail: RegExp): Refusal => ({
-  ...{ status: 415, reason: 'file_type_not_accepted', detail, isCounted: true },
+  status: 415,
+  reason: 'file_type_not_accepted',
+  detail,
+  isCounted: true,
 })
 
 const text = filePart('text')
@@ -143,7 +149,9 @@ describe.each(FORMS)('a form with %s', (_, parts, refusal) => {
 describe('a file that is too large', () => {
   const tooLarge = Buffer.concat([MP4, Buffer.alloc(MAX_BYTES - MP4.length + 1)])
   const refusal: Refusal = {
-    ...{ status: 413, reason: 'body_too_large', isCounted: true },
+    status: 413,
+    reason: 'body_too_large',
+    isCounted: true,
     detail: new RegExp(`^body\\.file: expected at most ${MAX_BYTES} bytes\\.$`),
   }
 

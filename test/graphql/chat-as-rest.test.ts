@@ -177,7 +177,10 @@ function replyOfJson({ id, model, choices, usage, detail }: Any): Reply {
   const [{ message, finish_reason }] = choices
   return {
     ...NOTHING,
-    ...{ id, model, text: message.content, end: finish_reason.toUpperCase() },
+    id,
+    model,
+    text: message.content,
+    end: finish_reason.toUpperCase(),
     tokens: tokensOf(usage),
     details: detail.map(detailOf),
   }

@@ -259,7 +259,8 @@ test('a process that drains ends a chat that takes too long with an error, and t
   const stopped = system.gateway.stop()
   const { results, isComplete } = resultsOf(await reader.rest())
   expect(results.at(-1)?.errors?.[0]?.extensions).toEqual({
-    ...{ code: 'draining', status: 503 },
+    code: 'draining',
+    status: 503,
     retryAfterSeconds: 1,
   })
   expect(isComplete).toBe(true)

@@ -31,7 +31,9 @@ describe.each(['sdk', 'sandbox'] as const)('@trunkline/%s', (name) => {
 
   test('it depends on nothing, may be shaken, and is published in public and with its provenance', () => {
     expect(manifest).toMatchObject({
-      ...{ name: `@trunkline/${name}`, license: 'MIT', sideEffects: false },
+      name: `@trunkline/${name}`,
+      license: 'MIT',
+      sideEffects: false,
       publishConfig: { access: 'public', provenance: true },
     })
     expect(manifest.private).toBeUndefined()

@@ -84,7 +84,7 @@ async function main() {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer ' + coze.apiKey },
     body: JSON.stringify({
-      ...{ bot_id: coze.appId, user_id: 'ada', stream: true },
+      bot_id: coze.appId, user_id: 'ada', stream: true,
       additional_messages: [{ role: 'user', content: 'Hello', content_type: 'text' }],
     }),
   })

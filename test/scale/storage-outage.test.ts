@@ -148,7 +148,10 @@ describe.skipIf(server === undefined)('while S3', () => {
     const failed = calls.filter(({ kind, outcome }) => kind === 'upload' && outcome === 'upstream_error')
     for (const line of logged) {
       expect(line).toMatchObject({
-        ...{ level: 'warn', outcome: 'upstream_error', reason: 'unavailable', bytes: 5 },
+        level: 'warn',
+        outcome: 'upstream_error',
+        reason: 'unavailable',
+        bytes: 5,
         err: {
           type: 'StorageError',
           message: expect.stringMatching(/^S3 at |^The storage accepted nothing/),

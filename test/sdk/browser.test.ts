@@ -139,7 +139,10 @@ describe.runIf(HAS_BROWSER)('the built package in a page of another origin', () 
           lost: await lost.create(file, params).catch(({ name }) => name),
         }`)
       expect(result).toEqual({
-        ...{ isXhr: [true], isClass: true, reason: 'file_type_not_accepted', lost: 'ConnectionError' },
+        isXhr: [true],
+        isClass: true,
+        reason: 'file_type_not_accepted',
+        lost: 'ConnectionError',
       })
     })
   })

@@ -33,8 +33,13 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
   logout: (client) => client.logout(),
   createApiKey: (client) =>
     client.apiKeys.create({
-      ...{ name: 'a', description: 'b', expires_at: '2027-01-01T00:00:00Z', permissions: ['chat'] },
-      ...{ owner_id: 'u', allowed_agents: ['dify'], limits: LIMITS },
+      name: 'a',
+      description: 'b',
+      expires_at: '2027-01-01T00:00:00Z',
+      permissions: ['chat'],
+      owner_id: 'u',
+      allowed_agents: ['dify'],
+      limits: LIMITS,
     }),
   listApiKeys: (client) => drain(client.apiKeys.list({ limit: 1, active: true })),
   getApiKey: (client) => client.apiKeys.get(ID),
@@ -45,8 +50,11 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
   getCurrentApiKey: (client) => client.apiKeys.current(),
   createUser: (client) =>
     client.users.create({
-      ...{ username: 'ada', password: 'a long passphrase', role: 'user' },
-      ...{ max_api_calls: 1, quota_period: 'day' },
+      username: 'ada',
+      password: 'a long passphrase',
+      role: 'user',
+      max_api_calls: 1,
+      quota_period: 'day',
     }),
   listUsers: (client) => drain(client.users.list({ limit: 1 })),
   getMe: (client) => client.me(),
@@ -84,7 +92,9 @@ describe.each(COVERED)('$id', ({ use, ...operation }) => {
   test('is what the method requests, with every parameter and field', async () => {
     const requests: Request[] = []
     const client = new Trunkline({
-      ...{ baseURL: 'http://gateway.test', apiKey: 'key', accessToken: 'token' },
+      baseURL: 'http://gateway.test',
+      apiKey: 'key',
+      accessToken: 'token',
       fetch: async (input, init) => {
         requests.push(new Request(input, init))
         // A second page shows that the cursor is sent.

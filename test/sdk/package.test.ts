@@ -62,8 +62,11 @@ describe.each(RUNTIMES)('in $name', ({ command, args, isInstalled }) => {
        ${PROGRAM}`,
     )
     const env = {
-      ...{ PATH: process.env.PATH, HOME: sdk.project },
-      ...{ URL: system.gateway.url, KEY: system.key, TOKEN: system.token },
+      PATH: process.env.PATH,
+      HOME: sdk.project,
+      URL: system.gateway.url,
+      KEY: system.key,
+      TOKEN: system.token,
     }
     const { stdout } = await run(command, [...args, program], { cwd: sdk.project, env })
     expect(JSON.parse(stdout)).toEqual({

@@ -39,9 +39,12 @@ beforeAll(async () => {
   ;[system, sdk] = await Promise.all([startGatewayWithSandbox(), packPackage('sdk', 'sandbox')])
   const key = await system.api.createKey(system.token, { permissions: ['chat', 'upload'] })
   env = {
-    ...{ PATH: process.env.PATH ?? '', TRUNKLINE_URL: system.gateway.url, TRUNKLINE_API_KEY: key.full_key },
+    PATH: process.env.PATH ?? '',
+    TRUNKLINE_URL: system.gateway.url,
+    TRUNKLINE_API_KEY: key.full_key,
     TRUNKLINE_PASSWORD: system.gateway.admin.password,
-    ...{ TRUNKLINE_CHECKOUT: ROOT, TRUNKLINE_TEST_PORT: String(await freePort()) },
+    TRUNKLINE_CHECKOUT: ROOT,
+    TRUNKLINE_TEST_PORT: String(await freePort()),
   }
   home = await writeExamples(sdk.project, EXAMPLES)
   await writeFile(join(home, 'notes.txt'), 'Ada wrote the first program.')

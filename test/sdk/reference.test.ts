@@ -84,7 +84,9 @@ async function environmentOf(username: string): Promise<Record<string, string>> 
   // Examples that list calls find one, which has failed.
   await system.api.chat(key.full_key, 'dify', { chat_id: '', query: 'sandbox:error=server' })
   return {
-    ...{ PATH: process.env.PATH ?? '', TRUNKLINE_URL: system.gateway.url },
-    ...{ TRUNKLINE_API_KEY: key.full_key, TRUNKLINE_TOKEN: token },
+    PATH: process.env.PATH ?? '',
+    TRUNKLINE_URL: system.gateway.url,
+    TRUNKLINE_API_KEY: key.full_key,
+    TRUNKLINE_TOKEN: token,
   }
 }

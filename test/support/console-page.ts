@@ -31,10 +31,13 @@ export async function startConsole(settings?: Settings): Promise<ConsoleInBrowse
   const system = await startGatewayWithSandbox(settings)
   const browser = await launchBrowser()
   return {
-    ...{ system, browser },
+    system,
+    browser,
     async visit(path, options) {
       const context = await browser.newContext({
-        ...{ locale: 'en-US', colorScheme: 'light', reducedMotion: 'reduce' },
+        locale: 'en-US',
+        colorScheme: 'light',
+        reducedMotion: 'reduce',
         ...options,
       })
       const page = await context.newPage()
@@ -47,7 +50,8 @@ export async function startConsole(settings?: Settings): Promise<ConsoleInBrowse
       })
       await page.goto(`${system.gateway.url}/console${path}`)
       return {
-        ...{ page, problems },
+        page,
+        problems,
         async logIn(username = system.gateway.admin.username, password = system.gateway.admin.password) {
           await page.locator('input[autocomplete=username]').fill(username)
           await page.locator('input[autocomplete=current-password]').fill(password)

@@ -40,9 +40,15 @@ export async function writeExamples(
 /** What the type checker says of the examples in a folder, with the options of a strict project. */
 export async function typeErrors(home: string): Promise<string> {
   const compilerOptions = {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, allowImportingTsExtensions: true },
-    ...{ module: 'nodenext', target: 'es2022', lib: ['es2023', 'dom'] },
-    ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2023', 'dom'],
+    types: ['node'],
+    typeRoots: [join(ROOT, 'node_modules/@types')],
   }
   await writeFile(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
   const { stdout } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', home]).catch(

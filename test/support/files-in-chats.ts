@@ -15,7 +15,9 @@ export interface TestFile {
 
 const FIXTURES = join(import.meta.dirname, '../../apps/gateway/src/core/uploads/content/fixtures')
 const fixture = (name: string, from: string, mediaType: string): TestFile => ({
-  ...{ name, mediaType, content: readFileSync(join(FIXTURES, from)) },
+  name,
+  mediaType,
+  content: readFileSync(join(FIXTURES, from)),
 })
 
 export const REPORT = fixture('report.pdf', 'reportlab.pdf', 'application/pdf')
@@ -132,8 +134,14 @@ export async function createFullKey({ api, token }: GatewayWithSandbox, more: Re
 function chatBodyOf({ way, agent, query = 'Hello', files = [], user }: Question): object {
   const conversation = randomUUID()
   return {
-    ...{ app_id: agent === 'fastgpt' ? 'app-1' : '', chat_id: conversation, conversation_id: conversation },
-    ...{ stream: way === 'chat stream', detail: false, query, files, user },
+    app_id: agent === 'fastgpt' ? 'app-1' : '',
+    chat_id: conversation,
+    conversation_id: conversation,
+    stream: way === 'chat stream',
+    detail: false,
+    query,
+    files,
+    user,
   }
 }
 

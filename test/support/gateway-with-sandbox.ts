@@ -45,7 +45,11 @@ export async function startGatewayWithSandbox({
   const token = await api.login()
   const { full_key: key } = await api.createKey(token)
   return {
-    ...{ sandbox, gateway, api, token, key },
+    sandbox,
+    gateway,
+    api,
+    token,
+    key,
     async remove() {
       await gateway.remove()
       await sandbox.close()
@@ -59,7 +63,10 @@ function agentsOf(sandbox: Sandbox, more: Record<string, unknown> = {}): Record<
     Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, appId }]) => [
       platform,
       {
-        ...{ platform, baseUrl, apiKey, ...more },
+        platform,
+        baseUrl,
+        apiKey,
+        ...more,
         ...(platform === 'openai' && { model: appId }),
         ...(platform === 'coze' && { botId: appId }),
       },

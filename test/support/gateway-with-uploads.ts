@@ -78,7 +78,10 @@ export async function startGatewayWithUploads({
   }
 
   return {
-    ...{ gateway, api, token, key },
+    gateway,
+    api,
+    token,
+    key,
     async createUploader(name) {
       const user = await api.createUser(token, name, { role: 'premium' })
       const own = await api.login(name, user.password)

@@ -37,7 +37,8 @@ export async function packPackage(
   const tarballs = [packed, ...more].map(({ tarball }) => tarball)
   await run('npm', ['install', ...tarballs, '--offline', '--no-audit', '--no-fund'], { cwd: project })
   return {
-    ...{ project, ...packed },
+    project,
+    ...packed,
     installed: join(project, `node_modules/@trunkline/${name}`),
     remove: () => rm(home, { recursive: true, force: true }),
   }

@@ -12,7 +12,9 @@ export interface FormPart {
 }
 
 export const filePart = (content: FormPart['content'], filename = 'note.txt'): FormPart => ({
-  ...{ name: 'file', filename, content },
+  name: 'file',
+  filename,
+  content,
 })
 
 export const CREATED_BY: FormPart = { name: 'created_by', content: 'me' }

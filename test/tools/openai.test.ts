@@ -41,7 +41,8 @@ describe.each(PLATFORM_NAMES)('%s', (platform) => {
     const messages = [{ role: 'user', content: 'What is a gateway?' } as const]
     const json = await client.chat.completions.create({ model, messages })
     const stream = await client.chat.completions.create({
-      ...{ model, messages },
+      model,
+      messages,
       stream: true,
       stream_options: { include_usage: true },
     })
@@ -130,7 +131,9 @@ test('the model calls a tool, receives its result and answers with it, in JSON a
   const weather: RunnableToolFunctionWithParse<{ city: string }> = {
     type: 'function',
     function: {
-      ...{ name, description, parameters },
+      name,
+      description,
+      parameters,
       parse: JSON.parse,
       function(input) {
         toolInputs.push(input)

@@ -58,8 +58,14 @@ const REQUESTS: Readonly<Record<string, object>> = {
   },
   'a text that is cut': { input: 'sandbox:length Hello' },
   'instructions and metadata': {
-    ...{ input: 'Hello', instructions: 'Be brief.', metadata: { topic: 'greeting' }, user: 'ada' },
-    ...{ temperature: 0.5, top_p: 0.9, max_output_tokens: 1000, store: false },
+    input: 'Hello',
+    instructions: 'Be brief.',
+    metadata: { topic: 'greeting' },
+    user: 'ada',
+    temperature: 0.5,
+    top_p: 0.9,
+    max_output_tokens: 1000,
+    store: false,
   },
 }
 
@@ -169,7 +175,9 @@ test.each(PLATFORM_NAMES)(
     for (const event of events) expect(() => decodeEvent(event), JSON.stringify(event)).not.toThrow()
     expect(events.slice(-2).map(({ type }) => type)).toEqual(['error', 'response.failed'])
     expect(events.at(-2)).toMatchObject({
-      ...{ code: 'agent_error', message: expect.any(String), param: null },
+      code: 'agent_error',
+      message: expect.any(String),
+      param: null,
       error: { type: 'server_error', code: 'agent_error', message: expect.any(String), param: null },
     })
     expect(events.at(-1)?.response).toMatchObject({ status: 'failed', error: { code: 'server_error' } })

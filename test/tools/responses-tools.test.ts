@@ -87,7 +87,9 @@ describe('a tool is called, and its result is used in the answer', () => {
   test.each([false, true])('OpenAI Agents SDK (stream: %s)', async (isStream) => {
     const inputs: unknown[] = []
     const weather = agentTool({
-      ...{ name, description, parameters },
+      name,
+      description,
+      parameters,
       strict: true,
       execute: async (input) => {
         inputs.push(input)
@@ -125,7 +127,8 @@ test.each(PLATFORM_NAMES.filter((platform) => platform !== 'openai'))(
   '%s, which has no tools, refuses them and names the parameter',
   async (platform) => {
     const refused = openai(connection).responses.create({
-      ...{ model: MODELS[platform], input: 'Hello' },
+      model: MODELS[platform],
+      input: 'Hello',
       tools: [FUNCTION],
     })
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'tools' })
@@ -146,7 +149,8 @@ test('breaking out of a stream ends the run at the platform', async () => {
     const { seen } = system.sandbox.agents[platform]
     const input = 'sandbox:slow=10 sandbox:long=100000'
     const stream = await openai(connection).responses.create({
-      ...{ model: MODELS[platform], input },
+      model: MODELS[platform],
+      input,
       stream: true,
     })
     for await (const { type } of stream) if (type === 'response.output_text.delta') break

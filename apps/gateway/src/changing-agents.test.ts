@@ -114,7 +114,10 @@ const createKey = (agent: string) =>
     url: '/api/v1/api-keys',
     headers: { authorization: `Bearer ${face.callers.admin.credential}` },
     payload: {
-      ...{ name: 'a key', description: '', permissions: ['chat'], allowed_agents: [agent] },
+      name: 'a key',
+      description: '',
+      permissions: ['chat'],
+      allowed_agents: [agent],
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     },
   })

@@ -93,7 +93,9 @@ test('a start that waits for its database does not blame the storage, whose fold
   const away = await openDatabase({ kind: 'server', url: 'postgres://127.0.0.1:9/none' })
   const waiting = await createGateway({
     config: parseConfig({ agents }, { DATA_DIR: dataDir }),
-    ...{ database: away, runtime: systemRuntime, log: createLogger('silent') },
+    database: away,
+    runtime: systemRuntime,
+    log: createLogger('silent'),
   })
   expect(await waiting.health.dependencies()).toMatchObject({
     database: { ok: false, detail: 'the start is not complete' },

@@ -145,8 +145,18 @@ export async function createGateway({
     space: disk.space,
   })
   const { services, processTasks } = createServices({
-    ...{ config, database, runtime, catalog, limits, tokens, ledger, upstream, conversations },
-    ...{ derivedIds, storage, space: disk.space },
+    config,
+    database,
+    runtime,
+    catalog,
+    limits,
+    tokens,
+    ledger,
+    upstream,
+    conversations,
+    derivedIds,
+    storage,
+    space: disk.space,
     onUsageFeedAnswer(answers, error) {
       if (answers) log.info('the usage of today can be read again')
       else log.warn({ err: error }, 'the usage of today cannot be read for its subscribers')

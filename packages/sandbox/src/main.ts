@@ -39,8 +39,14 @@ try {
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      ...{ host: option, delay: option, help: { type: 'boolean' } },
-      ...{ fastgpt: option, hiagent: option, dify: option, coze: option, openai: option },
+      host: option,
+      delay: option,
+      help: { type: 'boolean' },
+      fastgpt: option,
+      hiagent: option,
+      dify: option,
+      coze: option,
+      openai: option,
     },
   })
   if (values.help === true) return console.log(HELP)

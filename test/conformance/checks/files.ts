@@ -42,7 +42,10 @@ export const FILES = {
     const data = `data:text/plain;base64,${Buffer.from(file.content).toString('base64')}`
     for (const stream of [false, true]) {
       const { status, text, reason, bodies } = await trial.ask({
-        ...{ face: 'openai', stream, query: HELLO, files: [data] },
+        face: 'openai',
+        stream,
+        query: HELLO,
+        files: [data],
       })
       if (trial.dialect.takesFiles === 'URLs') {
         const param = 'messages[0].content[1].file.file_data'

@@ -38,7 +38,8 @@ export default function Plot({ data, buckets, height, formatAxis, onPoint, onSel
     const element = host.current
     if (element === null) return
     const options: UPlot.Options = {
-      ...{ width: element.clientWidth, height },
+      width: element.clientWidth,
+      height,
       ...plotOf(data, buckets, formatAxis),
       legend: { show: false },
       cursor: {
@@ -143,7 +144,9 @@ function seriesOf({ series, kind }: ChartData): UPlot.Series[] {
   }
   const bars = UPlot.paths.bars?.({ size: [0.72, 48], radius: 0 })
   return drawnOrder(series).map(({ colour }) => ({
-    ...{ fill: () => colourOf(colour), width: 0, points: { show: false } },
+    fill: () => colourOf(colour),
+    width: 0,
+    points: { show: false },
     ...(bars !== undefined && { paths: bars }),
   }))
 }

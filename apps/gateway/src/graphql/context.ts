@@ -62,8 +62,14 @@ export function placeOf(
   { reply, signal, canStream }: Pick<OperationPlace, 'reply' | 'signal' | 'canStream'>,
 ): OperationPlace {
   return {
-    ...{ http, reply, signal, canStream },
-    ...{ streamed: {}, admitted: {}, credential: {}, loggedFaults: new WeakSet<GraphQLError>() },
+    http,
+    reply,
+    signal,
+    canStream,
+    streamed: {},
+    admitted: {},
+    credential: {},
+    loggedFaults: new WeakSet<GraphQLError>(),
   }
 }
 
@@ -73,7 +79,14 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
   const onLimit = showLimit({ reply })
   const context: GraphqlContext = {
     ...parts,
-    ...{ http, reply, signal, canStream, streamed, admitted, credential, loggedFaults },
+    http,
+    reply,
+    signal,
+    canStream,
+    streamed,
+    admitted,
+    credential,
+    loggedFaults,
     loggedIn: new Set<string>(),
     loaders: createLoaders(services, () => callerOf(context), onLimit, signal),
     previousReports: new PreviousReports((query) =>

@@ -42,7 +42,9 @@ export function createDiskWatch({ config, database, runtime, metrics, log }: Dis
     }
   }
   const space = watchDiskSpace({
-    ...{ dataDir: config.dataDir, freeBytesMin, runtime },
+    dataDir: config.dataDir,
+    freeBytesMin,
+    runtime,
     observer: {
       low(isLow, freeBytes) {
         if (isLow) log.error({ freeBytes, freeBytesMin }, `${LOW}: nothing is admitted or changed`)

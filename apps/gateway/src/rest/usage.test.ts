@@ -18,7 +18,9 @@ let foreign: { id: string; fullKey: string }
 beforeAll(async () => {
   setup = await openUsersApp()
   const usage = createUsageService({
-    ...{ database: setup.database, runtime: setup.runtime, limits: setup.limits },
+    database: setup.database,
+    runtime: setup.runtime,
+    limits: setup.limits,
     config: { retentionDays: 400 },
     catalog: { knownIds: () => new Set(['dify', 'fastgpt']) },
   })

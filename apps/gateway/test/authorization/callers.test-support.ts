@@ -134,7 +134,11 @@ export async function openCallers({
       : { ...OPERATOR, userId: ownerId, role: ownerId === ids.admin ? 'admin' : 'premium' }
   const createKey = (ownerId: string, permissions: Permission[], allowedAgents?: string[]) =>
     keys.create(creatorOf(ownerId), {
-      ...{ name: 'a key', description: '', permissions, ownerId, allowedAgents },
+      name: 'a key',
+      description: '',
+      permissions,
+      ownerId,
+      allowedAgents,
       expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
     })
 
@@ -186,7 +190,11 @@ export async function openCallers({
   }, 20_000)
 
   return {
-    ...{ config, gateway, callers, keyNames, callId },
+    config,
+    gateway,
+    callers,
+    keyNames,
+    callId,
     otherUserId: ids.other,
     async newUpload(ownerId) {
       const key = ownerId === ids.premium ? callers['upload key'] : callers['admin key of a user']

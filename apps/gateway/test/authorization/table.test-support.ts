@@ -86,7 +86,9 @@ const KEYS_LISTED = {
 /** Who sees that premium has keys. */
 const KEYS_COUNTED = {
   ...MANAGERS,
-  ...{ user: 'nothing', 'admin key of a user': 'nothing', neighbour: 'nothing' },
+  user: 'nothing',
+  'admin key of a user': 'nothing',
+  neighbour: 'nothing',
 } as const
 
 /** Every method of the services. The type requires each declared method, and a test compares the rows with the real ones. */
@@ -97,7 +99,8 @@ export const TABLE: {
     login: open('Anyone who knows the password of a user may log in as that user.'),
     logout: forCaller(TOKENS, async ({ userId, role, via }, { services }) =>
       services.login.logout({
-        ...{ userId, role },
+        userId,
+        role,
         // Revokes another token, since the caller's own one is still needed.
         via: via.kind === 'token' ? { ...via, tokenId: crypto.randomUUID() } : via,
       }),
@@ -366,8 +369,12 @@ export const TABLE: {
     visibleTo: forCaller(
       {
         ...MANAGERS,
-        ...{ user: 'its own', premium: 'its own', admin: 'its own', neighbour: 'its own' },
-        ...{ 'admin key of an admin': 'its own', 'admin key of a user': 'its own' },
+        user: 'its own',
+        premium: 'its own',
+        admin: 'its own',
+        neighbour: 'its own',
+        'admin key of an admin': 'its own',
+        'admin key of a user': 'its own',
         'upload key': 'made with it',
       },
       async (caller, { services }) => {
@@ -385,7 +392,8 @@ export const TABLE: {
   usage: {
     report: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
       const { series } = await services.usage.report(caller, {
-        ...{ groupBy: ['key'], agent: FAILING_AGENT },
+        groupBy: ['key'],
+        agent: FAILING_AGENT,
       })
       const ids = series.map(({ group }) => group.key ?? '')
       return named(all.keyNames, callingKeys(all), ids)
@@ -461,8 +469,13 @@ export const TABLE: {
     visibleTo: forCaller(
       {
         ...EVERYBODY,
-        ...{ user: 'its own', premium: 'its own', neighbour: 'its own', 'admin key of a user': 'its own' },
-        ...{ 'chat key': 'of the key', 'upload key': 'of the key', 'chat key of an admin': 'of the key' },
+        user: 'its own',
+        premium: 'its own',
+        neighbour: 'its own',
+        'admin key of a user': 'its own',
+        'chat key': 'of the key',
+        'upload key': 'of the key',
+        'chat key of an admin': 'of the key',
       },
       async (caller, { services }) => {
         const { ownerId, keyId } = services.usage.visibleTo(caller)
@@ -472,8 +485,15 @@ export const TABLE: {
     ),
     seesPlatform: forCaller(
       {
-        ...{ user: 'no', premium: 'no', admin: 'yes', 'chat key': 'no', 'upload key': 'no', neighbour: 'no' },
-        ...{ 'admin key of an admin': 'yes', 'chat key of an admin': 'no', 'admin key of a user': 'no' },
+        user: 'no',
+        premium: 'no',
+        admin: 'yes',
+        'chat key': 'no',
+        'upload key': 'no',
+        neighbour: 'no',
+        'admin key of an admin': 'yes',
+        'chat key of an admin': 'no',
+        'admin key of a user': 'no',
       },
       async (caller, { services }) => (services.usage.seesPlatform(caller) ? 'yes' : 'no'),
     ),
@@ -496,7 +516,10 @@ export function rowsOf(table: Readonly<Record<string, Readonly<Record<string, Ro
 
 export function newKey({ caller }: { caller: Caller }) {
   return {
-    ...{ name: 'a key', description: '', permissions: ['chat'], ownerId: caller.ownerId },
+    name: 'a key',
+    description: '',
+    permissions: ['chat'],
+    ownerId: caller.ownerId,
     expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
   }
 }

@@ -222,7 +222,10 @@ describe('files', () => {
     expect(uploaded.status).toBe(201)
     const record = await readJson(uploaded)
     expect(record).toMatchObject({
-      ...{ name: '笔记.txt', size: CONTENT.length, extension: 'txt', mime_type: 'text/plain' },
+      name: '笔记.txt',
+      size: CONTENT.length,
+      extension: 'txt',
+      mime_type: 'text/plain',
     })
     const response = await lookAt([
       remote('image', `${files.origin}/y.png?a=b`),

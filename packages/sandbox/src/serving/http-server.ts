@@ -53,7 +53,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       const { method = 'GET', headers } = request
       const { body, size } = await readBody(request)
       seen.request({
-        ...{ method, path: url.pathname, query: Object.fromEntries(url.searchParams), headers },
+        method,
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+        headers,
         body: size > LOGGED_BYTES_MAX ? asRecord(withoutData(body)) : body,
       })
       const route = find(method, url.pathname)

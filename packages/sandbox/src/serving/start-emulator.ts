@@ -37,7 +37,10 @@ export async function startEmulator(
   const server = await startHttpServer({ host, port, routes, notFound, seen })
   return {
     agent: {
-      ...{ baseUrl: server.origin + basePath, apiKey, keys, seen },
+      baseUrl: server.origin + basePath,
+      apiKey,
+      keys,
+      seen,
       ...(appId && { appId }),
       ...(options && { options }),
     },

@@ -316,7 +316,8 @@ describe('ends of a call', () => {
 
 test('with both credentials, chats take the key and the rest the token', async () => {
   const { client, requests } = clientWith([() => Response.json({ choices: [], data: {} })], {
-    ...{ apiKey: 'tl_key', accessToken: 'token' },
+    apiKey: 'tl_key',
+    accessToken: 'token',
   })
   await client.chat.create({ agent: 'dify', query: 'Hello' })
   await client.apiKeys.current()

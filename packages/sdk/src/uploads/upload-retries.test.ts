@@ -44,7 +44,9 @@ const brokenInBody: Answer = async (request) => {
 async function upload(source: UploadSource, answers: Answer[], options: object = {}) {
   let requests = 0
   const client = new Trunkline({
-    ...{ baseURL: 'http://gateway.test', accessToken: 'token', ...options },
+    baseURL: 'http://gateway.test',
+    accessToken: 'token',
+    ...options,
     fetch: async (input, init) => {
       const answer = answers[requests]
       requests += 1

@@ -68,7 +68,8 @@ function ConversationLink({ call }: LinkProps) {
   const t = useTranslations('calls.call')
   const search = {
     ...rangeAround(call.admittedAt),
-    ...{ conversation: call.conversation, agent: call.agentId },
+    conversation: call.conversation,
+    agent: call.agentId,
   }
   return (
     <>

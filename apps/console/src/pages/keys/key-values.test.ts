@@ -28,11 +28,15 @@ test('only chosen agents are a restriction, and empty limits are none', () => {
 
 test('what a key has comes back as it was when nothing is changed', () => {
   const key = {
-    ...{ name: 'bot', description: 'answers', allowedAgents: ['dify'] },
+    name: 'bot',
+    description: 'answers',
+    allowedAgents: ['dify'],
     limits: { chatPerMinute: 5, uploadPerMinute: null },
   }
   expect(updateOf(valuesOf(key as never))).toEqual({
-    ...{ name: 'bot', description: 'answers', allowed_agents: ['dify'] },
+    name: 'bot',
+    description: 'answers',
+    allowed_agents: ['dify'],
     limits: { chat_per_minute: 5, upload_per_minute: null },
   })
 })

@@ -34,13 +34,18 @@ export function newKeyValues(ownerId: string, fallbackDate: string): NewKeyValue
       chat_per_minute: '',
       upload_per_minute: '',
     },
-    ...{ permissions: ['chat'], lifetime: '90', expires_at: fallbackDate, owner_id: ownerId },
+    permissions: ['chat'],
+    lifetime: '90',
+    expires_at: fallbackDate,
+    owner_id: ownerId,
   }
 }
 
 export function valuesOf({ name, description, allowedAgents, limits }: KeyFieldsFragment): KeyValues {
   return {
-    ...{ name, description, agents: allowedAgents === null ? 'all' : 'some' },
+    name,
+    description,
+    agents: allowedAgents === null ? 'all' : 'some',
     allowed_agents: allowedAgents ?? [],
     chat_per_minute: limits.chatPerMinute?.toString() ?? '',
     upload_per_minute: limits.uploadPerMinute?.toString() ?? '',
@@ -49,7 +54,8 @@ export function valuesOf({ name, description, allowedAgents, limits }: KeyFields
 
 export function updateOf(values: KeyValues): UpdateApiKey {
   return {
-    ...{ name: values.name.trim(), description: values.description.trim() },
+    name: values.name.trim(),
+    description: values.description.trim(),
     allowed_agents: values.agents === 'all' ? null : [...values.allowed_agents],
     limits: {
       chat_per_minute: limitOf(values.chat_per_minute),
@@ -61,7 +67,9 @@ export function updateOf(values: KeyValues): UpdateApiKey {
 export function creationOf(values: NewKeyValues, now: Date): CreateApiKey {
   const { name, description, allowed_agents, limits } = updateOf(values)
   return {
-    ...{ name: name ?? '', description: description ?? '', permissions: [...values.permissions] },
+    name: name ?? '',
+    description: description ?? '',
+    permissions: [...values.permissions],
     expires_at: expiryOf(values, now),
     owner_id: values.owner_id,
     ...(allowed_agents && { allowed_agents }),

@@ -16,7 +16,8 @@ export function selectableAgents(
   allowed: readonly string[],
 ): (Selectable & { readonly apps: readonly Selectable[] })[] {
   const known = agents.map(({ id, name, apps }) => ({
-    ...{ entry: id, name },
+    entry: id,
+    name,
     apps: apps.map((app) => ({ entry: `${id}/${app.id}`, name: app.name })),
   }))
   const entries = new Set(known.flatMap(({ entry, apps }) => [entry, ...apps.map((app) => app.entry)]))

@@ -46,7 +46,11 @@ test('a record contains what a client may know, and no addresses or credentials'
   const { directory } = directoryOf([agent])
   const [record] = await directory.list(undefined)
   expect(record).toEqual({
-    ...{ id: 'fastgpt', name: 'Help desk', platform: 'fastgpt', description: 'Helps.', status: 'available' },
+    id: 'fastgpt',
+    name: 'Help desk',
+    platform: 'fastgpt',
+    description: 'Helps.',
+    status: 'available',
     requires: ['app_id'],
     features: { stream: true, detail: true, files: true, conversation: true, usage: true, stop: true },
     apps: [

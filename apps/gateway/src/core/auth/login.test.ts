@@ -152,8 +152,14 @@ test('all addresses of an IPv6 /64 share a limit, and an IPv4-mapped address cou
 test('an attempt that is rejected for its name, or fails with the database, does not count against the address', async () => {
   const rule = { points: 100, windowSeconds: 60 }
   const rules = {
-    ...{ chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, reads: rule },
-    ...{ refusedKeys: rule, refusedDocuments: rule },
+    chat: rule,
+    upload: rule,
+    agents: rule,
+    reports: rule,
+    calls: rule,
+    reads: rule,
+    refusedKeys: rule,
+    refusedDocuments: rule,
   }
   const limits = createLimits({
     ...rules,

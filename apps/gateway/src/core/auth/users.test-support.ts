@@ -86,7 +86,15 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const passwordHash = await passwords.hash(PASSWORD)
 
   return {
-    ...{ database, runtime, limits, passwords, tokens, login, authentication, users, keys },
+    database,
+    runtime,
+    limits,
+    passwords,
+    tokens,
+    login,
+    authentication,
+    users,
+    keys,
     reads: createSmallReads({ limits, runtime }),
     clock: {
       passSeconds(seconds) {

@@ -353,8 +353,10 @@ describe('a failed reply', () => {
       {
         outcome: 'rejected',
         failure: {
-          ...{ reason: 'agent_rate_limited', platformStatus: 429 },
-          ...{ platformCode: 'rate_limit_exceeded', platformLogId: 'log-1' },
+          reason: 'agent_rate_limited',
+          platformStatus: 429,
+          platformCode: 'rate_limit_exceeded',
+          platformLogId: 'log-1',
         },
       },
     ])
@@ -813,6 +815,15 @@ describe('the conversation', () => {
     expect((await readAll(reply)).problem).toMatchObject(failure)
     expect(ends).toMatchObject([{ outcome: 'rejected', failure }])
     expect(platform.requests).toEqual([])
+  })
+
+  test('fails the call as the platform does that cannot be reached to create it', async () => {
+    const refused = Object.assign(new UpstreamError('agent_unreachable'), { code: 'ECONNREFUSED' })
+    const { reply, ends } = start('hiagent', { enter: () => Promise.reject(refused) })
+    expect((await readAll(reply)).problem).toMatchObject({ reason: 'agent_unreachable', status: 502 })
+    expect(ends).toMatchObject([
+      { outcome: 'upstream_error', failure: { reason: 'agent_unreachable' }, cause: undefined },
+    ])
   })
 
   test('rejects the call with conversation_busy if it is busy', async () => {

@@ -1,4 +1,5 @@
 import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import type { CallOutcome } from '#core/ledger/ledger.ts'
@@ -163,6 +164,8 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #problemOf(error: unknown): Problem {
+    // Of a request that comes before the chat itself, such as one that creates a conversation.
+    if (error instanceof UpstreamError) return this.#fail(this.#withStatus(error.failure))
     if (error instanceof OpeningFailed) return this.#fail(error.failure)
     if (error instanceof Problem) {
       this.#problem ??= error

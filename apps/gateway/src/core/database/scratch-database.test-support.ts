@@ -36,7 +36,8 @@ export async function openScratchDatabase(serverUrl?: string): Promise<Database>
   }
   return {
     ...database,
-    ...{ sql, dedicatedSql: sql },
+    sql,
+    dedicatedSql: sql,
     async close() {
       isClosed = true
       await database.sql.query(await truncateAll(database))

@@ -14,7 +14,8 @@ function watched(freeBytesMin = BOUND) {
   const events: unknown[] = []
   const disk: { free: () => Promise<number>; reads: number } = { free: async () => BOUND, reads: 0 }
   const space = watchDiskSpace({
-    ...{ dataDir: '/data', freeBytesMin },
+    dataDir: '/data',
+    freeBytesMin,
     runtime: { elapsedMs: () => performance.now() },
     observer: {
       low: (isLow, freeBytes) => events.push([isLow, freeBytes]),

@@ -73,7 +73,12 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   let looks = 0
   const isNeeded = () => keys.size > 0
   const reads = new PeriodicRead({
-    ...{ everyMs, paced: 'by begins', runtime, onAnswer, isNeeded, read },
+    everyMs,
+    paced: 'by begins',
+    runtime,
+    onAnswer,
+    isNeeded,
+    read,
     onPeriod: forgetUnused,
   })
 

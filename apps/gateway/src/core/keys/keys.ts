@@ -184,7 +184,9 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
     async listOfOwners(caller, ownerIds, query, filter = {}) {
       requireManager(caller)
       return readPagesOfLists(query, ownerIds, {
-        ...{ prisma, table: 'api_keys', parentColumn: 'owner_id' },
+        prisma,
+        table: 'api_keys',
+        parentColumn: 'owner_id',
         where: Prisma.sql`${visibleInSql(caller)} AND ${activeInSql(filter.active, runtime.now())}`,
         readOne: (ownerId) => list(caller, query, { ...filter, ownerId }),
         readRows: (ids) =>

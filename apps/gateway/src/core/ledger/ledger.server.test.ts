@@ -128,9 +128,18 @@ describe(kind, () => {
       expect(await admit(admission)).toEqual({ keyId: key.id, ownerId: key.ownerId })
       expect(await usageOf(key)).toEqual({ user: 1, key: 1, day: 1, month: 1, rows: 1 })
       expect(await rowOf(admission.callId)).toMatchObject({
-        ...{ requestId: 'request-1', keyId: key.id, ownerId: key.ownerId, kind: 'chat', face: 'rest' },
-        ...{ agent: 'dify', app: 'app-1', endUser: '安娜', conversation: 'chat-1' },
-        ...{ outcome: null, endedAt: null, admittedAt: expect.any(Date) },
+        requestId: 'request-1',
+        keyId: key.id,
+        ownerId: key.ownerId,
+        kind: 'chat',
+        face: 'rest',
+        agent: 'dify',
+        app: 'app-1',
+        endUser: '安娜',
+        conversation: 'chat-1',
+        outcome: null,
+        endedAt: null,
+        admittedAt: expect.any(Date),
       })
       const { lastUsedAt } = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
       expect(lastUsedAt).toEqual((await rowOf(admission.callId)).admittedAt)
@@ -139,8 +148,10 @@ describe(kind, () => {
     test('of several reasons the first is reported, and a rejected call is neither counted nor stored', async () => {
       const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
       const key = await keyOf(ownerId, {
-        ...{ revokedAt: new Date(), expiresAt: inDays(-1) },
-        ...{ permissions: ['upload'], allowedAgents: ['fastgpt'] },
+        revokedAt: new Date(),
+        expiresAt: inDays(-1),
+        permissions: ['upload'],
+        allowedAgents: ['fastgpt'],
       })
       const { apiKey, user } = database.prisma
       const updateKey = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
@@ -437,8 +448,16 @@ describe(kind, () => {
     ledger.settle({ callId, outcome: 'client_gone', durationMs: 100 })
     await ledger.close(5_000)
     expect(await rowOf(callId)).toMatchObject({
-      ...{ outcome: 'done', reason: null, model: 'm', ...tokens, firstChunkMs: 13, durationMs: 99 },
-      ...{ platformStatus: null, platformCode: null, platformLogId: null, endedAt: expect.any(Date) },
+      outcome: 'done',
+      reason: null,
+      model: 'm',
+      ...tokens,
+      firstChunkMs: 13,
+      durationMs: 99,
+      platformStatus: null,
+      platformCode: null,
+      platformLogId: null,
+      endedAt: expect.any(Date),
     })
   })
 
@@ -452,8 +471,13 @@ describe(kind, () => {
     await ledger.close(5_000)
     const unknown = { promptTokens: null, completionTokens: null, totalTokens: null, firstChunkMs: null }
     expect(await rowOf(failed.callId)).toMatchObject({
-      ...{ outcome: 'upstream_error', reason: 'agent_error', model: null, ...unknown },
-      ...{ platformStatus: 503, platformCode: 'busy\ufffd', platformLogId: 'l'.repeat(200) },
+      outcome: 'upstream_error',
+      reason: 'agent_error',
+      model: null,
+      ...unknown,
+      platformStatus: 503,
+      platformCode: 'busy\ufffd',
+      platformLogId: 'l'.repeat(200),
     })
     expect(await rowOf(odd.callId)).toMatchObject({ outcome: 'done', ...unknown })
   })
@@ -703,7 +727,11 @@ function admissionOf({ hash }: { hash: string }, more: Partial<Admission> = {}):
       kind: 'chat',
       face: 'rest',
     },
-    ...{ agent: 'dify', app: '', endUser: '', conversation: '', ...more },
+    agent: 'dify',
+    app: '',
+    endUser: '',
+    conversation: '',
+    ...more,
   }
 }
 

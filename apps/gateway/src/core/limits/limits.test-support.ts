@@ -13,7 +13,15 @@ export function limitsOf(rule: LimitRule): Limits {
 /** The same rule for every limit. */
 export function rulesOf(rule: LimitRule): LimitRules {
   return {
-    ...{ chat: rule, upload: rule, agents: rule, reports: rule, calls: rule, reads: rule },
-    ...{ login: rule, loginAddress: rule, refusedKeys: rule, refusedDocuments: rule },
+    chat: rule,
+    upload: rule,
+    agents: rule,
+    reports: rule,
+    calls: rule,
+    reads: rule,
+    login: rule,
+    loginAddress: rule,
+    refusedKeys: rule,
+    refusedDocuments: rule,
   }
 }

@@ -24,7 +24,9 @@ export async function readCallsOf(
   requireForward(page)
   return reads.inTurn({ owner: caller.userId, signal }, () =>
     readPagesOfLists(page, ids, {
-      ...{ prisma, table: 'calls', parentColumn: parent === 'key' ? 'key_id' : 'owner_id' },
+      prisma,
+      table: 'calls',
+      parentColumn: parent === 'key' ? 'key_id' : 'owner_id',
       where: scopeInSql(ownScopeOf(caller)),
       readRows: (rowIds) => findCalls({ prisma }, caller, rowIds, page),
     }),

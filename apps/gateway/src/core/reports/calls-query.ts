@@ -42,12 +42,14 @@ export function parseCallsQuery(input: CallsInput): CallsQuery {
   const to = input.to === undefined ? undefined : timeOf('to', input.to)
   requireOrder(from, to)
   return {
-    ...{ keyId, userId },
+    keyId,
+    userId,
     agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
     outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES_OR_RUNNING, outcome),
     requestId: requestId === undefined ? undefined : textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     conversation:
       conversation === undefined ? undefined : textOf('conversation', conversation, CONVERSATION_LENGTH_MAX),
-    ...{ from, to },
+    from,
+    to,
   }
 }

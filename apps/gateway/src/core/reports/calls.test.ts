@@ -17,8 +17,12 @@ let foreign: TestKey
 
 function usageWith(deps: Partial<UsageDeps> = {}): UsageService {
   return createUsageService({
-    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
-    ...{ config: { retentionDays: 400 }, catalog: { knownIds: () => new Set(['dify']) }, ...deps },
+    database: services.database,
+    runtime: services.runtime,
+    limits: ampleLimits(),
+    config: { retentionDays: 400 },
+    catalog: { knownIds: () => new Set(['dify']) },
+    ...deps,
   })
 }
 

@@ -98,7 +98,8 @@ export async function exportCalls(
   // The rest of an export is not refused for want of a place, because it would break off in the middle.
   const read = (before?: string) =>
     readBefore(deps, caller, query, {
-      ...{ before, signal },
+      before,
+      signal,
       take: BATCH_ROWS,
       isContinued: before !== undefined,
     })

@@ -46,7 +46,13 @@ export function parseReportQuery(input: ReportInput, now: Date): ReportQuery {
   const start =
     from === undefined ? new Date(end.getTime() - DEFAULT_DAYS[granularity] * DAY_MS) : timeOf('from', from)
   return {
-    ...{ from: start, to: end, timezone, granularity, groupBy, keyId, userId },
+    from: start,
+    to: end,
+    timezone,
+    granularity,
+    groupBy,
+    keyId,
+    userId,
     agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
   }
 }

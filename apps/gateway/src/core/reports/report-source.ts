@@ -48,7 +48,8 @@ async function readSliced(
     columns: columnsOf(source, groupBy),
     groupsMax: POINTS_MAX / starts.length,
     agent: agent ?? null,
-    ...{ segments, groupBy },
+    segments,
+    groupBy,
   })
 }
 

@@ -101,8 +101,11 @@ async function ask(caller: Principal, more: Partial<ReportQuery> = {}): Promise<
 
 function usageOf(kind: 'embedded' | 'server'): UsageService {
   return createUsageService({
-    ...{ database: { ...services.database, kind }, runtime: services.runtime, limits: ampleLimits() },
-    ...{ config: { retentionDays: 400 }, catalog: { knownIds: () => new Set(['configured-only']) } },
+    database: { ...services.database, kind },
+    runtime: services.runtime,
+    limits: ampleLimits(),
+    config: { retentionDays: 400 },
+    catalog: { knownIds: () => new Set(['configured-only']) },
   })
 }
 
@@ -352,7 +355,9 @@ test('calls past their retention are deleted from the ledger but stay in the rep
     "SELECT (date_trunc('day', now(), 'UTC')::date - DATE '2026-03-29')::int AS days",
   )
   const pruning = createUsageService({
-    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
+    database: services.database,
+    runtime: services.runtime,
+    limits: ampleLimits(),
     config: { retentionDays: row?.days ?? 0 },
     catalog: { knownIds: () => new Set() },
   })

@@ -35,7 +35,12 @@ export function queryBefore(report: Report): ReportQuery {
   const starts = points.map(({ start }) => start)
   return {
     ...rangeBefore({ from: report.from, starts }, timezone, granularity),
-    ...{ timezone, granularity, groupBy, agent, keyId, userId },
+    timezone,
+    granularity,
+    groupBy,
+    agent,
+    keyId,
+    userId,
   }
 }
 
@@ -125,8 +130,11 @@ async function toReport(rows: readonly ReportRow[], range: ReportRange, query: R
   series.sort((one, other) => other.totals.calls - one.totals.calls || inOrder(one.group, other.group))
   return {
     ...query,
-    ...{ from: range.from, to: range.to },
-    ...{ totals: overall.totals.metrics(), points: overall.points(range.starts), series },
+    from: range.from,
+    to: range.to,
+    totals: overall.totals.metrics(),
+    points: overall.points(range.starts),
+    series,
   }
 }
 

@@ -37,7 +37,11 @@ async function isInSlices(sql: Sql, slices: Slices, agent: string): Promise<bool
   const start = new Date(0)
   const ever = { start, sign: 1, span: 'month', from: start, to: new Date('9999-12-01') } as const
   const rows = await readInSlices(sql, slices, {
-    ...{ grain: 'all', subjects: [''], segments: [ever], agent, groupBy: [] },
+    grain: 'all',
+    subjects: [''],
+    segments: [ever],
+    agent,
+    groupBy: [],
     columns: 'sum(r.calls)::int8 AS calls',
     groupsMax: 0,
   })

@@ -5,8 +5,13 @@ import { createUsageFeed } from './usage-feed.ts'
 
 /** The columns of a sum in which these tests do not count. */
 const NO_TOKENS = {
-  ...{ failed: 0, token_calls: 0, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-  ...{ first_chunk: null, duration: null },
+  failed: 0,
+  token_calls: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  first_chunk: null,
+  duration: null,
 }
 const [USER, DAY] = ['0198c0de-0000-7000-8000-000000000001', new Date('2026-11-22T00:00:00Z')]
 const caller: Principal = {

@@ -73,8 +73,11 @@ const tokenOf = async (username: string) => {
 
 test('each caller gets the totals of its report for today, at once and after each change', async () => {
   const usage = createUsageService({
-    ...{ database: services.database, runtime: services.runtime, limits: ampleLimits() },
-    ...{ config: { retentionDays: 400 }, catalog: { knownIds: () => new Set(['dify']) } },
+    database: services.database,
+    runtime: services.runtime,
+    limits: ampleLimits(),
+    config: { retentionDays: 400 },
+    catalog: { knownIds: () => new Set(['dify']) },
   })
   const owner = await services.join('premium')
   const [key, other] = [await services.ownKey(owner), await services.ownKey(owner)]

@@ -66,7 +66,11 @@ export function createUsageFeed(deps: UsageFeedDeps): UsageFeed {
   let isClosed = false
   const isNeeded = () => watches.size > 0
   const reads = new PeriodicRead({
-    ...{ everyMs: tickMs, runtime, onAnswer, isNeeded, read },
+    everyMs: tickMs,
+    runtime,
+    onAnswer,
+    isNeeded,
+    read,
     onPeriod: endExpired,
   })
 

@@ -84,7 +84,10 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const passwords = createPasswords()
   const authentication = createAuthentication({ sql, limits, tokens })
   const admission = createAdmission({
-    ...{ limits, ledger, space, observe },
+    limits,
+    ledger,
+    space,
+    observe,
     keyLimits: createKeyLimitsReader({ sql, runtime }),
   })
   const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
@@ -104,18 +107,32 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   })
   const uploads = createUploads({ prisma, sql, storage, runtime })
   const { drain, ...receiver } = createUploadReceiver({
-    ...{ sql, storage, catalog, runtime, admission, keyWatch, observe, space, checkType },
+    sql,
+    storage,
+    catalog,
+    runtime,
+    admission,
+    keyWatch,
+    observe,
+    space,
+    checkType,
     installation,
     turns: { ...config.uploads, places: config.waitingPlaces },
     bounds: config.uploads,
     times: config.uploads,
   })
   const { usersExist, createFirstAdmin, ...users } = createUsers({
-    ...{ prisma, runtime, limits, passwords },
+    prisma,
+    runtime,
+    limits,
+    passwords,
     config: config.users,
   })
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
-    ...{ database, runtime, limits, catalog },
+    database,
+    runtime,
+    limits,
+    catalog,
     onFeedAnswer: deps.onUsageFeedAnswer,
     config: { ...config.usage, places: config.waitingPlaces },
   })

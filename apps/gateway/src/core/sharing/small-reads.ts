@@ -41,11 +41,15 @@ export interface SmallReadsDeps {
 
 export function createSmallReads({ limits, runtime }: SmallReadsDeps): SmallReads {
   const turns = new OwnerTurns({
-    ...{ atOnce: Number.POSITIVE_INFINITY, perOwner: PER_OWNER, places: PLACES },
+    atOnce: Number.POSITIVE_INFINITY,
+    perOwner: PER_OWNER,
+    places: PLACES,
     what: 'requests',
   })
   const large = new OwnerTurns({
-    ...{ atOnce: Number.POSITIVE_INFINITY, perOwner: 1, places: PLACES },
+    atOnce: Number.POSITIVE_INFINITY,
+    perOwner: 1,
+    places: PLACES,
     what: 'large requests',
   })
   return {

@@ -51,8 +51,11 @@ export function createIssuedFiles({ prisma, sql, storage, runtime }: IssuedFiles
         address &&
         (await prisma.upload.findFirst({
           where: {
-            ...{ ownerId, token: address.token, urlName: address.name },
-            ...{ deletedAt: null, expiresAt: { gt: runtime.now() } },
+            ownerId,
+            token: address.token,
+            urlName: address.name,
+            deletedAt: null,
+            expiresAt: { gt: runtime.now() },
           },
         }))
       return upload ?? fail('upload_not_found', { field })

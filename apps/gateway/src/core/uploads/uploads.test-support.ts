@@ -96,8 +96,18 @@ export function newTokens(count: number): string[] {
 export function newUpload({ owner, keyId }: Uploader, more: Partial<NewUpload> = {}): NewUpload {
   const [token = ''] = newTokens(1)
   return {
-    ...{ id: v7(), callId: v7(), token, urlName: 'a.txt', filename: 'a.txt', mediaType: 'text/plain' },
-    ...{ size: BigInt(ROW_BYTES), sha256: '', ownerId: owner.userId, keyId, agent: '', createdBy: 'test' },
+    id: v7(),
+    callId: v7(),
+    token,
+    urlName: 'a.txt',
+    filename: 'a.txt',
+    mediaType: 'text/plain',
+    size: BigInt(ROW_BYTES),
+    sha256: '',
+    ownerId: owner.userId,
+    keyId,
+    agent: '',
+    createdBy: 'test',
     ...more,
   }
 }

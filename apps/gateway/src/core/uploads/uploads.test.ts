@@ -203,7 +203,8 @@ describe('a deletion', () => {
     })
     for (const _ of [1, 2]) {
       await expect(broken.remove(uploader.caller, upload.id)).rejects.toMatchObject({
-        ...{ reason: 'unavailable', cause: expect.any(StorageError) },
+        reason: 'unavailable',
+        cause: expect.any(StorageError),
       })
       expect(await idsOf(uploader.caller)).toEqual([])
       expect(await reasonOf(() => uploads.find(uploader.caller, upload.id))).toBe('upload_not_found')

@@ -138,7 +138,9 @@ export function createUploads({ prisma, sql, storage, runtime }: UploadsDeps): U
     },
     async listOfKeys(caller, keyIds, query) {
       return readPagesOfLists(query, keyIds, {
-        ...{ prisma, table: 'uploads', parentColumn: 'key_id' },
+        prisma,
+        table: 'uploads',
+        parentColumn: 'key_id',
         where: visibleInSql(caller),
         readOne: (keyId) => list(caller, query, { keyId }),
         readRows: (ids) =>

@@ -43,9 +43,16 @@ const ApiKeyLimits = builder.objectRef<LimitColumns>('ApiKeyLimits').implement({
 })
 
 const COUNTERS = {
-  ...{ totalCalls: true, totalBaseline: true },
-  ...{ dayCalls: true, dayStart: true, dayBaseline: true, dayResetStart: true },
-  ...{ monthCalls: true, monthStart: true, monthBaseline: true, monthResetStart: true },
+  totalCalls: true,
+  totalBaseline: true,
+  dayCalls: true,
+  dayStart: true,
+  dayBaseline: true,
+  dayResetStart: true,
+  monthCalls: true,
+  monthStart: true,
+  monthBaseline: true,
+  monthResetStart: true,
   lastUsedAt: true,
 } as const satisfies Prisma.ApiKeySelect
 

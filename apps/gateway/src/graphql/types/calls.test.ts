@@ -33,8 +33,15 @@ async function addCalls(count: number, call: object = {}): Promise<string> {
   const keyId = principal?.via.kind === 'key' ? principal.via.keyId : ''
   await face.gateway.prisma.call.createMany({
     data: ids.map((id) => ({
-      ...{ id, requestId, keyId, ownerId: face.callers.premium.ownerId, kind: 'chat' as const },
-      ...{ face: 'rest' as const, agent: FAILING_AGENT, instance: v7(), admittedAt: new Date() },
+      id,
+      requestId,
+      keyId,
+      ownerId: face.callers.premium.ownerId,
+      kind: 'chat' as const,
+      face: 'rest' as const,
+      agent: FAILING_AGENT,
+      instance: v7(),
+      admittedAt: new Date(),
       ...call,
     })),
   })
@@ -133,10 +140,14 @@ test('a call is found by its id by those who see it; for others it does not exis
   const find = (caller: (typeof CALLERS)[number], id: string) =>
     face.query(caller, 'query ($id: ID!) { call(id: $id) { id key { name } owner { username } } }', { id })
   expect((await find('premium', own.id)).data.call).toEqual({
-    ...{ id: own.id, key: { name: 'a key' }, owner: { username: 'premium' } },
+    id: own.id,
+    key: { name: 'a key' },
+    owner: { username: 'premium' },
   })
   expect((await find('chat key', face.callId)).data.call).toEqual({
-    ...{ id: face.callId, key: { name: 'a key' }, owner: null },
+    id: face.callId,
+    key: { name: 'a key' },
+    owner: null,
   })
   for (const [caller, id] of [
     ['neighbour', own.id],

@@ -27,17 +27,25 @@ describe('API keys', () => {
 
   test('a key is created, read, changed, reset and revoked, and REST shows the same record', async () => {
     const input = {
-      ...{ ...NEW_KEY, expiresAt: soon(), allowedAgents: ['answering'] },
+      ...NEW_KEY,
+      expiresAt: soon(),
+      allowedAgents: ['answering'],
       limits: { chatPerMinute: 5 },
     }
     const { createApiKey } = await run('premium', CREATE, { input })
     const { fullKey, apiKey } = createApiKey
     expect(fullKey).toMatch(/^tl_/)
     expect(apiKey).toEqual({
-      ...{ ...input, id: expect.any(String), keyPrefix: fullKey.slice(0, 12), isActive: true },
-      ...{ ownerId: face.callers.premium.ownerId, owner: { username: 'premium' } },
-      ...{ creator: { username: 'premium' }, limits: { chatPerMinute: 5, uploadPerMinute: null } },
-      ...{ usage: { totalCalls: 0, callsToday: 0 }, uploads: { totalCount: 0 } },
+      ...input,
+      id: expect.any(String),
+      keyPrefix: fullKey.slice(0, 12),
+      isActive: true,
+      ownerId: face.callers.premium.ownerId,
+      owner: { username: 'premium' },
+      creator: { username: 'premium' },
+      limits: { chatPerMinute: 5, uploadPerMinute: null },
+      usage: { totalCalls: 0, callsToday: 0 },
+      uploads: { totalCount: 0 },
     })
     const record = (await face.get('premium', `/api/v1/api-keys/${apiKey.id}`)).json().data
     expect(record).toMatchObject({
@@ -59,7 +67,9 @@ describe('API keys', () => {
     )
     expect(changed).toEqual({
       updateApiKey: {
-        ...{ name: 'renamed', description: 'for a test', allowedAgents: null },
+        name: 'renamed',
+        description: 'for a test',
+        allowedAgents: null,
         limits: { chatPerMinute: null },
       },
       resetApiKeyUsage: { usage: { callsThisMonth: 0 } },
@@ -140,8 +150,13 @@ describe('users', () => {
       },
     )
     expect(createUser).toEqual({
-      ...{ id: expect.any(String), username, role: 'PREMIUM', status: 'ACTIVE', maxApiCalls: 3_000_000_000 },
-      ...{ quotaPeriod: 'DAY', lastLogin: null },
+      id: expect.any(String),
+      username,
+      role: 'PREMIUM',
+      status: 'ACTIVE',
+      maxApiCalls: 3_000_000_000,
+      quotaPeriod: 'DAY',
+      lastLogin: null,
     })
     const { updateUser, users } = await run(
       'admin',
@@ -151,7 +166,9 @@ describe('users', () => {
     )
     expect(users).toBeUndefined()
     expect(updateUser).toEqual({
-      ...{ status: 'SUSPENDED', role: 'PREMIUM', apiKeys: { totalCount: 0 } },
+      status: 'SUSPENDED',
+      role: 'PREMIUM',
+      apiKeys: { totalCount: 0 },
       quota: { remaining: 3_000_000_000, resetsAt: expect.any(String) },
     })
   })
@@ -163,7 +180,9 @@ describe('users', () => {
         accessToken tokenType expiresIn user { username quota { remaining } apiKeys { totalCount } } } }`,
     )
     expect(data.login).toMatchObject({
-      ...{ accessToken: expect.any(String), tokenType: 'bearer', expiresIn: 3600 },
+      accessToken: expect.any(String),
+      tokenType: 'bearer',
+      expiresIn: 3600,
       user: { username: 'neighbour', quota: { remaining: 1_000_000 }, apiKeys: null },
     })
     expect(errors).toMatchObject([{ extensions: { code: 'credential_missing', status: 401 } }])
@@ -239,7 +258,11 @@ describe('node and nodes', () => {
     expect(theirs).toEqual(await face.query('neighbour', document, unknown))
     // What is refused keeps what is not.
     expect(theirs.data).toEqual({
-      ...{ apiKey: null, upload: null, call: null, node: null, nodes: [null, null, null] },
+      apiKey: null,
+      upload: null,
+      call: null,
+      node: null,
+      nodes: [null, null, null],
       me: { username: 'neighbour' },
     })
     expect(theirs.errors?.map(({ extensions }) => [extensions.code, extensions.status]).sort()).toEqual([

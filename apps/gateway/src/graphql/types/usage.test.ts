@@ -32,8 +32,13 @@ function asRest(value: Any): Any {
 }
 
 const GROUP_FIELDS: Record<string, string> = {
-  ...{ key: 'key_id', agent: 'agent_id', app: 'app', model: 'model' },
-  ...{ user: 'user_id', end_user: 'end_user', outcome: 'outcome' },
+  key: 'key_id',
+  agent: 'agent_id',
+  app: 'app',
+  model: 'model',
+  user: 'user_id',
+  end_user: 'end_user',
+  outcome: 'outcome',
 }
 
 describe('a report has the numbers of REST', () => {
@@ -100,7 +105,9 @@ test('the period before has as many buckets, and each group its totals in it', a
     `{ usage(filter: { from: "2026-11-10", to: "2026-11-20" }) { from previous { from to granularity } } }`,
   )
   expect(data.usage.previous).toEqual({
-    ...{ from: '2026-10-31T00:00:00.000Z', to: data.usage.from, granularity: 'DAY' },
+    from: '2026-10-31T00:00:00.000Z',
+    to: data.usage.from,
+    granularity: 'DAY',
   })
   const [keyId] = await countedKeys(1, () => ({ calls: 7, tokens: 0 }), -1)
   await count(keyId ?? '', { calls: 9, tokens: 0 }, 0)
@@ -146,7 +153,11 @@ test('the quota is that of the user, for every credential', async () => {
     '{ usage { quota { maxApiCalls apiCallsCount remaining quotaPeriod resetsAt } } }',
   )
   expect(data.usage.quota).toEqual({
-    ...{ maxApiCalls: 1_000_000, apiCallsCount: 2, remaining: 999_998, quotaPeriod: 'NONE', resetsAt: null },
+    maxApiCalls: 1_000_000,
+    apiCallsCount: 2,
+    remaining: 999_998,
+    quotaPeriod: 'NONE',
+    resetsAt: null,
   })
 })
 
@@ -164,7 +175,12 @@ test('mistakes name the argument, and a refused part keeps the rest', async () =
     }`,
   )
   expect(data).toEqual({
-    ...{ range: null, time: null, agent: null, key: null, zone: null, first: null },
+    range: null,
+    time: null,
+    agent: null,
+    key: null,
+    zone: null,
+    first: null,
     good: { timezone: 'UTC' },
   })
   const places = errors?.map(({ path, extensions }) => [path?.[0], extensions.code, extensions.field])
@@ -252,10 +268,18 @@ describe('the number of statements does not depend on the number of rows', () =>
   test('calls with their key, its usage, their owner and agent', async () => {
     const keys = await countedKeys(50, () => ({ calls: 1, tokens: 1 }))
     const rows = keys.map((keyId) => ({
-      ...{ id: v7(), requestId: 'many', keyId, ownerId: face.callers.premium.ownerId, kind: 'chat' as const },
-      ...{ face: 'rest' as const, agent: FAILING_AGENT, instance: v7(), admittedAt: new Date() },
+      id: v7(),
+      requestId: 'many',
+      keyId,
+      ownerId: face.callers.premium.ownerId,
+      kind: 'chat' as const,
+      face: 'rest' as const,
+      agent: FAILING_AGENT,
+      instance: v7(),
+      admittedAt: new Date(),
       // Open calls of an instance that does not live are settled, and then counted once more.
-      ...{ outcome: 'done' as const, endedAt: new Date() },
+      outcome: 'done' as const,
+      endedAt: new Date(),
     }))
     await face.gateway.prisma.call.createMany({ data: rows })
     const page = (first: number) => async () => {

@@ -157,7 +157,9 @@ test('parameters have the names of chat completions, and null and empty ones are
 test('what is null or empty is left out, also where it would not be valid', () => {
   const empty = { tool_choice: '', text: '', reasoning: '', metadata: '', temperature: '', store: null }
   expect(withoutEmpty({ model: '', input: '', ...empty, user: 'u' })).toEqual({
-    ...{ model: '', input: '', user: 'u' },
+    model: '',
+    input: '',
+    user: 'u',
   })
   expect(withoutEmpty('no object')).toBe('no object')
   expect(messagesOf([{ type: null, role: 'user', content: 'u' }])).toEqual(

@@ -42,7 +42,9 @@ export function readRequest(body: ResponseRequest): ReadRequest {
   const tools = readTools(body)
   const format = formatOf(body)
   return {
-    ...{ input, tools, format },
+    input,
+    tools,
+    format,
     parameters: {
       ...samplingOf(body),
       ...tools.parameters,
@@ -131,7 +133,8 @@ function formatOf({ text }: ResponseRequest): JsonObject {
   if (type !== 'json_schema')
     return refuse(['text', 'format', 'type'], 'expected text, json_object or json_schema.')
   return {
-    ...{ type, name },
+    type,
+    name,
     ...(isGiven(description) && { description }),
     schema,
     ...(isGiven(strict) && { strict }),

@@ -69,7 +69,10 @@ export function responsesRoutes(app: FastifyInstance, services: Services, option
       callHeaders(request, reply, chat)
       const { reasoning } = chat
       const encoder = new ResponseEncoder(chat, {
-        ...{ echo, reasoning, details: read.details && call.stream, replaces: !call.stream },
+        echo,
+        reasoning,
+        details: read.details && call.stream,
+        replaces: !call.stream,
       })
       if (!call.stream) return collectResponse(chat, encoder, options.replyBytesMax)
       await sendEventStream(reply, chat, encoder, options)

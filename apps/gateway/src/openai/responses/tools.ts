@@ -37,8 +37,11 @@ export function readTools({
   return {
     dropped,
     honoured: functions.map(({ name, description, parameters, strict }) => ({
-      ...{ type: 'function', name },
-      ...{ description: description ?? null, parameters: parameters ?? null, strict: strict ?? null },
+      type: 'function',
+      name,
+      description: description ?? null,
+      parameters: parameters ?? null,
+      strict: strict ?? null,
     })),
     parameters: {
       tools: functions.map(({ type, ...definition }) => ({ type, function: withoutNulls(definition) })),

@@ -65,7 +65,12 @@ const heading = ({ children }: { readonly children?: ReactNode }) => (
 )
 
 const COMPONENTS: Components = {
-  ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
+  h1: heading,
+  h2: heading,
+  h3: heading,
+  h4: heading,
+  h5: heading,
+  h6: heading,
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Link href={String(src ?? '')}>{alt === '' ? String(src ?? '') : alt}</Link>,
   input: ({ checked }) => <span>{checked === true ? '☑' : '☐'}</span>,

@@ -65,7 +65,9 @@ describe('an upload whose key is not valid any more', () => {
   const LABEL = { kind: 'field', name: 'created_by', value: 'me' } as const
   const fileOf = (body: PassThrough) => ({
     ...({ kind: 'file', name: 'file' } as const),
-    ...{ filename: 'a.txt', body, problemOf: () => new Problem('invalid_request') },
+    filename: 'a.txt',
+    body,
+    problemOf: () => new Problem('invalid_request'),
   })
 
   /** Sends an upload up to the given parts, ends its key, and returns what it ended with and how it was settled. */

@@ -47,8 +47,15 @@ export class FakeFiles implements IssuedFiles {
         filename: name,
         mediaType: 'application/pdf',
       },
-      ...{ size: BigInt(content.length), sha256: sha256Of(content), ownerId: OWNER, keyId: 'key-1' },
-      ...{ agent: '', createdBy: 'me', createdAt: new Date(0), expiresAt: new Date(1), deletedAt: null },
+      size: BigInt(content.length),
+      sha256: sha256Of(content),
+      ownerId: OWNER,
+      keyId: 'key-1',
+      agent: '',
+      createdBy: 'me',
+      createdAt: new Date(0),
+      expiresAt: new Date(1),
+      deletedAt: null,
       ...more,
     }
     const url = BASE + name
@@ -178,7 +185,11 @@ export function requestWith(
 ): AttachRequest {
   const agent = agentOf(platform, { id: agentId, baseUrl, apiKey, timeouts })
   const raw = requestOf({
-    ...{ agent: agentId, appId: 'app-1', chatId: 'c', conversationId: 'c', files: sent },
+    agent: agentId,
+    appId: 'app-1',
+    chatId: 'c',
+    conversationId: 'c',
+    files: sent,
   })
   return {
     call: resolveCall(new Map([[agentId, agent]]), raw, files.isIssued),

@@ -66,7 +66,10 @@ export async function openEngine({
 
   const start = (openWithinMs: number) =>
     startEngineThread({
-      ...{ dataDir, openWithinMs, signal, entry },
+      dataDir,
+      openWithinMs,
+      signal,
+      entry,
       answerWithinMs: () => (patient > 0 ? ANSWER_PATIENTLY_WITHIN_MS : answerWithinMs),
     })
 

@@ -66,7 +66,11 @@ export function embeddedPool(engine: Pick<Engine, 'connect'>): pg.Pool {
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: QUEUED_WITHIN_MS,
-    ...{ user: 'postgres', database: 'postgres', host: 'localhost', port: 5432, ssl: false },
+    user: 'postgres',
+    database: 'postgres',
+    host: 'localhost',
+    port: 5432,
+    ssl: false,
     stream: () => engine.connect(),
     async onConnect(client) {
       for (const statements of RESET) await client.query(statements)
