@@ -18,8 +18,8 @@ export interface CallRecord extends CallOrigin {
 }
 
 /**
- * The state of a call's turn at the platform when an attempt ends: the platform has not taken it, has stored it, or nobody
- * knows. Only a turn in the first state may be sent again.
+ * The state of a call's turn at the platform when an attempt ends. `none`: the platform has not taken the turn, so that it may
+ * be sent again. `stored`: the platform has stored it. `unknown`: the gateway cannot tell.
  */
 export type TurnState = 'none' | 'unknown' | 'stored'
 
@@ -42,8 +42,8 @@ export interface Settled {
 }
 
 /**
- * A step in the life of a call. Whoever records calls listens to these events and to nothing else: the ledger, the metrics and
- * the log. Each call that arrives emits either `refused`, or `admitted` and later `settled`, once.
+ * A step in the life of a call. The ledger, the metrics and the log record calls by these events alone. Each call that arrives
+ * emits either `refused`, or `admitted` and later `settled`, once.
  */
 export type CallEvent =
   /** The limit of the caller's key was asked, whether or not it allows the call. */

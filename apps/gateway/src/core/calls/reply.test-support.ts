@@ -23,7 +23,7 @@ export interface StartedReply {
   readonly reply: Reply
   readonly events: readonly CallEvent[]
   readonly ends: readonly Settled[]
-  /** The ends that the platform is told of. */
+  /** The requests that stop the run at the platform; each promise resolves when its request has been answered. */
   readonly stops: readonly Promise<void>[]
 }
 

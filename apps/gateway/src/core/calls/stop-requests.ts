@@ -7,7 +7,7 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
  */
 const IN_TURN_AT_ONCE = 100
 
-/** The ends of calls that platforms are still told of. A process that drains waits for them. */
+/** The requests that stop runs at platforms and have not been answered yet. A process that drains waits for them. */
 export class StopRequests {
   readonly #pending = new Set<Promise<void>>()
   readonly #turns = pLimit(IN_TURN_AT_ONCE)
