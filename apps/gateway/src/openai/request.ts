@@ -92,10 +92,3 @@ export function callMessages(body: CompletionRequest): readonly CallMessage[] {
     return Object.keys(extra).length > 0 ? { ...message, extra } : message
   })
 }
-
-/** Splits `<agent>/<app>`. If a header names the agent, only the app is taken from the model. */
-export function splitModel(model: string, agentHeader: string | undefined): { agent: string; app: string } {
-  const slash = model.indexOf('/')
-  const app = slash < 0 ? '' : model.slice(slash + 1)
-  return { agent: agentHeader ?? (slash < 0 ? model : model.slice(0, slash)), app }
-}

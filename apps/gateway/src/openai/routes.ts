@@ -1,31 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
-import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import { Problem } from '#core/errors.ts'
 import type { Services } from '#core/services/services.ts'
-import {
-  CHAT_PROBLEMS,
-  type ChatRouteOptions,
-  callHeaders,
-  endUserOf,
-  endUserPlace,
-  idOfHeader,
-  startChat,
-} from '#http/chat/chat-route.ts'
-import { sendEventStream } from '#http/chat/event-stream.ts'
-import { callerOf, judgeKeyFirst, KEY_PROBLEMS, keyOnly, requireChatKey } from '#http/guards/credentials.ts'
-import { guardLargeBodies } from '#http/guards/large-bodies.ts'
+import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { noStore } from '#http/reply/no-store.ts'
 import { CALL_HEADERS, LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { listQuery, problemsAs, ref } from '#http/reply/schemas.ts'
-import { type FieldPlaces, inBody, inHeader } from '#http/request/field-place.ts'
+import { inBody } from '#http/request/field-place.ts'
 import { createCompletionEncoder } from './chunks.ts'
-import { AGENT_HEADER, BODY_BYTES_MAX, CONVERSATION_HEADER, ConversationHeader } from './headers.ts'
+import { agentNameOf, BODY_BYTES_MAX, CHAT_HEADERS, conversationInHeader, headerPlaces } from './headers.ts'
 import { completionOf } from './reply.ts'
-import { callMessages, passedParameters, splitModel, unsupportedParameters } from './request.ts'
-import { responsesRoutes } from './responses/routes.ts'
+import { callMessages, passedParameters, unsupportedParameters } from './request.ts'
+import { responsesRoute } from './responses/routes.ts'
 import {
   CompletionChunkSchema,
   type CompletionRequest,
@@ -35,11 +24,6 @@ import {
   ModelSchema,
   OpenAiErrorSchema,
 } from './schemas.ts'
-
-interface CompletionHeaders {
-  agent?: string
-  [CONVERSATION_HEADER]?: string
-}
 
 /**
  * The routes for clients of OpenAI. Such a client takes `<publicUrl>/api/v1` as its base URL, an API key of this gateway as
@@ -58,43 +42,9 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   }
   const config = { errors: 'openai' } as const
   const reads = smallRead(services)
-  const fieldPlaces = (request: FastifyRequest) => placesOf(request, options)
-  const bytesMax = Math.max(BODY_BYTES_MAX, options.bodyBytesMax)
-  const bodyBounds = { bytesMax, smallBytesMax: options.bodyBytesMax }
 
-  app.post<{ Body: CompletionRequest; Headers: CompletionHeaders }>(
-    '/api/v1/chat/completions',
-    {
-      config: { ...config, fieldPlaces },
-      schema: completionSchema,
-      bodyLimit: bytesMax,
-      onRequest: [requireChatKey(services), guardLargeBodies(services, bodyBounds)],
-      errorHandler: judgeKeyFirst(services),
-    },
-    async (request, reply) => {
-      const { stream, stream_options } = request.body
-      const chat = await startChat(services, request, reply, chatRequest(request, options))
-      callHeaders(request, reply, chat)
-      const { reasoning } = chat
-      if (stream === true) {
-        const includeUsage = stream_options?.include_usage === true
-        await sendEventStream(
-          reply,
-          chat,
-          createCompletionEncoder(chat, { reasoning, includeUsage }),
-          options,
-        )
-        return reply
-      }
-      const { replyBytesMax } = options
-      return completionOf(
-        chat,
-        await collectReply(chat, { parts: { reasoning, toolCalls: true }, replyBytesMax }),
-      )
-    },
-  )
-
-  responsesRoutes(app, services, options)
+  chatRoute(app, services, options, completionRoute)
+  responsesRoute(app, services, options)
 
   app.get(
     '/api/v1/models',
@@ -111,57 +61,6 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
     { config, schema: modelSchema, onRequest: [noStore, keyOnly(services)], ...reads },
     async (request) => modelOf(services, request, request.params['*']),
   )
-}
-
-function chatRequest(
-  request: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>,
-  options: ChatRouteOptions,
-): ChatRequest {
-  const { body, headers } = request
-  const { agent, app } = splitModel(body.model, headers.agent)
-  const conversation = conversationOf(request)
-  return {
-    requestId: request.id,
-    face: 'openai',
-    credential: request.apiKey,
-    address: request.ip,
-    agent: { id: agent, appId: app, model: body.model, isInModel: headers.agent === undefined },
-    asks: {
-      kind: 'messages',
-      messages: callMessages(body),
-      parameters: passedParameters(body),
-      unsupported: unsupportedParameters(body).map((name) => [name]),
-      keepsTurn: false,
-    },
-    conversation: { chatId: conversation, conversationId: conversation },
-    endUser: endUserOf(request, options, body.user),
-    stream: body.stream === true,
-  }
-}
-
-function placesOf(request: FastifyRequest, options: ChatRouteOptions): FieldPlaces {
-  const { agent, [CONVERSATION_HEADER]: conversation = '' } = request.headers
-  const conversationPlace =
-    conversation === '' ? inBody('metadata', 'conversation_id') : inHeader(CONVERSATION_HEADER)
-  return {
-    agent: agent === undefined ? inBody('model') : inHeader('agent'),
-    appId: inBody('model'),
-    chatId: conversationPlace,
-    conversationId: conversationPlace,
-    endUser: endUserPlace(request, options),
-    files: inBody('messages'),
-  }
-}
-
-/**
- * The header takes precedence over the body. An empty header counts as absent, since tools that fill in a template send one
- * when they have no value.
- */
-function conversationOf({
-  headers: { [CONVERSATION_HEADER]: header = '' },
-  body: { metadata },
-}: FastifyRequest<{ Body: CompletionRequest; Headers: CompletionHeaders }>): string {
-  return header === '' ? (metadata?.conversation_id ?? '') : idOfHeader(CONVERSATION_HEADER, header)
 }
 
 function modelRecord({ id, platform }: { id: string; platform: string }) {
@@ -182,10 +81,7 @@ const completionSchema = {
   description:
     "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
   security: [{ apiKey: [] }],
-  headers: Type.Object({
-    agent: AGENT_HEADER,
-    [CONVERSATION_HEADER]: ConversationHeader,
-  }),
+  headers: CHAT_HEADERS,
   body: ref(CompletionRequestSchema),
   response: {
     200: {
@@ -197,6 +93,45 @@ const completionSchema = {
     },
     ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found']),
   },
+}
+
+const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
+  url: '/api/v1/chat/completions',
+  face: 'openai',
+  errors: 'openai',
+  schema: completionSchema,
+  bodyBytesMax: BODY_BYTES_MAX,
+  fieldPlaces: (request) => ({
+    ...headerPlaces(request, inBody('metadata', 'conversation_id')),
+    files: inBody('messages'),
+  }),
+  read(request) {
+    const { body } = request
+    const conversation = conversationInHeader(request) || (body.metadata?.conversation_id ?? '')
+    return {
+      agent: agentNameOf(body.model, request.headers),
+      asks: {
+        kind: 'messages',
+        messages: callMessages(body),
+        parameters: passedParameters(body),
+        unsupported: unsupportedParameters(body).map((name) => [name]),
+        keepsTurn: false,
+      },
+      conversation: { chatId: conversation, conversationId: conversation },
+      form: { includeUsage: body.stream_options?.include_usage === true },
+    }
+  },
+  encode: (chat, { includeUsage }) =>
+    createCompletionEncoder(chat, { reasoning: chat.reasoning, includeUsage }),
+  async collect(chat, _form, replyBytesMax) {
+    const parts = { reasoning: chat.reasoning, toolCalls: true }
+    return completionOf(chat, await collectReply(chat, { parts, replyBytesMax }))
+  },
+}
+
+interface CompletionForm {
+  /** Whether a stream tells the tokens before its end. */
+  readonly includeUsage: boolean
 }
 
 const modelsSchema = {

@@ -1,11 +1,22 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  preValidationHookHandler,
+} from 'fastify'
 import type { Chat, ChatService } from '#core/calls/chats.ts'
 import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import type { Services } from '#core/services/services.ts'
+import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
+import { guardLargeBodies } from '../guards/large-bodies.ts'
 import { showLimitOfCall } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
-import { type FieldPlace, inBody, inHeader, RequestProblem } from '../request/field-place.ts'
-import type { StreamTimes } from './event-stream.ts'
+import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/field-place.ts'
+import type { ChunkEncoder } from './chunk-encoder.ts'
+import { type StreamTimes, sendEventStream } from './event-stream.ts'
+import { headerOfId, idOfHeader } from './id-header.ts'
 
 export interface ChatRouteOptions extends StreamTimes {
   readonly replyBytesMax: number
@@ -15,6 +26,114 @@ export interface ChatRouteOptions extends StreamTimes {
   readonly endUserHeader?: string | undefined
 }
 
+/** What every face calls the end user and the wish for a stream. */
+interface ChatBody {
+  readonly user?: string | null
+  readonly stream?: boolean | null
+}
+
+export type ChatHttpRequest<Body> = FastifyRequest<{ Body: Body; Headers: ChatHeaders }>
+
+/** The id of an agent in the header; the headers of faces that have more are read from the request. */
+interface ChatHeaders {
+  readonly agent?: string
+}
+
+/** What a face reads of a request: what it asks, and what the reply must be written with. */
+export interface ReadChat<Form> extends Pick<ChatRequest, 'agent' | 'asks' | 'conversation'> {
+  readonly form: Form
+}
+
+/** In what the chat route of one face differs from those of the others. */
+export interface ChatRoute<Body extends ChatBody, Form> {
+  readonly url: string
+  readonly face: ChatRequest['face']
+  readonly errors?: 'openai'
+  readonly schema: FastifySchema
+  /** The largest body where it may carry files; other routes have the gateway's usual limit. */
+  readonly bodyBytesMax?: number
+  readonly preValidation?: preValidationHookHandler
+  /** The places of fields, apart from that of the end user. */
+  readonly fieldPlaces: (request: FastifyRequest) => FieldPlaces
+  /** Reads a request whose schema holds. What it returns as the form is kept until the reply has ended. */
+  readonly read: (request: ChatHttpRequest<Body>, reply: FastifyReply, endUser: string) => ReadChat<Form>
+  readonly encode: (chat: Chat, form: Form) => ChunkEncoder
+  /** Reads the whole reply and returns it as JSON. */
+  readonly collect: (chat: Chat, form: Form, replyBytesMax: number) => Promise<unknown>
+}
+
+/** Adds the route of a face on which chats are asked, as JSON or as a stream. */
+export function chatRoute<Body extends ChatBody, Form>(
+  app: FastifyInstance,
+  services: Services,
+  options: ChatRouteOptions,
+  route: ChatRoute<Body, Form>,
+): void {
+  const { errors, fieldPlaces, schema, preValidation } = route
+  const bytesMax = Math.max(route.bodyBytesMax ?? 0, options.bodyBytesMax)
+  const bounds = { bytesMax, smallBytesMax: options.bodyBytesMax }
+  app.post<{ Body: Body; Headers: ChatHeaders }>(
+    route.url,
+    {
+      config: {
+        ...(errors !== undefined && { errors }),
+        fieldPlaces: (request) => ({ ...fieldPlaces(request), endUser: endUserPlace(request, options) }),
+      },
+      schema,
+      bodyLimit: bytesMax,
+      onRequest: [requireChatKey(services), guardLargeBodies(services, bounds)],
+      ...(preValidation !== undefined && { preValidation }),
+      errorHandler: judgeKeyFirst(services),
+    },
+    // It is not async, because an async function would keep the texts of the request in memory as long as the reply lasts.
+    (request, reply) => {
+      const body = request.body as ChatBody
+      const endUser = endUserOf(request, options, body.user)
+      const stream = body.stream === true
+      const { agent, asks, conversation, form } = route.read(request, reply, endUser)
+      const call: ChatRequest = {
+        requestId: request.id,
+        face: route.face,
+        credential: request.apiKey,
+        address: request.ip,
+        agent,
+        asks,
+        conversation,
+        endUser,
+        stream,
+      }
+      return answer(
+        { request, reply, stream, form },
+        startChat(services.chat, request, reply, call),
+        route,
+        options,
+      )
+    },
+  )
+}
+
+interface Asked<Form> {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly stream: boolean
+  readonly form: Form
+}
+
+async function answer<Form>(
+  { request, reply, stream, form }: Asked<Form>,
+  starting: Promise<Chat>,
+  { encode, collect }: Pick<ChatRoute<never, Form>, 'encode' | 'collect'>,
+  options: ChatRouteOptions,
+): Promise<unknown> {
+  const chat = await starting
+  // For every response from here on, errors included.
+  request.callId = chat.callId
+  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
+  if (!stream) return collect(chat, form, options.replyBytesMax)
+  await sendEventStream(reply, chat, encode(chat, form), options)
+  return reply
+}
+
 /**
  * Starts the call of a request and aborts it when the client closes its connection. From here on every response carries the
  * headers of the limit. Returns the service's own promise, since an `async` function would cost every call another one; the
@@ -22,8 +141,8 @@ export interface ChatRouteOptions extends StreamTimes {
  * Removes the parsed body from the request, because Fastify would keep it in memory until the reply ends, which takes
  * minutes for a stream.
  */
-export function startChat(
-  { chat: service }: { readonly chat: Pick<ChatService, 'start'> },
+function startChat(
+  service: Pick<ChatService, 'start'>,
   request: FastifyRequest,
   reply: FastifyReply,
   call: ChatRequest,
@@ -31,12 +150,6 @@ export function startChat(
   request.isKeyJudgedByCall = true
   request.body = undefined
   return service.start(call, abortedWith(reply), showLimitOfCall(reply))
-}
-
-/** Sets the headers that identify the call, for every response from here on, errors included. */
-export function callHeaders(request: FastifyRequest, reply: FastifyReply, chat: Chat): void {
-  request.callId = chat.callId
-  reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
 }
 
 /** The header of a trusted proxy takes precedence over the body, which the users behind that proxy may be able to set. */
@@ -50,7 +163,7 @@ export function endUserOf(
 }
 
 /** The place from which {@link endUserOf} takes the end user, for error messages. */
-export function endUserPlace(request: FastifyRequest, { endUserHeader }: ChatRouteOptions): FieldPlace {
+function endUserPlace(request: FastifyRequest, { endUserHeader }: ChatRouteOptions): FieldPlace {
   return endUserHeader === undefined || headerOf(request, endUserHeader) === undefined
     ? inBody('user')
     : inHeader(endUserHeader)
@@ -60,37 +173,6 @@ function headerOf(request: FastifyRequest, name: string | undefined): string | u
   const value = name === undefined ? undefined : request.headers[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
-
-/**
- * The form of an id in a header. An id may be any text and a header value may not, so ids are percent-encoded in both
- * directions where they contain a `%` or anything but printable ASCII.
- */
-export function headerOfId(id: string): string {
-  return PLAIN_ID.test(id) ? id : encodeURIComponent(id)
-}
-
-/** Printable ASCII without `%`, and without spaces at either end, which HTTP strips. */
-const PLAIN_ID = /^(?! )[\x20-\x24\x26-\x7e]*(?<! )$/
-
-/**
- * The id in a header value of the form of {@link headerOfId}.
- *
- * @throws {@link RequestProblem} if the value is neither plain nor valid percent-encoded UTF-8
- */
-export function idOfHeader(name: string, value: string): string {
-  if (PLAIN_ID.test(value)) return value
-  try {
-    if (PRINTABLE_ASCII.test(value)) return decodeURIComponent(value)
-  } catch {
-    // An incomplete escape, or bytes that are not UTF-8.
-  }
-  throw new RequestProblem(
-    inHeader(name),
-    'expected printable ASCII, and percent-encoded UTF-8 for all else.',
-  )
-}
-
-const PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 
 /** The reasons with which a chat call can fail on every face. */
 export const CHAT_PROBLEMS = [

@@ -1,19 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
-import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import type { Services } from '#core/services/services.ts'
-import {
-  CHAT_PROBLEMS,
-  type ChatRouteOptions,
-  callHeaders,
-  endUserOf,
-  endUserPlace,
-  startChat,
-} from '#http/chat/chat-route.ts'
-import { sendEventStream } from '#http/chat/event-stream.ts'
+import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
-import { judgeKeyFirst, requireChatKey } from '#http/guards/credentials.ts'
 import { CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { problems, ref } from '#http/reply/schemas.ts'
 import { inHeader } from '#http/request/field-place.ts'
@@ -40,55 +30,7 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
     app.addSchema(schema)
   }
 
-  app.post<ChatRoute>(
-    '/api/v1/chat',
-    {
-      config: {
-        fieldPlaces: (request) => ({ agent: inHeader('agent'), endUser: endUserPlace(request, options) }),
-      },
-      schema: chatSchema,
-      onRequest: requireChatKey(services),
-      errorHandler: judgeKeyFirst(services),
-    },
-    async (request, reply) => {
-      const { stream, detail } = request.body
-      const chat = await startChat(services, request, reply, chatRequest(request, options))
-      callHeaders(request, reply, chat)
-      if (stream) {
-        await sendEventStream(reply, chat, createChunkEncoder(chat, { detail }), options)
-        return reply
-      }
-      const { replyBytesMax } = options
-      return chatReply(chat, await collectReply(chat, { parts: { details: detail }, replyBytesMax }), {
-        detail,
-      })
-    },
-  )
-}
-
-interface ChatRoute {
-  Body: ChatBody
-  Headers: { agent?: string }
-}
-
-function chatRequest(request: FastifyRequest<ChatRoute>, options: ChatRouteOptions): ChatRequest {
-  const { body } = request
-  return {
-    requestId: request.id,
-    face: 'rest',
-    credential: request.apiKey,
-    address: request.ip,
-    agent: { id: request.headers.agent, appId: body.app_id },
-    asks: {
-      kind: 'question',
-      query: body.query,
-      files: body.files,
-      variables: (body.variables ?? {}) as Record<string, unknown>,
-    },
-    conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
-    endUser: endUserOf(request, options, body.user),
-    stream: body.stream,
-  }
+  chatRoute(app, services, options, route)
 }
 
 const chatSchema = {
@@ -114,5 +56,30 @@ const chatSchema = {
       },
     },
     ...problems(...CHAT_PROBLEMS, 'conversation_id_required'),
+  },
+}
+
+const route: ChatRoute<ChatBody, { readonly detail: boolean }> = {
+  url: '/api/v1/chat',
+  face: 'rest',
+  schema: chatSchema,
+  fieldPlaces: () => ({ agent: inHeader('agent') }),
+  read({ body, headers }) {
+    return {
+      agent: { id: headers.agent, appId: body.app_id },
+      asks: {
+        kind: 'question',
+        query: body.query,
+        files: body.files,
+        variables: (body.variables ?? {}) as Record<string, unknown>,
+      },
+      conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
+      form: { detail: body.detail },
+    }
+  },
+  encode: createChunkEncoder,
+  async collect(chat, { detail }, replyBytesMax) {
+    const parts = { details: detail }
+    return chatReply(chat, await collectReply(chat, { parts, replyBytesMax }), { detail })
   },
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { headerOfId, idOfHeader } from './chat-route.ts'
+import { headerOfId, idOfHeader } from './id-header.ts'
 
 test.each([
   ['c1', 'c1'],
