@@ -2,7 +2,7 @@ import { Counter, type CounterConfiguration, Histogram, type HistogramConfigurat
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** Series that are no longer kept are forgotten when they would be shown. */
-interface Kept {
+export interface Kept {
   /** Whether series are kept whose first label has this value; all are by default. */
   readonly keeps?: (first: string) => boolean
 }
@@ -34,11 +34,15 @@ export class FastCounter {
   }
 
   /** Adds one to the counter with these label values, given in the order of `labelNames`. */
-  add(first: string, second = '', third = ''): void {
+  add(first = '', second = '', third = ''): void {
+    this.addMany(1, first, second, third)
+  }
+
+  addMany(amount: number, first = '', second = '', third = ''): void {
     const key = `${first}\n${second}\n${third}`
     const count = this.#counts.get(key)
-    if (count !== undefined) count.value += 1
-    else this.#counts.set(key, { labels: this.#labelsOf([first, second, third]), value: 1 })
+    if (count !== undefined) count.value += amount
+    else this.#counts.set(key, { labels: this.#labelsOf([first, second, third]), value: amount })
   }
 
   #labelsOf(values: readonly string[]): Record<string, string> {

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import { readClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
-import { FastCounter, FastHistogram } from './fast-metrics.ts'
+import { FastCounter, FastHistogram, type Kept } from './fast-metrics.ts'
 
 /**
  * The metrics of the gateway. Their labels have a bounded number of values: routes come from the code, agents from the
@@ -47,208 +47,173 @@ export interface Metrics {
 /** Why a statement of the ledger failed: by an outage, its time limit, or a disk on which nothing more can be written. */
 export type LedgerFailure = 'connection' | 'timeout' | 'disk_full' | 'other'
 
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200]
+const FIRST_CHUNK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const UPLOAD_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200]
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+const BATCH_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'trunkline_' })
   const registers = [registry]
-  let isServed = (_agent: string) => true
-  const keeps = (agent: string) => isServed(agent)
-
-  const requests = new FastCounter({
-    name: 'trunkline_http_requests_total',
-    help: 'Requests by route, method and status.',
-    labelNames: ['route', 'method', 'status'],
-    registers,
-  })
-  const requestSeconds = new FastHistogram({
-    name: 'trunkline_http_request_duration_seconds',
-    help: 'Time from the request to the end of the response.',
-    label: 'route',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-    registers,
-  })
-  const refusals = new FastCounter({
-    name: 'trunkline_refusals_total',
-    help: 'Requests answered with an error, by reason.',
-    labelNames: ['reason'],
-    registers,
-  })
-  const calls = new FastCounter({
-    name: 'trunkline_calls_total',
-    help: 'Admitted calls by agent, outcome and reason.',
-    labelNames: ['agent', 'outcome', 'reason'],
-    keeps,
-    registers,
-  })
-  const callSeconds = new FastHistogram({
-    name: 'trunkline_call_duration_seconds',
-    help: "Time from a call's dispatch to its end.",
-    label: 'agent',
-    keeps,
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200],
-    registers,
-  })
-  const firstChunkSeconds = new FastHistogram({
-    name: 'trunkline_call_first_chunk_seconds',
-    help: "Time from a call's dispatch to the first text.",
-    label: 'agent',
-    keeps,
-    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
-    registers,
-  })
   const inFlight = { chat: 0, upload: 0 }
-  new Gauge({
-    name: 'trunkline_calls_in_flight',
-    help: 'Calls that were dispatched and have not ended.',
-    registers,
-    collect() {
-      this.set(inFlight.chat)
-    },
-  })
-  const graphqlOperations = new FastCounter({
-    name: 'trunkline_graphql_operations_total',
-    help: 'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
-    labelNames: ['type', 'name'],
-    registers,
-  })
-  const graphqlSeconds = new FastHistogram({
-    name: 'trunkline_graphql_operation_duration_seconds',
-    help: 'Time of a GraphQL operation, of a subscription until it ends.',
-    label: 'type',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-    registers,
-  })
-  const graphqlErrors = new FastCounter({
-    name: 'trunkline_graphql_errors_total',
-    help: 'Errors in GraphQL results, by code.',
-    labelNames: ['code'],
-    registers,
-  })
   let subscriptions = 0
-  new Gauge({
-    name: 'trunkline_graphql_subscriptions',
-    help: 'GraphQL subscriptions that are open.',
-    registers,
-    collect() {
-      this.set(subscriptions)
-    },
-  })
-  const uploads = new Counter({
-    name: 'trunkline_uploads_total',
-    help: 'Admitted uploads by outcome and reason.',
-    labelNames: ['outcome', 'reason'],
-    registers,
-  })
-  const uploadBytes = new Counter({
-    name: 'trunkline_upload_bytes_total',
-    help: 'Bytes of files that were received, also of files that were refused in the end.',
-    registers,
-  })
-  const uploadSeconds = new FastHistogram({
-    name: 'trunkline_upload_duration_seconds',
-    help: 'Time from the first byte of a file to the end of its upload.',
-    label: 'outcome',
-    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200],
-    registers,
-  })
-  new Gauge({
-    name: 'trunkline_uploads_in_flight',
-    help: 'Uploads that are being received.',
-    registers,
-    collect() {
-      this.set(inFlight.upload)
-    },
-  })
-  const uploadsSwept = new Counter({
-    name: 'trunkline_uploads_swept_total',
-    help: 'Deleted by the sweep: expired uploads, files without record, records without file, unfinished writes.',
-    labelNames: ['kind'],
-    registers,
-  })
-  // The first increase of a series that begins with it would not be seen.
-  for (const kind of SWEPT_KINDS) uploadsSwept.inc({ kind }, 0)
-  const batchSize = new FastHistogram({
-    name: 'trunkline_ledger_batch_size',
-    help: 'Calls that one statement of the ledger carried.',
-    label: 'statement',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers,
-  })
-  const batchSeconds = new FastHistogram({
-    name: 'trunkline_ledger_batch_duration_seconds',
-    help: 'Time of one statement of the ledger.',
-    label: 'statement',
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-    registers,
-  })
-  const batchFailures = new FastCounter({
-    name: 'trunkline_ledger_batch_failures_total',
-    help: 'Statements of the ledger that failed and may have been repeated, by cause.',
-    labelNames: ['statement', 'cause'],
-    registers,
-  })
-  const settleFailures = new Counter({
-    name: 'trunkline_settle_failures_total',
-    help: 'Ends of calls that could not be written to the ledger.',
-    registers,
-  })
-  const strayRejections = new Counter({
-    name: 'trunkline_stray_rejections_total',
-    help: 'Unhandled rejections of promises; any value but 0 is a fault of the gateway.',
-    registers,
-  })
-
-  const drift = new Gauge({
-    name: 'trunkline_usage_drift',
-    help: 'Equations between counters, rollups and ledger that do not hold; any value but 0 is a fault.',
-    aggregator: 'max',
-    registers,
-  })
-  const limitStore = new Gauge({
-    name: 'trunkline_limit_store_up',
-    help: '1 while Redis shares the limits between processes, 0 while each process enforces its part.',
-    aggregator: 'min',
-    registers,
-  })
-  let logOutput: { readonly droppedLines: number } | undefined
-  new Counter({
-    name: 'trunkline_log_lines_dropped_total',
-    help: 'Log lines that were dropped because standard output did not accept them.',
-    registers,
-    collect() {
-      this.reset()
-      this.inc(logOutput?.droppedLines ?? 0)
-    },
-  })
+  let catalog: Parameters<Metrics['watchAgents']>[0] | undefined
+  let log: Parameters<Metrics['watchLog']>[0] | undefined
   let disk: Parameters<Metrics['watchDisk']>[0] | undefined
-  new Gauge({
-    name: 'trunkline_disk_full',
-    help: '1 while calls and changes are refused because the disk of the database is full, or almost full.',
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(disk?.isFull() === true ? 1 : 0)
-    },
-  })
-  let engine: { readonly losses: number } | undefined
-  new Counter({
-    name: 'trunkline_embedded_database_losses_total',
-    help: 'How often the embedded database crashed or did not answer, and was opened again.',
-    registers,
-    collect() {
-      this.reset()
-      this.inc(engine?.losses ?? 0)
-    },
-  })
-  let connections: { readonly open: number } | undefined
-  new Gauge({
-    name: 'trunkline_connections',
-    help: 'Connections of clients that are open.',
-    registers,
-    collect() {
-      this.set(connections?.open ?? 0)
-    },
-  })
+  let engine: Parameters<Metrics['watchEngine']>[0] | undefined
+  let connections: Parameters<Metrics['watchConnections']>[0] | undefined
+  const ofServed: Kept = { keeps: (agent: string) => catalog?.current().has(agent) ?? true }
+
+  const counter = (name: string, help: string, labelNames: readonly string[] = [], kept: Kept = {}) =>
+    new FastCounter({ name: `trunkline_${name}`, help, labelNames, registers, ...kept })
+  const histogram = (name: string, help: string, label: string, buckets: number[], kept: Kept = {}) =>
+    new FastHistogram({ name: `trunkline_${name}`, help, label, buckets, registers, ...kept })
+  /** A metric whose value is read when it is scraped. Workers' values are added up unless `aggregator` says otherwise. */
+  const gauge = (name: string, help: string, read: () => number, aggregator: 'sum' | 'max' | 'min' = 'sum') =>
+    new Gauge({
+      name: `trunkline_${name}`,
+      help,
+      aggregator,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  const watchedCounter = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name: `trunkline_${name}`,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+
+  const requests = counter('http_requests_total', 'Requests by route, method and status.', [
+    'route',
+    'method',
+    'status',
+  ])
+  const requestSeconds = histogram(
+    'http_request_duration_seconds',
+    'Time from the request to the end of the response.',
+    'route',
+    REQUEST_SECONDS,
+  )
+  const refusals = counter('refusals_total', 'Requests answered with an error, by reason.', ['reason'])
+  const calls = counter(
+    'calls_total',
+    'Admitted calls by agent, outcome and reason.',
+    ['agent', 'outcome', 'reason'],
+    ofServed,
+  )
+  const callSeconds = histogram(
+    'call_duration_seconds',
+    "Time from a call's dispatch to its end.",
+    'agent',
+    CALL_SECONDS,
+    ofServed,
+  )
+  const firstChunkSeconds = histogram(
+    'call_first_chunk_seconds',
+    "Time from a call's dispatch to the first text.",
+    'agent',
+    FIRST_CHUNK_SECONDS,
+    ofServed,
+  )
+  gauge('calls_in_flight', 'Calls that were dispatched and have not ended.', () => inFlight.chat)
+  const graphqlOperations = counter(
+    'graphql_operations_total',
+    'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
+    ['type', 'name'],
+  )
+  const graphqlSeconds = histogram(
+    'graphql_operation_duration_seconds',
+    'Time of a GraphQL operation, of a subscription until it ends.',
+    'type',
+    REQUEST_SECONDS,
+  )
+  const graphqlErrors = counter('graphql_errors_total', 'Errors in GraphQL results, by code.', ['code'])
+  gauge('graphql_subscriptions', 'GraphQL subscriptions that are open.', () => subscriptions)
+  const uploads = counter('uploads_total', 'Admitted uploads by outcome and reason.', ['outcome', 'reason'])
+  const uploadBytes = counter(
+    'upload_bytes_total',
+    'Bytes of files that were received, also of files that were refused in the end.',
+  )
+  const uploadSeconds = histogram(
+    'upload_duration_seconds',
+    'Time from the first byte of a file to the end of its upload.',
+    'outcome',
+    UPLOAD_SECONDS,
+  )
+  gauge('uploads_in_flight', 'Uploads that are being received.', () => inFlight.upload)
+  const uploadsSwept = counter(
+    'uploads_swept_total',
+    'Deleted by the sweep: expired uploads, files without record, records without file, unfinished writes.',
+    ['kind'],
+  )
+  // The first increase of a series that begins with it would not be seen.
+  for (const kind of SWEPT_KINDS) uploadsSwept.addMany(0, kind)
+  const batchSize = histogram(
+    'ledger_batch_size',
+    'Calls that one statement of the ledger carried.',
+    'statement',
+    BATCH_SIZES,
+  )
+  const batchSeconds = histogram(
+    'ledger_batch_duration_seconds',
+    'Time of one statement of the ledger.',
+    'statement',
+    BATCH_SECONDS,
+  )
+  const batchFailures = counter(
+    'ledger_batch_failures_total',
+    'Statements of the ledger that failed and may have been repeated, by cause.',
+    ['statement', 'cause'],
+  )
+  const settleFailures = counter(
+    'settle_failures_total',
+    'Ends of calls that could not be written to the ledger.',
+  )
+  const strayRejections = counter(
+    'stray_rejections_total',
+    'Unhandled rejections of promises; any value but 0 is a fault of the gateway.',
+  )
+  let drift = 0
+  gauge(
+    'usage_drift',
+    'Equations between counters, rollups and ledger that do not hold; any value but 0 is a fault.',
+    () => drift,
+    'max',
+  )
+  let limitStoreUp = 0
+  gauge(
+    'limit_store_up',
+    '1 while Redis shares the limits between processes, 0 while each process enforces its part.',
+    () => limitStoreUp,
+    'min',
+  )
+  watchedCounter(
+    'log_lines_dropped_total',
+    'Log lines that were dropped because standard output did not accept them.',
+    () => log?.droppedLines ?? 0,
+  )
+  gauge(
+    'disk_full',
+    '1 while calls and changes are refused because the disk of the database is full, or almost full.',
+    () => (disk?.isFull() === true ? 1 : 0),
+    'max',
+  )
+  watchedCounter(
+    'embedded_database_losses_total',
+    'How often the embedded database crashed or did not answer, and was opened again.',
+    () => engine?.losses ?? 0,
+  )
+  gauge('connections', 'Connections of clients that are open.', () => connections?.open ?? 0)
 
   if (cluster.isWorker) reportToPrimary(registry)
 
@@ -270,8 +235,8 @@ export function createMetrics(): Metrics {
         callSeconds.add(agent, durationMs / 1000)
         if (firstTextMs !== undefined) firstChunkSeconds.add(agent, firstTextMs / 1000)
       } else {
-        uploads.inc({ outcome, reason: failure?.reason ?? '' })
-        uploadBytes.inc(bytes ?? 0)
+        uploads.add(outcome, failure?.reason)
+        uploadBytes.addMany(bytes ?? 0)
         uploadSeconds.add(outcome, durationMs / 1000)
       }
     },
@@ -279,62 +244,45 @@ export function createMetrics(): Metrics {
       graphqlOperations.add(type, name)
       graphqlSeconds.add(type, seconds)
     },
-    graphqlError(code) {
-      graphqlErrors.add(code)
-    },
+    graphqlError: (code) => graphqlErrors.add(code),
     subscriptionStarted() {
       subscriptions += 1
     },
     subscriptionEnded() {
       subscriptions -= 1
     },
-    uploadsSwept(kind, count) {
-      uploadsSwept.inc({ kind }, count)
-    },
+    uploadsSwept: (kind, count) => uploadsSwept.addMany(count, kind),
     ledgerBatch(statement, size, ms) {
       batchSize.add(statement, size)
       batchSeconds.add(statement, ms / 1000)
     },
-    ledgerBatchFailed(statement, cause) {
-      batchFailures.add(statement, cause)
-    },
-    settleFailed() {
-      settleFailures.inc()
-    },
-    strayRejection() {
-      strayRejections.inc()
-    },
+    ledgerBatchFailed: (statement, cause) => batchFailures.add(statement, cause),
+    settleFailed: () => settleFailures.add(),
+    strayRejection: () => strayRejections.add(),
     usageDrift(count) {
-      drift.set(count)
+      drift = count
     },
     limitStore(answers) {
-      limitStore.set(answers ? 1 : 0)
+      limitStoreUp = answers ? 1 : 0
     },
-    refused(reason) {
-      refusals.add(reason)
-    },
+    refused: (reason) => refusals.add(reason),
     watchLog(output) {
-      logOutput = output
+      log = output
     },
     watchDisk(watched) {
       disk = watched
-      const { freeBytes } = watched
-      if (freeBytes === undefined) return
-      new Gauge({
-        name: 'trunkline_data_dir_free_bytes',
-        help: 'Free space of DATA_DIR; only where the database is embedded.',
-        registers,
-        collect() {
-          const bytes = freeBytes()
-          if (bytes !== undefined) this.set(bytes)
-        },
-      })
+      if (watched.freeBytes === undefined) return
+      gauge(
+        'data_dir_free_bytes',
+        'Free space of DATA_DIR; only where the database is embedded.',
+        () => watched.freeBytes?.() ?? Number.NaN,
+      )
     },
     watchEngine(watched) {
       engine = watched
     },
-    watchAgents(catalog) {
-      isServed = (agent) => catalog.current().has(agent)
+    watchAgents(watched) {
+      catalog = watched
     },
     watchConnections(watched) {
       connections = watched
