@@ -87,6 +87,15 @@ async function sendBroken(kind: Broken, share: number): Promise<void> {
   }
 }
 
+/** An upload of the kind `left` may be gone before the gateway has admitted it; this one is not. */
+async function leaveAdmitted(): Promise<void> {
+  const upload = openUpload(system.gateway.url, system.key.full_key)
+  await upload.write(formUpToFile('film.mp4'))
+  await upload.write(MP4)
+  await system.inProgress(1)
+  upload.leave()
+}
+
 const expectStatus = ({ status, body }: { status: number; body: unknown }, expected: number) =>
   expect({ status, body }).toMatchObject({ status: expected })
 
@@ -102,6 +111,8 @@ test(
         for (let next = all.pop(); next !== undefined; next = all.pop()) await sendBroken(...next)
       }),
     )
+    await system.inProgress(0)
+    await leaveAdmitted()
     await system.inProgress(0)
     await system.expectStored()
     const { api, token, gateway, key } = system

@@ -34,8 +34,14 @@ export const WIRE = {
       const { length } = transcript.bytes
       const pieces = PIECES.filter((pace) => Number(pace) < length && length / Number(pace) < PIECES_MAX)
       const replies = await Promise.all(pieces.map((pace) => replayed(trial, transcript, pace, true)))
-      for (const reply of replies)
-        expect({ name: transcript.name, ...summaryOf(reply) }).toEqual({ name: transcript.name, ...whole })
+      for (const reply of replies) {
+        // On a busy machine the pieces may take longer than the headers wait, after which a failure has the status 200.
+        const status = reply.raw.startsWith(': keep-alive') ? whole.status : reply.status
+        expect({ name: transcript.name, ...summaryOf(reply), status }).toEqual({
+          name: transcript.name,
+          ...whole,
+        })
+      }
     }
   },
 } satisfies Record<string, Check>
