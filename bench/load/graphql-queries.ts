@@ -61,7 +61,7 @@ export const PACED_CHAT: Omit<Twins, 'name'> = {
       ... on ChatText { text }
       ... on ChatFinished { finishReason usage { totalTokens } }
     } }`,
-    { input: { agent: 'bench', query: PACE } },
+    { input: { agentId: 'bench', query: PACE } },
   ),
 }
 

@@ -143,7 +143,7 @@ describe.each<[reason: string, end: (key: Key) => unknown]>([
     const mutation = graphql(
       system.gateway,
       'mutation ($input: ChatInput!) { chat(input: $input) { text } }',
-      { as: key.key, variables: { input: { agent: 'openai', query: QUERY } } },
+      { as: key.key, variables: { input: { agentId: 'openai', query: QUERY } } },
     )
     const restStream = await begin('/api/v1/chat', key, chatBody({ query: QUERY, stream }))
     const openaiStream = await begin('/api/v1/chat/completions', key, {

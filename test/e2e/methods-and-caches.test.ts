@@ -16,7 +16,7 @@ const get = (path: string, credential: string, headers: Record<string, string> =
   })
 
 test('a chat over GraphQL by GET is refused and not counted, and live usage by GET is served', async () => {
-  const query = 'subscription { chat(input: { agent: "dify", query: "hello" }) { __typename } }'
+  const query = 'subscription { chat(input: { agentId: "dify", query: "hello" }) { __typename } }'
   const refused = await get(`/graphql?${new URLSearchParams({ query })}`, system.key, EVENT_STREAM)
   expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST'])
   const { body } = await system.api.call('GET', '/api/v1/calls', { token: system.token })

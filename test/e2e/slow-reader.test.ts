@@ -53,7 +53,7 @@ async function residentMib(): Promise<number> {
   return Number(/^trunkline_process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]) / MIB
 }
 
-const CHAT = 'subscription { chat(input: { agent: "vllm", query: "Hello" }) { ... on ChatText { text } } }'
+const CHAT = 'subscription { chat(input: { agentId: "vllm", query: "Hello" }) { ... on ChatText { text } } }'
 
 /** Each way to stream a chat: how to begin it, and the texts of what was sent. */
 const FACES: readonly [string, () => Promise<IncomingMessage>, (stream: string) => string[]][] = [

@@ -96,7 +96,7 @@ async function askRest(platform: string, query: string, stream: boolean) {
 
 async function askGraphql(platform: string, query: string, stream: boolean) {
   const { id, requestId } = nextCall()
-  const input = { agent: platform, query, detail: true, conversationId: id, appId: appOf(platform) }
+  const input = { agentId: platform, query, detail: true, conversationId: id, appId: appOf(platform) }
   const request = { variables: { input }, as: system.key, headers: { 'x-request-id': requestId } }
   if (!stream) return { id, requestId, reply: replyOfResult(await graphql(system.gateway, REPLY, request)) }
   const { results, isComplete } = await follow(system.gateway, FOLLOW, request)

@@ -83,7 +83,7 @@ describe('with one gateway', () => {
       const credential = await newKey(code === 'key_expired' ? 4_000 : 3_600_000)
       const { seen } = system.sandbox.agents.openai
       const client = clientOf(system.gateway.url, credential.key, isSingle)
-      const input = { agent: 'openai', query: 'sandbox:slow=50 sandbox:long=1000 Hello' }
+      const input = { agentId: 'openai', query: 'sandbox:slow=50 sandbox:long=1000 Hello' }
       let callId = ''
       const results = await follow(client, input, (id) => {
         callId = id
@@ -95,7 +95,7 @@ describe('with one gateway', () => {
       client.dispose()
 
       const again = clientOf(system.gateway.url, system.key, isSingle)
-      const whole = await follow(again, { agent: 'openai', query: 'Hello' }, () => undefined)
+      const whole = await follow(again, { agentId: 'openai', query: 'Hello' }, () => undefined)
       expect(whole.at(-1)?.data?.chat.__typename).toBe('ChatFinished')
       again.dispose()
     })
@@ -107,7 +107,7 @@ describe('with one gateway', () => {
     const ends = ['sandbox:hang Hello', 'sandbox:slow=50 sandbox:long=1000 Hello'].map(async (query) => {
       const { seen } = system.sandbox.agents.openai
       const before = seen.runs.length
-      const items = client.iterate({ query: CHAT, variables: { input: { agent: 'openai', query } } })
+      const items = client.iterate({ query: CHAT, variables: { input: { agentId: 'openai', query } } })
       await items.next()
       await seen.waitFor(({ runs }) => runs.length > before)
       return { items, until: () => seen.waitFor(({ runs }) => runs.slice(before).every(isOver)) }
@@ -143,7 +143,7 @@ describe.skipIf(server === '')('with two replicas', () => {
     const { id, full_key: key } = await api.createKey(token)
     platform.hold()
     const client = clientOf(second.url, key)
-    const results = await follow(client, { agent: 'counting', query: 'Hello' }, () =>
+    const results = await follow(client, { agentId: 'counting', query: 'Hello' }, () =>
       api.call('POST', `/api/v1/api-keys/${id}/revoke`, { token }),
     )
     expect(results.at(-1)).toMatchObject(endedWith('key_revoked'))

@@ -18,9 +18,9 @@ beforeAll(async () => {
 })
 afterAll(() => system?.remove())
 
-function variablesOf(query: string, agent = 'dify') {
+function variablesOf(query: string, agentId = 'dify') {
   calls += 1
-  return { input: { agent, query, conversationId: `conversation-${calls}` } }
+  return { input: { agentId, query, conversationId: `conversation-${calls}` } }
 }
 
 function clientOf(singleConnection: boolean, credential = system.key) {

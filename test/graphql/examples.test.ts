@@ -52,7 +52,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ]
 
-const QUESTION = { agent: 'fastgpt', appId: 'app-1', query: 'Hello' }
+const QUESTION = { agentId: 'fastgpt', appId: 'app-1', query: 'Hello' }
 
 describe.each(EXAMPLES)('$file', ({ logIn, callsByAgent, ask }) => {
   test('a chat grows item by item to the text that REST gives', async () => {
@@ -74,7 +74,7 @@ describe.each(EXAMPLES)('$file', ({ logIn, callsByAgent, ask }) => {
   })
 
   test('a chat that is refused throws, with the code', async () => {
-    const refused = ask(system.key, { ...QUESTION, agent: 'nobody' }, () => {})
+    const refused = ask(system.key, { ...QUESTION, agentId: 'nobody' }, () => {})
     expect(codeOf(await refused.catch((error: unknown) => error))).toBe('unknown_agent')
   })
 

@@ -154,7 +154,7 @@ describe('an operation that asks for too much is refused with a clear error', ()
 })
 
 test('every alias of a chat takes its own point of the limit, and those within it are answered', async () => {
-  const chat = (index: number) => `c${index}: chat(input: { agent: "dify", query: "Hello" }) { text }`
+  const chat = (index: number) => `c${index}: chat(input: { agentId: "dify", query: "Hello" }) { text }`
   const query = `mutation { ${[0, 1, 2, 3, 4].map(chat).join(' ')} }`
   const { data, errors } = await graphql(system.gateway, query, { as: system.key })
   expect([0, 1, 2, 3, 4].map((index) => data[`c${index}`] === null)).toEqual([
@@ -182,8 +182,8 @@ test('every alias of a login takes its own point of the limit', async () => {
 
 test('the log has neither variables nor literals, and metrics do not grow with the names of operations', async () => {
   const secret = 'a-secret-of-the-caller'
-  const mutation = `mutation Spoken($q: String!) { a: chat(input: { agent: "nope", query: $q }) { text }
-    b: chat(input: { agent: "nope", query: "${secret}" }) { text } }`
+  const mutation = `mutation Spoken($q: String!) { a: chat(input: { agentId: "nope", query: $q }) { text }
+    b: chat(input: { agentId: "nope", query: "${secret}" }) { text } }`
   await graphql(system.gateway, mutation, { variables: { q: secret }, as: system.key })
   await graphql(system.gateway, `{ me { ${secret.replaceAll('-', '_')} } }`, { as: system.key })
   await system.gateway.prints(/"name":"Spoken","fields":\["chat"\]/)

@@ -46,7 +46,7 @@ describe.skipIf(server === '')('with a database server', () => {
 
   afterEach(() => platform.release())
 
-  const variables = () => ({ input: { agent, query: 'Hello' } })
+  const variables = () => ({ input: { agentId: agent, query: 'Hello' } })
   const codesOf = (errors: Awaited<ReturnType<typeof graphql>>['errors']) =>
     errors?.map(({ extensions: { code, status, retryAfterSeconds } }) => [code, status, retryAfterSeconds])
 

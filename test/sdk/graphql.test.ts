@@ -20,7 +20,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: unknown) => error as TrunklineError,
   )
 
-const INPUT = { agent: 'fastgpt', appId: 'app-1', query: 'Hello' }
+const INPUT = { agentId: 'fastgpt', appId: 'app-1', query: 'Hello' }
 
 async function textOf(input: Parameters<typeof chat>[0], onText?: () => void): Promise<string> {
   let text = ''
@@ -89,7 +89,7 @@ test('a chat by subscription gives the text that REST gives', async () => {
 })
 
 test('a subscription that is refused, or fails after its first text, throws with the reason', async () => {
-  const refused = textOf({ ...INPUT, agent: 'nobody' })
+  const refused = textOf({ ...INPUT, agentId: 'nobody' })
   expect(await failureOf(refused)).toMatchObject({ name: 'BadRequestError', reason: 'unknown_agent' })
   let texts = 0
   const cut = textOf({ ...INPUT, query: 'Hello sandbox:truncate' }, () => {

@@ -50,7 +50,7 @@ export interface GraphqlClient {
    * @example
    * ```ts
    * const document = 'subscription ($input: ChatInput!) { chat(input: $input) { ... on ChatText { text } } }'
-   * const input = { agent: 'dify', query: 'Hello' }
+   * const input = { agentId: 'dify', query: 'Hello' }
    * for await (const { chat } of gql.subscribe<{ chat: { text?: string } }>(document, { input })) {
    *   console.log(chat.text ?? '')
    * }

@@ -119,16 +119,16 @@ describe('refusals', () => {
     [
       'a variable of the wrong type',
       {
-        query: 'mutation ($input: UpdateUserInput!) { updateUser(id: "x", input: $input) { id } }',
-        variables: { input: { maxApiCalls: 'many' } },
+        query: 'mutation ($input: UpdateUserInput!) { updateUser(input: $input) { __typename } }',
+        variables: { input: { userId: 'x', maxApiCalls: 'many' } },
       },
       { code: 'invalid_request', field: 'input.maxApiCalls' },
     ],
     [
       'a value that the enum does not have',
       {
-        query: 'mutation ($input: UpdateUserInput!) { updateUser(id: "x", input: $input) { id } }',
-        variables: { input: { role: 'ROOT' } },
+        query: 'mutation ($input: UpdateUserInput!) { updateUser(input: $input) { __typename } }',
+        variables: { input: { userId: 'x', role: 'ROOT' } },
       },
       { code: 'invalid_request', field: 'input.role' },
     ],

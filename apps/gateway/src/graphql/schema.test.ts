@@ -70,6 +70,20 @@ test('a field of a root is nullable, so that its refusal keeps the results of th
   }
 })
 
+test('a mutation takes one input, if any, and returns a type of its own, so that both can grow', () => {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {})
+  for (const { name, args, type } of mutations) {
+    const own = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+    expect(args.map((argument) => `${argument.name}: ${argument.type}`)).toEqual(
+      name === 'logout' ? [] : [`input: ${own}Input!`],
+    )
+    expect(String(type)).toBe(name === 'chat' ? 'ChatReply' : `${own}Payload`)
+    const payload = schema.getType(String(type))
+    expect(isObjectType(payload) && !payload.getInterfaces().some((each) => each.name === 'Node')).toBe(true)
+  }
+  expect(mutations.length).toBeGreaterThan(10)
+})
+
 test('lists that clients page through are connections of Relay with a total', () => {
   const connections = types.filter(({ name }) => name.endsWith('Connection')).filter(isObjectType)
   expect(connections.length).toBeGreaterThan(3)

@@ -313,6 +313,16 @@ export const TABLE: {
       },
     ),
   },
+  chatCalls: {
+    findRunning: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+      const call = await services.chatCalls.findRunning(async () => caller, all.callId)
+      return shown(all, call === null ? [] : [call])
+    }),
+    findSettled: forCaller(CALL_SHOWN, async (caller, { services, all }) => {
+      const call = await services.chatCalls.findSettled(async () => caller, all.callId)
+      return shown(all, call === null ? [] : [call])
+    }),
+  },
   uploads: {
     requireUploader: forCaller(UPLOADERS, async (caller, { services }) => {
       services.uploads.requireUploader(caller, undefined)

@@ -66,7 +66,34 @@ const shownTo = (cells: ByPrincipal): ByPrincipal => ({
 })
 const REPORTED = `usage(filter: { agent: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], timezone: "UTC")`
 
-const CHAT = `chat(input: { agent: "${ANSWERING_AGENT}", query: "Hello" })`
+const CHAT = `chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" })`
+const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
+
+const KEY_MAKERS: ByPrincipal = { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }
+/** A caller who gets the error about the wrong current password is allowed to change the password. */
+const OWN_PASSWORD = Object.fromEntries(
+  Object.entries(MANAGERS).map(([name, cell]) => [name, cell === 'allowed' ? 'invalid_request' : cell]),
+) as ByPrincipal
+const CHANGE_MY_PASSWORD = `changeMyPassword(input: { currentPassword: "a wrong password", newPassword: "${PASSWORD}" })`
+const CREATE_USER = () =>
+  `createUser(input: { username: "u-${crypto.randomUUID()}", password: "${PASSWORD}", role: ADMIN, maxApiCalls: 1, quotaPeriod: DAY })`
+const UPDATE_USER = ({ all }: MatrixCall) =>
+  `updateUser(input: { userId: "${all.otherUserId}", role: ADMIN, status: ACTIVE, maxApiCalls: 1, quotaPeriod: DAY })`
+const SET_PASSWORD = ({ all }: MatrixCall) =>
+  `setPassword(input: { userId: "${all.otherUserId}", password: "${PASSWORD}" })`
+const CREATE_API_KEY = ({ caller }: MatrixCall) =>
+  `createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}", allowedAgents: null, limits: { chatPerMinute: 1, uploadPerMinute: null } })`
+const UPDATE_API_KEY = async (call: MatrixCall) =>
+  `updateApiKey(input: { keyId: "${await newKey(call)}", name: "renamed", description: "", allowedAgents: null, limits: null })`
+const REVOKE_API_KEY = async (call: MatrixCall) => `revokeApiKey(input: { keyId: "${await newKey(call)}" })`
+const RESET_API_KEY_USAGE = async (call: MatrixCall) =>
+  `resetApiKeyUsage(input: { keyId: "${await newKey(call)}", period: DAY })`
+
+/** A mutation around a field of its payload. */
+function inMutation(mutation: Text): (call: MatrixCall) => Promise<string> {
+  return async (call) =>
+    `mutation { ${typeof mutation === 'string' ? mutation : await mutation(call)} { $FIELD } }`
+}
 
 /** Every field of Query, Mutation and Subscription, and every field of other types that has arguments or leads to an object. */
 export const MATRIX: Readonly<Record<string, MatrixRow>> = {
@@ -130,59 +157,39 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     `login(input: { username: "neighbour", password: "${PASSWORD}" })`,
   ),
   'Mutation.logout': row(TOKENS, 'logout'),
-  'Mutation.changeMyPassword': row(
-    Object.fromEntries(
-      Object.entries(MANAGERS).map(([name, cell]) => [name, cell === 'allowed' ? 'invalid_request' : cell]),
-    ) as ByPrincipal,
-    // A caller who gets the error about the wrong current password is allowed to change the password.
-    `changeMyPassword(input: { currentPassword: "a wrong password", newPassword: "${PASSWORD}" })`,
-  ),
-  'Mutation.createUser': row(
-    ADMINS,
-    () =>
-      `createUser(input: { username: "u-${crypto.randomUUID()}", password: "${PASSWORD}", role: ADMIN, maxApiCalls: 1, quotaPeriod: DAY })`,
-  ),
-  'Mutation.updateUser': row(
-    ADMINS,
-    ({ all }) =>
-      `updateUser(id: "${all.otherUserId}", input: { role: ADMIN, status: ACTIVE, maxApiCalls: 1, quotaPeriod: DAY })`,
-  ),
-  'Mutation.setPassword': row(
-    ADMINS,
-    ({ all }) => `setPassword(id: "${all.otherUserId}", password: "${PASSWORD}")`,
-  ),
-  'Mutation.createApiKey': row(
-    { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' },
-    ({ caller }) =>
-      `createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}", allowedAgents: null, limits: { chatPerMinute: 1, uploadPerMinute: null } })`,
-  ),
-  'Mutation.updateApiKey': row(
-    KEY_MANAGERS,
-    async (call) =>
-      `updateApiKey(id: "${await newKey(call)}", input: { name: "renamed", description: "", allowedAgents: null, limits: null })`,
-  ),
-  'Mutation.revokeApiKey': row(KEY_MANAGERS, async (call) => `revokeApiKey(id: "${await newKey(call)}")`),
-  'Mutation.resetApiKeyUsage': row(
-    KEY_MANAGERS,
-    async (call) => `resetApiKeyUsage(id: "${await newKey(call)}", period: DAY)`,
-  ),
+  'Mutation.changeMyPassword': row(OWN_PASSWORD, CHANGE_MY_PASSWORD),
+  'Mutation.createUser': row(ADMINS, CREATE_USER),
+  'Mutation.updateUser': row(ADMINS, UPDATE_USER),
+  'Mutation.setPassword': row(ADMINS, SET_PASSWORD),
+  'Mutation.createApiKey': row(KEY_MAKERS, CREATE_API_KEY),
+  'Mutation.updateApiKey': row(KEY_MANAGERS, UPDATE_API_KEY),
+  'Mutation.revokeApiKey': row(KEY_MANAGERS, REVOKE_API_KEY),
+  'Mutation.resetApiKeyUsage': row(KEY_MANAGERS, RESET_API_KEY_USAGE),
   'Mutation.deleteUpload': row(
     UPLOAD_READERS,
-    async (call) => `deleteUpload(id: "${await newUpload(call)}")`,
+    async (call) => `deleteUpload(input: { uploadId: "${await newUpload(call)}" })`,
   ),
 
   // An API key without the permission, or a token, learns nothing about the agent.
-  'Mutation.chat': row({ ...KEYS, 'upload key': 'permission_denied' }, CHAT),
-  'Subscription.chat': row({ ...KEYS, 'upload key': 'permission_denied' }, CHAT),
+  'Mutation.chat': row(CHATTERS, CHAT),
+  'Subscription.chat': row(CHATTERS, CHAT),
   'Subscription.usageUpdated': row(EVERYBODY, 'usageUpdated'),
 
   // For each of the following, what its parent does not show reads like the parent.
   'LoginPayload.user': row({ ...EVERYBODY, anonymous: 'allowed' }, 'user', {
     within: `mutation { login(input: { username: "neighbour", password: "${PASSWORD}" }) { $FIELD } }`,
   }),
-  'CreateApiKeyPayload.apiKey': row({ ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }, 'apiKey', {
-    within: ({ caller }) =>
-      `mutation { createApiKey(input: { name: "a key", description: "", expiresAt: "${soon()}", permissions: [CHAT], ownerId: "${caller.ownerId}" }) { $FIELD } }`,
+  'ChangeMyPasswordPayload.user': row(OWN_PASSWORD, 'user', { within: inMutation(CHANGE_MY_PASSWORD) }),
+  'CreateUserPayload.user': row(ADMINS, 'user', { within: inMutation(CREATE_USER) }),
+  'UpdateUserPayload.user': row(ADMINS, 'user', { within: inMutation(UPDATE_USER) }),
+  'SetPasswordPayload.user': row(ADMINS, 'user', { within: inMutation(SET_PASSWORD) }),
+  'CreateApiKeyPayload.apiKey': row(KEY_MAKERS, 'apiKey', { within: inMutation(CREATE_API_KEY) }),
+  'UpdateApiKeyPayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(UPDATE_API_KEY) }),
+  'RevokeApiKeyPayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
+  'ResetApiKeyUsagePayload.apiKey': row(KEY_MANAGERS, 'apiKey', { within: inMutation(RESET_API_KEY_USAGE) }),
+  'ChatReply.call': row(CHATTERS, 'call', { within: inMutation(CHAT) }),
+  'ChatStarted.call': row(CHATTERS, 'call', {
+    within: `subscription { ${CHAT} { ... on ChatStarted { $FIELD } } }`,
   }),
   'CurrentApiKey.apiKey': row(KEYS, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
   'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(active: true, ${PAGE})`, {

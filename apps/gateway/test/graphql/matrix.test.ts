@@ -140,6 +140,8 @@ function selectionOf(type: GraphQLNamedOutputType, within: readonly string[] = [
     .filter((field) => /Connection$|Edge$/.test(type.name) || !leadsToObjects(field.type))
     // A report holds the one of the period before.
     .filter((field) => !within.includes(field.type.name))
+  // A payload may hold nothing but an object with a row of its own.
+  if (fields.length === 0) return ' { __typename }'
   return ` { ${fields.map((field) => field.name + selectionOf(field.type, [...within, type.name, field.type.name])).join(' ')} }`
 }
 

@@ -16,6 +16,7 @@ import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { errorCode } from '#core/values/error-code.ts'
 import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
+import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
 
 /** Kinds of calls, each named after the permission that it requires. */
 export const CALL_KINDS = ['chat', 'upload'] as const satisfies Permission[]
@@ -98,6 +99,11 @@ export interface Ledger {
   admit(admission: Admission): Promise<Admitted>
   /** Writes the end of a call in the background; retries until the database accepts it or {@link Ledger.close} gives up. */
   settle(settlement: Settlement): void
+  /**
+   * Begins to wait for the settlement of a call of this process. Settlements that were written before are not remembered, so
+   * begin to wait, then read the row, and await {@link SettlementWait.written} only if the row is still open.
+   */
+  awaitSettlement(callId: string): SettlementWait
   /**
    * Settles as `interrupted` the calls that earlier processes left open; returns how many. To be called only by a process
    * that is the sole user of its database, because it does not check whether the other processes are alive.
@@ -182,6 +188,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
   )
 
+  const waits = new SettlementWaits()
   // A count instead of a Set, for the cost of a Set that is described at InFlight.
   let unwritten = 0
   let whenWritten: (() => void) | undefined
@@ -193,18 +200,22 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   /** Uses callbacks, because an async function would cost every call two more promises. */
   function settleWithRetries(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
-    settleAll(settlement).then(written, (error: unknown) => {
-      if (isConnectionError(error) && !closing) {
-        const nextMs = Math.min(2 * delayMs, retryAfterMsMax(error))
-        setTimeout(settleWithRetries, delayMs, settlement, nextMs).unref()
-        return
-      }
-      observer.settleFailed(error)
-      written()
-    })
+    settleAll(settlement).then(
+      () => written(settlement),
+      (error: unknown) => {
+        if (isConnectionError(error) && !closing) {
+          const nextMs = Math.min(2 * delayMs, retryAfterMsMax(error))
+          setTimeout(settleWithRetries, delayMs, settlement, nextMs).unref()
+          return
+        }
+        observer.settleFailed(error)
+        written(settlement)
+      },
+    )
   }
 
-  function written(): void {
+  function written({ callId }: Settlement): void {
+    waits.end(callId)
     unwritten -= 1
     if (unwritten === 0) whenWritten?.()
   }
@@ -237,6 +248,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return { keyId, ownerId }
     },
     settle,
+    awaitSettlement: (callId) => waits.begin(callId),
     settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
     settleDead: () => untilNone(() => sql.query(SETTLE_DEAD)),
     async close(timeoutMs) {

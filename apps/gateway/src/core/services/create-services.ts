@@ -16,6 +16,7 @@ import type { Ledger } from '#core/ledger/ledger.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import { createRefusedDocuments } from '#core/limits/refused-documents.ts'
+import { createChatCalls } from '#core/reports/chat-calls.ts'
 import { createUsageService, type UsageDeps } from '#core/reports/usage.ts'
 import type { UsageFeedDeps } from '#core/reports/usage-feed.ts'
 import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
@@ -171,6 +172,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         isPublic: config.publicAgentListing,
       }),
       chat: { start: chat.start },
+      chatCalls: createChatCalls({ usage, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
       refusedDocuments: createRefusedDocuments({ limits, runtime }),

@@ -6,6 +6,7 @@ import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
 import type { Keys } from '#core/keys/keys.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
+import type { ChatCalls } from '#core/reports/chat-calls.ts'
 import type { UsageMaintenance, UsageService } from '#core/reports/usage.ts'
 import type { SmallReads } from '#core/sharing/small-reads.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
@@ -28,6 +29,7 @@ export interface Services {
   readonly keys: Keys
   readonly agents: AgentListing
   readonly chat: Pick<ChatService, 'start'>
+  readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
   readonly usage: UsageService
   readonly refusedDocuments: RefusedDocuments

@@ -223,7 +223,7 @@ describe('an address that sends too many documents that are refused', () => {
     ['without a credential', '{ me { id } usage { granularity } }', 'credential_missing'],
     [
       'chats without a key',
-      'mutation { chat(input: { agent: "answering", query: "q" }) { text } }',
+      'mutation { chat(input: { agentId: "answering", query: "q" }) { text } }',
       'credential_missing',
     ],
   ])('is closed to strangers before the next is parsed: %s', async (_what, query, code) => {
@@ -265,14 +265,14 @@ describe('an address that sends too many documents that are refused', () => {
 })
 
 describe('a chat in a URL', () => {
-  const chat = 'chat(input: { agent: "answering", query: "Hello" }) { __typename }'
+  const chat = 'chat(input: { agentId: "answering", query: "Hello" }) { __typename }'
   const calls = async () => (await face.query('admin', '{ calls { totalCount } }')).data.calls.totalCount
 
   test.each([
     ['a subscription', `subscription { ${chat} }`],
     ['a subscription in a fragment', `subscription { ...C } fragment C on Subscription { ... { ${chat} } }`],
     ['a subscription with an alias', `subscription { usageUpdated: ${chat} }`],
-    ['a mutation', `mutation { chat(input: { agent: "answering", query: "Hello" }) { text } }`],
+    ['a mutation', `mutation { chat(input: { agentId: "answering", query: "Hello" }) { text } }`],
   ])('%s is 405 and not counted', async (_what, query) => {
     const before = await calls()
     const authorization = `Bearer ${face.callers['chat key'].credential}`

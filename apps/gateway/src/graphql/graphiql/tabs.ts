@@ -13,7 +13,7 @@ export function tabsAt(now: Date): Tab[] {
     {
       query: CHAT,
       variables: inLines({
-        input: { agent: 'fastgpt', appId: 'demo', query: 'Hello! Who are you?', detail: false },
+        input: { agentId: 'fastgpt', appId: 'demo', query: 'Hello! Who are you?', detail: false },
       }),
     },
     { query: USAGE },

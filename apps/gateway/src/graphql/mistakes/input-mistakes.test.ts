@@ -70,8 +70,8 @@ describe('a mistake has the path of its input and says what was expected', () =>
     [
       'an item of a list',
       'ChatInput',
-      { agent: 'a', query: 'q', files: ['a', null, 3] },
-      '{ agent: "a", query: "q", files: ["a", null, 3] }',
+      { agentId: 'a', query: 'q', files: ['a', null, 3] },
+      '{ agentId: "a", query: "q", files: ["a", null, 3] }',
       [
         { field: ['input', 'files', 1], text: 'is required; expected a string.' },
         { field: ['input', 'files', 2], text: 'expected a string.' },
@@ -81,8 +81,8 @@ describe('a mistake has the path of its input and says what was expected', () =>
     [
       'within an object',
       'UpdateApiKeyInput',
-      { limits: { chatPerMinute: 2 ** 40 } },
-      `{ limits: { chatPerMinute: ${2 ** 40} } }`,
+      { keyId: 'k', limits: { chatPerMinute: 2 ** 40 } },
+      `{ keyId: "k", limits: { chatPerMinute: ${2 ** 40} } }`,
       [{ field: ['input', 'limits', 'chatPerMinute'], text: 'expected an integer.' }],
     ],
     [
@@ -105,7 +105,7 @@ describe('a mistake has the path of its input and says what was expected', () =>
 
   test('the walk ends after a few, however many there are', () => {
     const files = Array.from({ length: 100_000 }, () => 5)
-    expect(inValue({ agent: 'a', query: 'q', files }, typeOf('ChatInput'))).toHaveLength(MISTAKES_MAX)
+    expect(inValue({ agentId: 'a', query: 'q', files }, typeOf('ChatInput'))).toHaveLength(MISTAKES_MAX)
   })
 })
 
@@ -126,8 +126,8 @@ const VALUES = [
   ['a', null],
   {},
   { username: 'a', password: 'a' },
-  { agent: 'a', query: 'q', detail: null },
-  { agent: 'a', query: 'q', files: 'one', variables: { a: [1] } },
+  { agentId: 'a', query: 'q', detail: null },
+  { agentId: 'a', query: 'q', files: 'one', variables: { a: [1] } },
   { limits: { chatPerMinute: null, uploadPerMinute: '1' } },
 ]
 

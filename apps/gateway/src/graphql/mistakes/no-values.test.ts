@@ -151,7 +151,7 @@ describe('documents', () => {
     ['a definition', `type A @deprecated(reason: "${MARKER}") { a: Int }`],
     [
       'an operation that cannot be',
-      `subscription { a: usageUpdated { day } chat(input: { agent: "${MARKER}", query: "${MARKER}" }) { __typename } }`,
+      `subscription { a: usageUpdated { day } chat(input: { agentId: "${MARKER}", query: "${MARKER}" }) { __typename } }`,
     ],
     ['a mutation that is wrong elsewhere', `${LOGIN} fragment Unused on User { id }`],
     ['too many tokens', `${LOGIN} fragment A on User { ${'id '.repeat(3_000)} }`],

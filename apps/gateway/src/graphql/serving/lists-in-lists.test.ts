@@ -25,7 +25,7 @@ beforeAll(async () => {
   await face.gateway.prisma.call.createMany({ data: ofOwners })
   // Half of the keys of each owner are revoked.
   for (const id of keys.filter((_, n) => (n + Math.floor(n / OWNERS)) % 2 === 0))
-    await run('admin', `mutation { revokeApiKey(id: "${id}") { id } }`)
+    await run('admin', `mutation { revokeApiKey(input: { keyId: "${id}" }) { __typename } }`)
   premiumKeys = await Promise.all(Array.from({ length: OWNERS }, () => face.newKey(ownerId)))
   for (let n = 0; n < 3; n += 1) {
     await face.gateway.prisma.call.createMany({ data: premiumKeys.map((keyId) => callOf(ownerId, keyId)) })
@@ -38,8 +38,8 @@ afterAll(() => face?.close())
 
 async function newUser(): Promise<string> {
   const input = { username: `u-${v7()}`, password: PASSWORD }
-  const document = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }'
-  return (await run('admin', document, { input })).createUser.id
+  const document = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id } } }'
+  return (await run('admin', document, { input })).createUser.user.id
 }
 
 function callOf(ownerId: string, keyId: string) {

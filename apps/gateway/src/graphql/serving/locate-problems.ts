@@ -18,7 +18,7 @@ type Resolver = GraphQLFieldResolver<unknown, GraphqlContext, Record<string, unk
 
 /**
  * Makes the problems that a resolver throws name the field by its place in the arguments: `expiresAt` of core becomes
- * `input.expiresAt`, and the `limit` of a list becomes `first` or `last`.
+ * `input.expiresAt`, `agent` becomes `input.agentId`, and the `limit` of a list becomes `first` or `last`.
  */
 export function locateProblems(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -63,12 +63,20 @@ function placeOf(
   if (name === 'limit') return args.last == null ? ['first'] : ['last']
   if (name === 'cursor') return args.before == null ? ['after'] : ['before']
   if (known.some((argument) => argument.name === name)) return field
-  const holder = known.find(({ type }) => {
+  for (const { name: argument, type } of known) {
     const named = getNamedType(type)
-    return isInputObjectType(named) && Object.hasOwn(named.getFields(), String(name))
-  })
-  return holder === undefined ? field : [holder.name, String(name), ...rest]
+    if (!isInputObjectType(named)) continue
+    const fields = named.getFields()
+    const here = [String(name), IDS[String(name)]].find(
+      (each) => each !== undefined && Object.hasOwn(fields, each),
+    )
+    if (here !== undefined) return [argument, here, ...rest]
+  }
+  return field
 }
+
+/** Core names an agent by the word alone, which in the schema is the object; its id has a name of its own. */
+const IDS: Readonly<Record<string, string>> = { agent: 'agentId' }
 
 /**
  * Checks the size and the direction of a page in words of our own. Pothos would silently cut a size that is too large, and take

@@ -60,7 +60,7 @@ const deep = (levels: number): string =>
   levels === 0 ? 'id' : `owner { apiKeys { nodes { ${deep(levels - 1)} } } }`
 const ALIASES = `{ ${times(60, (n) => `a${n}: me { ...F }`)} } fragment F on User { ${times(17, (n) => `b${n}: id`)} }`
 const PAGES = 'users(first: 100) { nodes { apiKeys(first: 100) { nodes { id name description } } } }'
-const CHAT = 'subscription { chat(input: { agent: "answering", query: "Hello" }) { __typename } }'
+const CHAT = 'subscription { chat(input: { agentId: "answering", query: "Hello" }) { __typename } }'
 
 const REFUSALS: Readonly<Record<string, [code: string, documents: Documents, request: InjectOptions]>> = {
   'is too deep': ['operation_too_large', 'any', post({ query: `{ apiKeys { nodes { ${deep(5)} } } }` })],

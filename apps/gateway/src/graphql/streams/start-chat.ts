@@ -11,7 +11,7 @@ import { errorAsLastItem, type ItemOrError } from './item-or-error.ts'
 
 /** The input of a chat as GraphQL has checked it. */
 export interface ChatFields {
-  readonly agent: string
+  readonly agentId: string
   readonly query: string
   readonly appId?: string | null | undefined
   readonly conversationId?: string | null | undefined
@@ -59,7 +59,7 @@ function forgetRequest(input: ChatFields, context: GraphqlContext & { params?: u
 
 /** The key is looked up by the statement that admits the call, as on REST; only its form is checked before. */
 async function startChat(
-  { agent, query, appId, conversationId, files, variables, endUser }: ChatFields,
+  { agentId, query, appId, conversationId, files, variables, endUser }: ChatFields,
   { http, reply, signal, services, chatOptions }: GraphqlContext,
   stream: boolean,
 ): Promise<Chat> {
@@ -71,7 +71,7 @@ async function startChat(
       face: 'graphql',
       credential,
       address: http.ip,
-      agent: { id: agent, appId: appId ?? '' },
+      agent: { id: agentId, appId: appId ?? '' },
       asks: { kind: 'question', query, files: files ?? [], variables: variables ?? {} },
       // The other name, `chatId`, is REST's older one for the same.
       conversation: { chatId: '', conversationId: conversationId ?? '' },

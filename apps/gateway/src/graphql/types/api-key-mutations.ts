@@ -55,9 +55,12 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   }),
 })
 
+const keyId = { required: true, description: 'The id of the key.' } as const
+
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
-  description: API_KEY_DESCRIPTIONS.changes,
+  description: 'The key and the fields to change. A field that is absent keeps its value.',
   fields: (t) => ({
+    keyId: t.id(keyId),
     name: t.string({ description: 'A label for the key, at most 100 characters. Null keeps the label.' }),
     description: t.string({
       description: 'What the key is for, at most 500 characters. Null keeps the text.',
@@ -69,6 +72,19 @@ const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
       type: ApiKeyLimitsInput,
       description: "The key's own rate limits. Null removes both.",
     }),
+  }),
+})
+
+const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
+  description: 'The API key to revoke.',
+  fields: (t) => ({ keyId: t.id(keyId) }),
+})
+
+const ResetApiKeyUsageInput = builder.inputType('ResetApiKeyUsageInput', {
+  description: 'The API key and the counter to set to zero.',
+  fields: (t) => ({
+    keyId: t.id(keyId),
+    period: t.field({ type: ApiKeyCounter, required: true, description: 'The counter.' }),
   }),
 })
 
@@ -84,7 +100,27 @@ const CreateApiKeyPayload = builder
     }),
   })
 
-const id = { required: true, description: 'The id of the key.' } as const
+function apiKeyPayload(name: string, { description, apiKey }: { description: string; apiKey: string }) {
+  return builder.objectRef<ApiKeyRow>(name).implement({
+    description,
+    fields: (t) => ({ apiKey: t.field({ type: ApiKey, description: apiKey, resolve: (row) => row }) }),
+  })
+}
+
+const UpdateApiKeyPayload = apiKeyPayload('UpdateApiKeyPayload', {
+  description: 'What `updateApiKey` has done.',
+  apiKey: 'The key with the changes.',
+})
+
+const RevokeApiKeyPayload = apiKeyPayload('RevokeApiKeyPayload', {
+  description: 'What `revokeApiKey` has done.',
+  apiKey: 'The revoked key.',
+})
+
+const ResetApiKeyUsagePayload = apiKeyPayload('ResetApiKeyUsagePayload', {
+  description: 'What `resetApiKeyUsage` has done.',
+  apiKey: 'The key with its counters.',
+})
 
 builder.mutationFields((t) => ({
   createApiKey: t.field({
@@ -97,38 +133,46 @@ builder.mutationFields((t) => ({
       context.services.keys.create(callerOf(context), { ...input, ownerId: ownerId ?? undefined }),
   }),
   updateApiKey: t.field({
-    type: ApiKey,
+    type: UpdateApiKeyPayload,
     nullable: true,
     description:
       'Changes the name, the description, the allowed agents or the limits of an API key. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
     args: {
-      id: t.arg.id(id),
-      input: t.arg({ type: UpdateApiKeyInput, required: true, description: 'The fields to change.' }),
+      input: t.arg({
+        type: UpdateApiKeyInput,
+        required: true,
+        description: 'The key and the fields to change.',
+      }),
     },
-    resolve: (_root, { id, input: { name, description, ...input } }, context) =>
-      context.services.keys.update(callerOf(context), id, {
-        ...input,
+    resolve: (_root, { input: { keyId, name, description, ...change } }, context) =>
+      context.services.keys.update(callerOf(context), keyId, {
+        ...change,
         ...withoutNulls({ name, description }),
       }),
   }),
   revokeApiKey: t.field({
-    type: ApiKey,
+    type: RevokeApiKeyPayload,
     nullable: true,
     description:
       'Revokes an API key for good, from its next request on; its subscriptions end within a second. Its record is kept, and the first revocation sets its time. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
-    args: { id: t.arg.id(id) },
-    resolve: (_root, { id }, context) => context.services.keys.revoke(callerOf(context), id),
+    args: {
+      input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }),
+    },
+    resolve: (_root, { input: { keyId } }, context) => context.services.keys.revoke(callerOf(context), keyId),
   }),
   resetApiKeyUsage: t.field({
-    type: ApiKey,
+    type: ResetApiKeyUsagePayload,
     nullable: true,
     description:
       'Sets a call counter of an API key to zero. Reports and the list of calls keep the calls. Only for its creator and administrators. Takes an access token, or an API key with the permission `ADMIN`.',
     args: {
-      id: t.arg.id(id),
-      period: t.arg({ type: ApiKeyCounter, required: true, description: 'The counter.' }),
+      input: t.arg({
+        type: ResetApiKeyUsageInput,
+        required: true,
+        description: 'The key and the counter.',
+      }),
     },
-    resolve: (_root, { id, period }, context) =>
-      context.services.keys.resetUsage(callerOf(context), id, period),
+    resolve: (_root, { input: { keyId, period } }, context) =>
+      context.services.keys.resetUsage(callerOf(context), keyId, period),
   }),
 }))

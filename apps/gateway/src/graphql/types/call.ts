@@ -1,9 +1,10 @@
 import { fail, Problem } from '#core/errors.ts'
 import { CALL_FACES, CALL_KINDS } from '#core/ledger/ledger.ts'
+import type { Principal } from '#core/principal.ts'
 import { OUTCOMES_OR_RUNNING } from '#core/reports/calls-query.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { builder } from '../builder.ts'
-import { callerOf, type GraphqlContext } from '../context.ts'
+import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -12,6 +13,7 @@ import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { CallOutcome, OUTCOME_TEXTS } from './call-outcome.ts'
+import { ChatReply, ChatStarted } from './chat.ts'
 import { Node } from './node.ts'
 import { Upload } from './upload.ts'
 import { User } from './user.ts'
@@ -160,6 +162,34 @@ builder.prismaObjectField(Upload, 'call', (t) =>
     description: 'The call of the ledger that uploaded the file; null once it is past its retention.',
     select: { callId: true },
     resolve: ({ callId }, _args, context, info) => context.loaders.call(callId, relatedQuery(context, info)),
+  }),
+)
+
+/** The operation of a chat reads its key only here, since the statement that admits a call does not need it. */
+async function callerOfChat(context: GraphqlContext): Promise<Principal> {
+  await readCredential(context.services, context)
+  return callerOf(context)
+}
+
+builder.objectField(ChatStarted, 'call', (t) =>
+  t.prismaField({
+    type: Call,
+    nullable: true,
+    description:
+      'The call, as `call(id)` shows it: it still runs. Null if the ledger cannot be read within two seconds. It is read only if it is selected.',
+    resolve: (query, { chat }, _args, context) =>
+      context.services.chatCalls.findRunning(() => callerOfChat(context), chat.callId, query),
+  }),
+)
+
+builder.objectField(ChatReply, 'call', (t) =>
+  t.prismaField({
+    type: Call,
+    nullable: true,
+    description:
+      'The call, as `call(id)` shows it. Waits at most two seconds until the ledger has its end, and otherwise shows it as it still runs; null if the ledger cannot be read in that time. It is read only if it is selected.',
+    resolve: (query, { chat }, _args, context) =>
+      context.services.chatCalls.findSettled(() => callerOfChat(context), chat.callId, query),
   }),
 )
 

@@ -38,7 +38,10 @@ const TokenUsage = builder.objectRef<TokenCounts>('TokenUsage').implement({
 const ChatInput = builder.inputType('ChatInput', {
   description: 'A message to an agent.',
   fields: (t) => ({
-    agent: t.string({ required: true, description: 'The id of the agent that answers, such as `fastgpt`.' }),
+    agentId: t.string({
+      required: true,
+      description: 'The id of the agent that answers, such as `fastgpt`.',
+    }),
     query: t.string({ required: true, description: 'The message. It must not be blank.' }),
     appId: t.string({
       description:
@@ -74,7 +77,7 @@ const DESCRIPTIONS = {
   usage: 'The tokens; null if the platform did not report them.',
 }
 
-const ChatStarted = builder.objectRef<{ chat: Chat }>('ChatStarted').implement({
+export const ChatStarted = builder.objectRef<{ chat: Chat }>('ChatStarted').implement({
   description: 'The first item: the call has been admitted and counted, and the agent is asked next.',
   fields: (t) => ({
     callId: t.id({ description: 'The id of the call, as `call(id)` finds it.', resolve: callId }),
@@ -122,7 +125,7 @@ const Item = builder.unionType('ChatItem', {
   },
 })
 
-const ChatReply = builder.objectRef<Reply>('ChatReply').implement({
+export const ChatReply = builder.objectRef<Reply>('ChatReply').implement({
   description: 'The whole reply of an agent.',
   fields: (t) => ({
     callId: t.id({ description: 'The id of the call, as `call(id)` finds it.', resolve: callId }),

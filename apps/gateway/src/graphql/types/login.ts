@@ -29,6 +29,15 @@ const LoginPayload = builder.objectRef<AccessToken & { user: UserRow }>('LoginPa
   }),
 })
 
+const LogoutPayload = builder.objectRef<{ ok: true }>('LogoutPayload').implement({
+  description: 'What `logout` has done.',
+  fields: (t) => ({
+    ok: t.exposeBoolean('ok', {
+      description: 'Always true: if the access token could not be ended, `logout` fails with an error.',
+    }),
+  }),
+})
+
 builder.mutationFields((t) => ({
   login: t.field({
     type: LoginPayload,
@@ -42,12 +51,13 @@ builder.mutationFields((t) => ({
       return login
     },
   }),
-  logout: t.boolean({
+  logout: t.field({
+    type: LogoutPayload,
     nullable: true,
-    description: 'Ends the access token of the request; true if it has ended. Takes an access token.',
+    description: 'Ends the access token of the request. Takes an access token.',
     resolve: async (_root, _args, context) => {
       await context.services.login.logout(callerOf(context))
-      return true
+      return { ok: true } as const
     },
   }),
 }))

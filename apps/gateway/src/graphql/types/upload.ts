@@ -91,15 +91,28 @@ builder.queryFields((t) => ({
   ),
 }))
 
+const DeleteUploadInput = builder.inputType('DeleteUploadInput', {
+  description: 'The upload to delete.',
+  fields: (t) => ({ uploadId: t.id({ required: true, description: UPLOAD_DESCRIPTIONS.id }) }),
+})
+
+const DeleteUploadPayload = builder.objectRef<{ uploadId: string }>('DeleteUploadPayload').implement({
+  description: 'What `deleteUpload` has done.',
+  fields: (t) => ({
+    uploadId: t.exposeID('uploadId', { description: 'The id that the upload had.' }),
+  }),
+})
+
 builder.mutationField('deleteUpload', (t) =>
-  t.id({
+  t.field({
+    type: DeleteUploadPayload,
     nullable: true,
     description:
-      'Deletes the file and its record, and returns the id that it had. The URL stops working. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
-    args: { id: t.arg.id({ required: true, description: UPLOAD_DESCRIPTIONS.id }) },
-    resolve: async (_root, { id }, context) => {
-      await context.services.uploads.remove(callerOf(context), id)
-      return id
+      'Deletes the file and its record. The URL stops working. Takes an access token, or an API key with the permission `UPLOAD` or `ADMIN`.',
+    args: { input: t.arg({ type: DeleteUploadInput, required: true, description: 'The upload to delete.' }) },
+    resolve: async (_root, { input: { uploadId } }, context) => {
+      await context.services.uploads.remove(callerOf(context), uploadId)
+      return { uploadId }
     },
   }),
 )

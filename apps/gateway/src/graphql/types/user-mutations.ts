@@ -1,3 +1,4 @@
+import type { User as UserRow } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
@@ -27,8 +28,9 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
 })
 
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
-  description: 'The fields to change. A field that is absent or null keeps its value.',
+  description: 'The user and the fields to change. A field that is absent or null keeps its value.',
   fields: (t) => ({
+    userId: t.id({ required: true, description: USER_DESCRIPTIONS.id }),
     role: t.field({ type: Role, description: 'What the user may do.' }),
     status: t.field({
       type: UserStatus,
@@ -42,6 +44,14 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
   }),
 })
 
+const SetPasswordInput = builder.inputType('SetPasswordInput', {
+  description: 'The user and its new password.',
+  fields: (t) => ({
+    userId: t.id({ required: true, description: USER_DESCRIPTIONS.id }),
+    password: t.string({ required: true, description: 'The new password, 8 to 256 characters.' }),
+  }),
+})
+
 const ChangeMyPasswordInput = builder.inputType('ChangeMyPasswordInput', {
   description: USER_DESCRIPTIONS.passwords,
   fields: (t) => ({
@@ -50,9 +60,36 @@ const ChangeMyPasswordInput = builder.inputType('ChangeMyPasswordInput', {
   }),
 })
 
+function userPayload(name: string, { description, user }: { description: string; user: string }) {
+  return builder.objectRef<UserRow>(name).implement({
+    description,
+    fields: (t) => ({ user: t.field({ type: User, description: user, resolve: (row) => row }) }),
+  })
+}
+
+const CreateUserPayload = userPayload('CreateUserPayload', {
+  description: 'What `createUser` has done.',
+  user: 'The new user.',
+})
+
+const UpdateUserPayload = userPayload('UpdateUserPayload', {
+  description: 'What `updateUser` has done.',
+  user: 'The user with the changes.',
+})
+
+const SetPasswordPayload = userPayload('SetPasswordPayload', {
+  description: 'What `setPassword` has done.',
+  user: 'The user, whose access tokens have ended.',
+})
+
+const ChangeMyPasswordPayload = userPayload('ChangeMyPasswordPayload', {
+  description: 'What `changeMyPassword` has done.',
+  user: 'The caller, whose access tokens have ended.',
+})
+
 builder.mutationFields((t) => ({
   createUser: t.field({
-    type: User,
+    type: CreateUserPayload,
     nullable: true,
     description:
       'Creates a user. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
@@ -61,31 +98,37 @@ builder.mutationFields((t) => ({
       context.services.users.create(callerOf(context), { username, password, ...withoutNulls(input) }),
   }),
   updateUser: t.field({
-    type: User,
+    type: UpdateUserPayload,
     nullable: true,
     description:
       'Changes the role, the status or the quota of a user. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: {
-      id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }),
-      input: t.arg({ type: UpdateUserInput, required: true, description: 'The fields to change.' }),
+      input: t.arg({
+        type: UpdateUserInput,
+        required: true,
+        description: 'The user and the fields to change.',
+      }),
     },
-    resolve: (_root, { id, input }, context) =>
-      context.services.users.update(callerOf(context), id, withoutNulls(input)),
+    resolve: (_root, { input: { userId, ...change } }, context) =>
+      context.services.users.update(callerOf(context), userId, withoutNulls(change)),
   }),
   setPassword: t.field({
-    type: User,
+    type: SetPasswordPayload,
     nullable: true,
     description:
       'Replaces the password of a user and ends all its access tokens. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
     args: {
-      id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }),
-      password: t.arg.string({ required: true, description: 'The new password, 8 to 256 characters.' }),
+      input: t.arg({
+        type: SetPasswordInput,
+        required: true,
+        description: 'The user and its new password.',
+      }),
     },
-    resolve: (_root, { id, password }, context) =>
-      context.services.users.setPassword(callerOf(context), id, password),
+    resolve: (_root, { input: { userId, password } }, context) =>
+      context.services.users.setPassword(callerOf(context), userId, password),
   }),
   changeMyPassword: t.field({
-    type: User,
+    type: ChangeMyPasswordPayload,
     nullable: true,
     description:
       'Replaces the password of the caller and ends all its access tokens, including the one of this request. Takes an access token, or an API key with the permission `ADMIN`.',

@@ -1,0 +1,37 @@
+/** One reader who waits for the settlement of a call. */
+export interface SettlementWait {
+  /** Resolves when the settlement has been written or has finally failed. After {@link leave} it never resolves. */
+  readonly written: Promise<void>
+  /** Must be called by every reader at the end, because the settlement may have been written before it began to wait. */
+  leave(): void
+}
+
+/** Who waits for the settlements of which calls. A call for which nobody waits takes no memory. */
+export class SettlementWaits {
+  readonly #waits = new Map<string, Set<() => void>>()
+
+  begin(callId: string): SettlementWait {
+    const { promise: written, resolve } = Promise.withResolvers<void>()
+    const waits = this.#waits.get(callId) ?? new Set()
+    this.#waits.set(callId, waits.add(resolve))
+    return {
+      written,
+      leave: () => {
+        waits.delete(resolve)
+        if (waits.size === 0 && this.#waits.get(callId) === waits) this.#waits.delete(callId)
+      },
+    }
+  }
+
+  /** The number of calls for which somebody waits. */
+  get size(): number {
+    return this.#waits.size
+  }
+
+  end(callId: string): void {
+    const waits = this.#waits.get(callId)
+    if (waits === undefined) return
+    this.#waits.delete(callId)
+    for (const resolve of waits) resolve()
+  }
+}

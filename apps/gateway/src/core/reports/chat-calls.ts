@@ -1,0 +1,68 @@
+import { DeadlineError, withDeadline } from '#core/async/deadline.ts'
+import type { Ledger } from '#core/ledger/ledger.ts'
+import type { Principal } from '#core/principal.ts'
+import type { Call } from '#generated/prisma/client.ts'
+import type { CallQuery } from './calls.ts'
+import type { UsageService } from './usage.ts'
+
+/**
+ * The calls of chats for the readers of their replies, as far as they may see them. A reply waits for its call, so that each
+ * of these methods takes at most two seconds, whatever the database does. They look up the caller within that time.
+ */
+export interface ChatCalls {
+  /** The call of a reply that begins; null if it was not found in time. */
+  findRunning(lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null>
+  /**
+   * The call of a reply that has ended in this process. Its settlement is written in the background; this waits for it. If it
+   * is not written in time, returns the call as it was read before, still running; null if it was not found in time.
+   */
+  findSettled(lookUp: CallerLookUp, id: string, query?: CallQuery): Promise<Call | null>
+}
+
+/** Finds out who asks. */
+export type CallerLookUp = () => Promise<Principal>
+
+export interface ChatCallsDeps {
+  readonly usage: Pick<UsageService, 'findCall'>
+  readonly ledger: Pick<Ledger, 'awaitSettlement'>
+}
+
+const FOUND_WITHIN_MS = 2_000
+
+export function createChatCalls({ usage, ledger }: ChatCallsDeps): ChatCalls {
+  return {
+    findRunning: (lookUp, id, query) =>
+      inTime(async (found) => found(await usage.findCall(await lookUp(), id, query))),
+    async findSettled(lookUp, id, query) {
+      const select = query?.select && { ...query.select, outcome: true }
+      const columns = select === undefined ? query : { ...query, select }
+      const settlement = ledger.awaitSettlement(id)
+      try {
+        return await inTime(async (found) => {
+          const caller = await lookUp()
+          const call = await usage.findCall(caller, id, columns)
+          found(call)
+          if (call === null || call.outcome !== null) return
+          await settlement.written
+          found(await usage.findCall(caller, id, columns))
+        })
+      } finally {
+        settlement.leave()
+      }
+    },
+  }
+}
+
+/** What the search has found last when it ends or its time is over. */
+async function inTime(search: (found: (call: Call | null) => void) => Promise<void>): Promise<Call | null> {
+  let last: Call | null = null
+  const found = (call: Call | null) => {
+    last = call
+  }
+  try {
+    await withDeadline(FOUND_WITHIN_MS, search(found))
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) throw error
+  }
+  return last
+}
