@@ -7,7 +7,7 @@ import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 /** A message to an agent. */
 export type ChatInput = {
   /** The id of the agent that answers, such as `fastgpt`. */
-  agent: string;
+  agentId: string;
   /** The id of the application on the platform. FastGPT needs it, and Coze where the gateway has no default bot; for the others it may be left out. */
   appId?: string | null | undefined;
   /** The conversation to continue: an id of your choice, such as `order-17`, or the `conversationId` of an earlier reply. Without it a new conversation begins; HiAgent needs it. */

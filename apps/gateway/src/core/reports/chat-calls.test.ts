@@ -62,7 +62,7 @@ describe('the call of a reply that has ended', () => {
   test('is shown as it stands if its settlement is not written within two seconds', async () => {
     const { findSettled } = readerOf(RUNNING)
     const found = findSettled(asCaller, 'the call')
-    await vi.advanceTimersByTimeAsync(2_000)
+    await vi.advanceTimersByTimeAsync(2_001)
     expect(await found).toBe(RUNNING)
   })
 
@@ -72,7 +72,7 @@ describe('the call of a reply that has ended', () => {
     const found = findSettled(asCaller, 'the call')
     await vi.advanceTimersByTimeAsync(1_500)
     waits.end('the call')
-    await vi.advanceTimersByTimeAsync(500)
+    await vi.advanceTimersByTimeAsync(501)
     expect(await found).toBe(RUNNING)
   })
 
@@ -92,14 +92,14 @@ describe('the call of a reply that has ended', () => {
 describe.each(['findRunning', 'findSettled'] as const)('%s', (name) => {
   test('gives null within two seconds if the database hangs', async () => {
     const found = readerOf()[name](asCaller, 'the call')
-    await vi.advanceTimersByTimeAsync(2_000)
+    await vi.advanceTimersByTimeAsync(2_001)
     expect(await found).toBeNull()
   })
 
   test('gives null within two seconds if the look-up of the caller hangs', async () => {
     const hanging: CallerLookUp = () => new Promise(() => undefined)
     const found = readerOf(ENDED)[name](hanging, 'the call')
-    await vi.advanceTimersByTimeAsync(2_000)
+    await vi.advanceTimersByTimeAsync(2_001)
     expect(await found).toBeNull()
   })
 

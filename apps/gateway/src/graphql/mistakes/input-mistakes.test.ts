@@ -63,8 +63,8 @@ describe('a mistake has the path of its input and says what was expected', () =>
     [
       'not one of an enum',
       'UpdateUserInput',
-      { role: 'ROOT' },
-      '{ role: ROOT }',
+      { userId: 'u', role: 'ROOT' },
+      '{ userId: "u", role: ROOT }',
       [{ field: ['input', 'role'], text: 'expected one of ADMIN, PREMIUM, USER.' }],
     ],
     [
