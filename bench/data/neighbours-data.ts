@@ -30,8 +30,8 @@ async function fillBy(sql: Sql): Promise<void> {
 }
 
 const FILL_KEYS = `
-INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
-SELECT gen_random_uuid(), sha256(n::text::bytea), 'tl_', 'key-' || n, '', '{chat}', u.id, u.id, now(), now() + interval '1 day'
+INSERT INTO api_keys (id, hash, prefix, name, name_key, description, permissions, owner_id, created_by_id, created_at, expires_at)
+SELECT gen_random_uuid(), sha256(n::text::bytea), 'tl_', 'key-' || n, 'key-' || n, '', '{chat}', u.id, u.id, now(), now() + interval '1 day'
 FROM users u, generate_series(1, $1::int) n WHERE u.username = $2`
 
 const FILL_CALLS = `

@@ -105,8 +105,8 @@ CREATE FUNCTION bench_id(kind text, n int) RETURNS uuid LANGUAGE sql IMMUTABLE
 INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, created_at, updated_at)
 SELECT bench_id('aa', n), 'user-' || n, 'user-' || n, '', 'user', 1e12, now(), now()
 FROM generate_series(0, ${USERS - 1}) n;
-INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
-SELECT bench_id('bb', n), sha256(n::text::bytea), 'tl_', 'key-' || n, '', '{chat,upload}',
+INSERT INTO api_keys (id, hash, prefix, name, name_key, description, permissions, owner_id, created_by_id, created_at, expires_at)
+SELECT bench_id('bb', n), sha256(n::text::bytea), 'tl_', 'key-' || n, 'key-' || n, '', '{chat,upload}',
   bench_id('aa', n % ${USERS}), bench_id('aa', n % ${USERS}), now(), now() + interval '1 year'
 FROM generate_series(0, ${KEYS - 1}) n`
 

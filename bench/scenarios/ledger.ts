@@ -145,8 +145,8 @@ async function createKeys(client: pg.Client): Promise<string[]> {
   }
   for (const [index, keyHash] of hashes.entries()) {
     await client.query(
-      `INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
-       VALUES ($1, $2, 'tl_', $3, '', '{chat}', $4, $4, now(), $5)`,
+      `INSERT INTO api_keys (id, hash, prefix, name, name_key, description, permissions, owner_id, created_by_id, created_at, expires_at)
+       VALUES ($1, $2, 'tl_', $3, $3, '', '{chat}', $4, $4, now(), $5)`,
       [
         randomUUIDv7(),
         Buffer.from(keyHash, 'hex'),

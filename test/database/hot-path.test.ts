@@ -55,8 +55,8 @@ WITH turns_made AS (
   INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, created_at, updated_at)
   SELECT user_id, 'user-' || n, 'user-' || n, '', 'user', 1000000, now(), now() FROM numbers
 ), keys_made AS (
-  INSERT INTO api_keys (id, hash, prefix, name, description, permissions, owner_id, created_by_id, created_at, expires_at)
-  SELECT md5('key' || n)::uuid, sha256(('key-' || n)::bytea), 'tl_', '', '', '{chat}', user_id, user_id, now(),
+  INSERT INTO api_keys (id, hash, prefix, name, name_key, description, permissions, owner_id, created_by_id, created_at, expires_at)
+  SELECT md5('key' || n)::uuid, sha256(('key-' || n)::bytea), 'tl_', '', '', '', '{chat}', user_id, user_id, now(),
     now() + interval '1 year'
   FROM numbers
 ), rollups_made AS (

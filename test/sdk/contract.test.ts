@@ -41,7 +41,8 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
       allowed_agents: ['dify'],
       limits: LIMITS,
     }),
-  listApiKeys: (client) => drain(client.apiKeys.list({ limit: 1, active: true })),
+  listApiKeys: (client) =>
+    drain(client.apiKeys.list({ limit: 1, search: 'a', state: 'active', order_by: 'name', order: 'asc' })),
   getApiKey: (client) => client.apiKeys.get(ID),
   updateApiKey: (client) =>
     client.apiKeys.update(ID, { name: 'a', description: 'b', allowed_agents: ['dify'], limits: LIMITS }),
@@ -56,7 +57,8 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
       max_api_calls: 1,
       quota_period: 'day',
     }),
-  listUsers: (client) => drain(client.users.list({ limit: 1 })),
+  listUsers: (client) =>
+    drain(client.users.list({ limit: 1, search: 'a', state: 'active', order_by: 'username', order: 'asc' })),
   getMe: (client) => client.me(),
   changeOwnPassword: (client) => client.users.changePassword({ current_password: 'a', new_password: 'b' }),
   getUser: (client) => client.users.get(ID),

@@ -100,10 +100,12 @@ describe('API keys', () => {
   test('are listed over all pages, and no further than the caller reads', async () => {
     for (const number of [1, 2, 3, 4, 5]) await admin.apiKeys.create(newKey(`page ${number}`))
     const names: string[] = []
-    for await (const { name } of admin.apiKeys.list({ limit: 2, active: true })) {
-      if (name.startsWith('page ')) names.push(name)
+    for await (const { name } of admin.apiKeys.list({ limit: 2, state: 'active', search: 'PAGE ' })) {
+      names.push(name)
     }
     expect(names).toEqual(['page 5', 'page 4', 'page 3', 'page 2', 'page 1'])
+    const first = await admin.apiKeys.list({ limit: 2, search: 'page ', order_by: 'name' })
+    expect(first.items.map(({ name }) => name)).toEqual(['page 1', 'page 2'])
     const { items, next_cursor } = await admin.apiKeys.list({ limit: 2 })
     expect(items).toHaveLength(2)
     expect(next_cursor).toEqual(expect.any(String))

@@ -13,6 +13,15 @@ export type AgentStatus =
   /** The platform does not answer. */
   | 'UNAVAILABLE';
 
+/** Whether an API key can be used, and why not. */
+export type ApiKeyState =
+  /** The key can be used. */
+  | 'ACTIVE'
+  /** The key has expired, and was not revoked before. */
+  | 'EXPIRED'
+  /** The key was revoked. */
+  | 'REVOKED';
+
 /** The interface through which a call came. */
 export type CallFace =
   /** This API. */
@@ -226,7 +235,8 @@ export type CallQuery = { call: { endUser: string, conversation: string, promptT
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
 export type KeysQueryVariables = Exact<{
-  active?: boolean | null | undefined;
+  search?: string | null | undefined;
+  state?: ApiKeyState | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -301,6 +311,7 @@ export type GroupNameFragment = { agentId: string | null, app: string | null, mo
 export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserListQueryVariables = Exact<{
+  search?: string | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -648,8 +659,8 @@ export const CallDocument = new TypedDocumentString(`
   durationMs
 }`, {"hash":"sha256:6d6c865ca50f2f96821caf8fea8e71cf6712037d354b6db3953cd8c8b00254ae"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
-    query Keys($active: Boolean, $after: String) {
-  apiKeys(active: $active, first: 50, after: $after) {
+    query Keys($search: String, $state: ApiKeyState, $after: String) {
+  apiKeys(search: $search, state: $state, first: 50, after: $after) {
     nodes {
       ...KeyFields
     }
@@ -691,7 +702,7 @@ export const KeysDocument = new TypedDocumentString(`
     id
     username
   }
-}`, {"hash":"sha256:62e4f629fdbbd48977e6fb71270951575464213411491c4ad83d8fb697af8a3f"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+}`, {"hash":"sha256:32e28fbe298e8126355f32992c114a136de84b5674537ab7acad366f1badfe75"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
 export const KeyDocument = new TypedDocumentString(`
     query Key($id: ID!) {
   apiKey(id: $id) {
@@ -948,8 +959,8 @@ fragment GroupNumbers on UsageTotals {
   }
 }`, {"hash":"sha256:a07e4424d037a242f65566f1c05ac9b285ae9ddbc3a0d76d8c97605bec7c7e0f"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
-    query UserList($after: String) {
-  users(first: 50, after: $after) {
+    query UserList($search: String, $after: String) {
+  users(search: $search, first: 50, after: $after) {
     nodes {
       id
       username
@@ -966,4 +977,4 @@ export const UserListDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:b075dd58faee0de377c52e6d99a86cf853f32d53e2f5ef2975745e015f256ae7"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
+    `, {"hash":"sha256:70eac71857e0d58303816cbb0bd0c432a1eb8f14ec83f857e44d90350bfaa044"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Config, loadConfig } from '#config/load.ts'
+import { DIRECTIONS } from '#core/lists/list-order.ts'
 import type { CommandArguments, Command as CommandName, CommandResults } from '#process/commands.ts'
 
 /** Reads the configuration. Called by the commands that need it, so that `--help` works without a valid one. */
@@ -21,6 +22,24 @@ export async function run<Name extends CommandName>(
 /** Adds the option `--json`, which every command that shows records has. */
 export function withJson(command: Command): Command {
   return command.option('--json', "print REST's records instead of a table")
+}
+
+/** Adds `--json` and the options that select and order the records of a list. */
+export function withList(
+  command: Command,
+  states: readonly string[],
+  fields: Readonly<Record<string, unknown>>,
+): Command {
+  return withJson(command)
+    .addOption(new Option('--state <state>', 'only those in this state').choices(states))
+    .addOption(
+      new Option('--order-by <field>', 'what to order by; created_at by default').choices(
+        Object.keys(fields),
+      ),
+    )
+    .addOption(
+      new Option('--order <direction>', 'the direction; names ascend by default').choices(DIRECTIONS),
+    )
 }
 
 export interface JsonOption {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import type { CreatedKey, Key } from '#process/commands.ts'
-import { type JsonOption, list, run, withJson } from './context.ts'
+import { KEY_ORDERS, KEY_STATES } from '#core/keys/key-filter.ts'
+import type { CommandArguments, CreatedKey, Key } from '#process/commands.ts'
+import { type JsonOption, list, run, withJson, withList } from './context.ts'
 import { type Cell, type Column, printJson, printProperties, printTable } from './output.ts'
 
 interface CreateOptions extends JsonOption {
@@ -27,12 +28,16 @@ export function addKeyCommands(program: Command): void {
       show(await run('keys create', { ...key, allowedAgents: agents }), json),
     )
 
-  withJson(keys.command('list'))
-    .description('list all API keys, with their owner, state and counts')
-    .action(async ({ json }: JsonOption) => {
-      const { keys: records, owners } = await run('keys list', {})
+  withList(keys.command('list'), KEY_STATES, KEY_ORDERS)
+    .description('list the API keys, with their owner, state and counts')
+    .option(
+      '--search <text>',
+      'only keys with this in their name, prefix or id, or the username of their owner',
+    )
+    .action(async ({ json, ...chosen }: JsonOption & CommandArguments['keys list']) => {
+      const { keys: records, owners } = await run('keys list', chosen)
       if (json) printJson(records)
-      else printTable(records, columns(owners), 'There is no API key yet.')
+      else printTable(records, columns(owners), 'There is no such API key.')
     })
 
   withJson(keys.command('show'))

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Argument, type Command, Option } from 'commander'
 import { ROLES, type Role } from '#core/principal.ts'
-import { QUOTA_PERIODS } from '#core/users/user-rules.ts'
+import { USER_ORDERS } from '#core/users/user-filter.ts'
+import { QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
-import type { UserRecord } from '#process/commands.ts'
-import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson } from './context.ts'
+import type { CommandArguments, UserRecord } from '#process/commands.ts'
+import { type JsonOption, passwordFromStdin, run, wholeNumber, withJson, withList } from './context.ts'
 import { type Column, printJson, printProperties, printTable } from './output.ts'
 
 type QuotaOptions = Pick<NewUser, 'maxApiCalls' | 'quotaPeriod'>
@@ -25,12 +26,13 @@ export function addUserCommands(program: Command): void {
       show(given === undefined ? { ...user, password } : user, options)
     })
 
-  withJson(users.command('list'))
-    .description('list all users, with their roles, quotas and calls')
-    .action(async ({ json }: JsonOption) => {
-      const records = await run('users list', {})
+  withList(users.command('list'), USER_STATUSES, USER_ORDERS)
+    .description('list the users, with their roles, quotas and calls')
+    .option('--search <text>', 'only users with this in their username or id')
+    .action(async ({ json, ...chosen }: JsonOption & CommandArguments['users list']) => {
+      const records = await run('users list', chosen)
       if (json) printJson(records)
-      else printTable(records, COLUMNS, 'There is no user yet.')
+      else printTable(records, COLUMNS, 'There is no such user.')
     })
 
   withJson(users.command('set-password'))

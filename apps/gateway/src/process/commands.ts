@@ -2,15 +2,18 @@ import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export/export.ts'
 import type { ExportEnd } from '#core/database/export/export-format.ts'
 import { refuseField } from '#core/errors.ts'
-import { PAGE_ITEMS_MAX, type PageRequest, readPage } from '#core/input/pagination.ts'
+import { PAGE_ITEMS_MAX, type PageRequest, readOrderedPage } from '#core/input/pagination.ts'
+import type { KeyFilter, KeyOrder } from '#core/keys/key-filter.ts'
 import type { NewKey } from '#core/keys/key-input.ts'
 import type { Drift } from '#core/ledger/verify.ts'
+import type { OrderChoice } from '#core/lists/list-order.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
 import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
+import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
@@ -22,11 +25,11 @@ import { fullUserRecord } from '#records/user-record.ts'
  */
 export interface CommandArguments {
   'users create': NewUser
-  'users list': Record<string, never>
+  'users list': UserFilter & OrderChoice<UserOrder>
   'users set-password': { username: string; password: string }
   'users update': { username: string } & UserChange
   'keys create': { owner: string } & Omit<NewKey, 'ownerId'>
-  'keys list': Record<string, never>
+  'keys list': Omit<KeyFilter, 'ownerId'> & OrderChoice<KeyOrder>
   'keys show': { id: string }
   'keys revoke': { id: string }
   'usage verify': Record<string, never>
@@ -84,13 +87,16 @@ export function createCommands({
   database: Database
   runtime: Pick<Runtime, 'now'>
 }): (name: string, args: unknown) => Promise<unknown> {
-  const allUsers = () => all((page) => readPage(page, (query) => users.list(operator(), query)))
+  const usersOf = ({ search, state, ...order }: CommandArguments['users list']) =>
+    all((page) =>
+      readOrderedPage(page, (query) => users.list(operator(), { ...query, ...order }, { search, state })),
+    )
   const shownUser = (user: User) => fullUserRecord(user, runtime.now())
   const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())
 
   const commands: Commands = {
     'users create': async (args) => shownUser(await users.create(operator(), args)),
-    'users list': async () => (await allUsers()).map(shownUser),
+    'users list': async (args) => (await usersOf(args)).map(shownUser),
     'users set-password': async ({ username, password }) => {
       const { id } = await users.findByName(operator(), username)
       return shownUser(await users.setPassword(operator(), id, password))
@@ -105,9 +111,11 @@ export function createCommands({
       if (status !== 'active') refuseField(['owner'], 'expected an active user.')
       return createdKeyRecord(await keys.create(operator(id), key), runtime.now())
     },
-    'keys list': async () => {
-      const records = await all((page) => readPage(page, (query) => keys.list(operator(), query)))
-      const names = (await allUsers()).map(({ id, username }) => [id, username])
+    'keys list': async ({ search, state, ...order }) => {
+      const records = await all((page) =>
+        readOrderedPage(page, (query) => keys.list(operator(), { ...query, ...order }, { search, state })),
+      )
+      const names = (await usersOf({})).map(({ id, username }) => [id, username])
       return { keys: records.map(shownKey), owners: Object.fromEntries(names) }
     },
     'keys show': async ({ id }) => shownKey(await keys.find(operator(), id)),

@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Principal } from '#core/principal.ts'
 import { openUsersApp, type UsersApp } from './app.test-support.ts'
@@ -154,4 +154,47 @@ test('every key can read itself, and a token is rejected there', async () => {
   })
   const byToken = await setup.call(premium, 'GET', '/api/v1/key')
   expect(byToken.json()).toMatchObject({ code: 401, reason: 'api_key_required' })
+})
+
+describe('the list', () => {
+  const namesOf = async (query: string) => {
+    const response = await setup.call(premium, 'GET', `${PATH}?${query}`)
+    expect(response.statusCode, response.body).toBe(200)
+    return response.json().data.items.map(({ name }: { name: string }) => name)
+  }
+  const newKey = async (name: string) =>
+    (await setup.call(premium, 'POST', PATH, { ...body, name })).json().data as { id: string }
+
+  test('is searched, selected by state and ordered', async () => {
+    for (const name of ['b', 'A 100%', 'c']) await newKey(name)
+    const { id } = await newKey('a revoked one')
+    await setup.call(premium, 'DELETE', `${PATH}/${id}`)
+    expect(await namesOf('')).toEqual(['a revoked one', 'c', 'A 100%', 'b'])
+    expect(await namesOf('order_by=name')).toEqual(['A 100%', 'a revoked one', 'b', 'c'])
+    expect(await namesOf('order_by=name&order=desc&state=active')).toEqual(['c', 'b', 'A 100%'])
+    expect(await namesOf('state=revoked')).toEqual(['a revoked one'])
+    expect(await namesOf('state=expired')).toEqual([])
+    expect(await namesOf(`search=${encodeURIComponent('0%')}`)).toEqual(['A 100%'])
+    expect(await namesOf('search=REVOKED&state=active')).toEqual([])
+    expect(await namesOf('search=%20&order=asc')).toEqual(['b', 'A 100%', 'c', 'a revoked one'])
+  })
+
+  test('has pages in every order', async () => {
+    for (const name of ['b', 'a', 'c']) await newKey(name)
+    const first = (await setup.call(premium, 'GET', `${PATH}?order_by=name&limit=2`)).json().data
+    expect(first.items.map(({ name }: { name: string }) => name)).toEqual(['a', 'b'])
+    expect(await namesOf(`order_by=name&limit=2&cursor=${first.next_cursor}`)).toEqual(['c'])
+  })
+
+  test.each([
+    [`search=${'x'.repeat(101)}`, 'query.search: '],
+    ['state=gone', 'query.state: expected one of active, revoked, expired.'],
+    ['order_by=hash', 'query.order_by: '],
+    ['order=up', 'query.order: '],
+    ['active=true', 'query.active: '],
+    ['order_by=name&cursor=x', 'cursor: expected the cursor of a previous page.'],
+  ])('with %s is refused, and the field is named', async (query, detail) => {
+    const response = await setup.call(premium, 'GET', `${PATH}?${query}`)
+    expect(response.json()).toMatchObject({ code: 400, detail: expect.stringContaining(detail) })
+  })
 })

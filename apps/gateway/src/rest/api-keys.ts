@@ -1,7 +1,8 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { readPage } from '#core/input/pagination.ts'
+import { readOrderedPage } from '#core/input/pagination.ts'
+import { KEY_ORDERS, KEY_STATES } from '#core/keys/key-filter.ts'
 import {
   ALLOWED_AGENTS_MAX,
   DESCRIPTION_LENGTH_MAX,
@@ -14,6 +15,7 @@ import type { Services } from '#core/services/services.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
+import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import {
   callerOf,
@@ -29,10 +31,9 @@ import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import {
   envelope,
-  listQuery,
   nullable,
   oneOf,
-  PageQuery,
+  orderedPageQuery,
   page,
   pageRecord,
   problems,
@@ -41,6 +42,7 @@ import {
   Timestamp,
   uuid,
 } from '#http/reply/schemas.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
 import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from '#records/key-record.ts'
 import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from '#records/user-record.ts'
 
@@ -71,9 +73,12 @@ export function apiKeyRoutes(
     return success(createdKeyRecord(created, now()))
   })
 
-  routes.get('/api/v1/api-keys', { schema: listSchema, onRequest, ...reads }, async (request) => {
-    const { active, ...position } = request.query
-    const page = await readPage(position, (query) => keys.list(callerOf(request), query, { active }))
+  routes.get('/api/v1/api-keys', { schema: listSchema, onRequest, ...reads }, async (request, reply) => {
+    const { limit, cursor, search, state, order_by: orderBy, order } = request.query
+    const signal = abortedWith(reply)
+    const page = await readOrderedPage({ limit, cursor }, (position) =>
+      keys.list(callerOf(request), { ...position, orderBy, order, signal }, { search, state }),
+    )
     return success(pageRecord(page, (key) => keyRecord(key, now())))
   })
 
@@ -294,14 +299,11 @@ const listSchema = {
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List the API keys',
   description:
-    'Returns the keys that the caller created or owns, newest first. Administrators get the keys of all users.',
-  querystring: listQuery({
-    ...PageQuery,
-    active: Type.Optional(
-      Type.Boolean({
-        description: API_KEY_DESCRIPTIONS.onlyActive,
-      }),
-    ),
+    'Returns the keys that the caller created or owns, newest first or in the order that it asks for. Administrators get the keys of all users.',
+  querystring: orderedPageQuery({
+    search: LIST_DESCRIPTIONS.searchKeys,
+    states: [KEY_STATES, LIST_DESCRIPTIONS.keyState],
+    fields: [KEY_ORDERS, LIST_DESCRIPTIONS.keyOrder, LIST_DESCRIPTIONS.keyDirection],
   }),
   response: {
     200: envelope(page(ref(ApiKeySchema))),

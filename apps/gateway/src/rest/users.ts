@@ -1,31 +1,26 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { readPage } from '#core/input/pagination.ts'
+import { readOrderedPage } from '#core/input/pagination.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
+import { USER_ORDERS } from '#core/users/user-filter.ts'
 import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
+  USER_STATUSES,
   USERNAME_INPUT_CHARACTERS_MAX,
 } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
+import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
-import {
-  envelope,
-  listQuery,
-  PageQuery,
-  page,
-  pageRecord,
-  problems,
-  ref,
-  success,
-} from '#http/reply/schemas.ts'
+import { envelope, orderedPageQuery, page, pageRecord, problems, ref, success } from '#http/reply/schemas.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
 import {
   FullUserSchema,
   fullUserRecord,
@@ -53,8 +48,12 @@ export function userRoutes(
     return answer(await users.create(callerOf(request), input))
   })
 
-  routes.get('/api/v1/users', { schema: listSchema, onRequest, ...reads }, async (request) => {
-    const page = await readPage(request.query, (query) => users.list(callerOf(request), query))
+  routes.get('/api/v1/users', { schema: listSchema, onRequest, ...reads }, async (request, reply) => {
+    const { limit, cursor, search, state, order_by: orderBy, order } = request.query
+    const signal = abortedWith(reply)
+    const page = await readOrderedPage({ limit, cursor }, (position) =>
+      users.list(callerOf(request), { ...position, orderBy, order, signal }, { search, state }),
+    )
     return success(pageRecord(page, (user) => fullUserRecord(user, now())))
   })
 
@@ -178,8 +177,13 @@ const listSchema = {
   operationId: 'listUsers',
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List the users',
-  description: 'Returns all users, newest first. Only administrators may call this operation.',
-  querystring: listQuery(PageQuery),
+  description:
+    'Returns the users, newest first or in the order that the caller asks for. Only administrators may call this operation.',
+  querystring: orderedPageQuery({
+    search: LIST_DESCRIPTIONS.searchUsers,
+    states: [USER_STATUSES, LIST_DESCRIPTIONS.userState],
+    fields: [USER_ORDERS, LIST_DESCRIPTIONS.userOrder, LIST_DESCRIPTIONS.userDirection],
+  }),
   response: {
     200: envelope(page(ref(FullUserSchema))),
     ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied'),

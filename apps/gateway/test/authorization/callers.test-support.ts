@@ -51,8 +51,8 @@ export interface Callers {
   readonly keyNames: ReadonlyMap<string, string>
   /** The id of a call that premium's chat key has made. */
   readonly callId: string
-  /** Creates a key of this owner and returns its id. */
-  newKey(ownerId: string): Promise<string>
+  /** Creates a key of this owner, `a key` unless it is named, and returns its id. */
+  newKey(ownerId: string, name?: string): Promise<string>
   /** Uploads a file with a key of this owner and returns the id of the upload; for `premium`, with its upload key. */
   newUpload(ownerId: string): Promise<string>
   /** A new token if the caller uses a token, or else the caller's own credential. */
@@ -132,9 +132,9 @@ export async function openCallers({
     ownerId === ids.user
       ? { ...OPERATOR, userId: ids.admin }
       : { ...OPERATOR, userId: ownerId, role: ownerId === ids.admin ? 'admin' : 'premium' }
-  const createKey = (ownerId: string, permissions: Permission[], allowedAgents?: string[]) =>
+  const createKey = (ownerId: string, permissions: Permission[], allowedAgents?: string[], name = 'a key') =>
     keys.create(creatorOf(ownerId), {
-      name: 'a key',
+      name,
       description: '',
       permissions,
       ownerId,
@@ -201,7 +201,7 @@ export async function openCallers({
       if (key.principal === undefined) throw new Error('the key has no principal')
       return (await upload(gateway, key.principal, key.credential)).id
     },
-    newKey: async (ownerId) => (await createKey(ownerId, ['chat'])).key.id,
+    newKey: async (ownerId, name) => (await createKey(ownerId, ['chat'], undefined, name)).key.id,
     async freshCredential(name) {
       const { credential, principal } = callers[name]
       return principal?.via.kind === 'token' ? tokenOf(name) : credential

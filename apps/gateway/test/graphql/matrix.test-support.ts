@@ -106,7 +106,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Query.apiKey': row(KEY_READERS, async (call) => `apiKey(id: "${await newKey(call)}")`),
   'Query.apiKeys': row(
     { ...MANAGERS, neighbour: 'nothing' },
-    ({ caller }) => `apiKeys(active: true, ownerId: "${caller.ownerId}", ${PAGE})`,
+    ({ caller }) => `apiKeys(state: ACTIVE, ownerId: "${caller.ownerId}", ${PAGE})`,
   ),
   'Query.currentApiKey': row(KEYS, 'currentApiKey'),
   'Query.node': row(
@@ -192,7 +192,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     within: `subscription { ${CHAT} { ... on ChatStarted { $FIELD } } }`,
   }),
   'CurrentApiKey.apiKey': row(KEYS, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
-  'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(active: true, ${PAGE})`, {
+  'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(state: ACTIVE, ${PAGE})`, {
     within: '{ me { $FIELD } }',
   }),
   'User.uploads': row(

@@ -209,7 +209,7 @@ export interface paths {
         };
         /**
          * List the API keys
-         * Returns the keys that the caller created or owns, newest first. Administrators get the keys of all users.
+         * Returns the keys that the caller created or owns, newest first or in the order that it asks for. Administrators get the keys of all users.
          */
         get: operations["listApiKeys"];
         put?: never;
@@ -321,7 +321,7 @@ export interface paths {
         };
         /**
          * List the users
-         * Returns all users, newest first. Only administrators may call this operation.
+         * Returns the users, newest first or in the order that the caller asks for. Only administrators may call this operation.
          */
         get: operations["listUsers"];
         put?: never;
@@ -2893,10 +2893,16 @@ export interface operations {
             query?: {
                 /** The largest number of items on a page. */
                 limit?: number;
-                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                /** The `next_cursor` of the previous page. Omit it to get the first page. A cursor is for lists with the same `order_by`. */
                 cursor?: string;
-                /** Only keys that can be used now (true), or only those that are revoked or expired (false); both by default. */
-                active?: boolean;
+                /** Only keys with this in their name, prefix or id, or in the username of their owner, if you may see it; without regard to case. Every character stands for itself. A blank text selects all. */
+                search?: string;
+                /** Only keys in this state. A key that was revoked is no longer counted as expired when its time comes. */
+                state?: "active" | "revoked" | "expired";
+                /** What the keys are ordered by, and among equal ones by their ids. Keys that were never used come last. */
+                order_by?: "created_at" | "name" | "last_used_at" | "expires_at";
+                /** The direction. By default, names and expiries ascend, and times of creation and use descend. */
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;
@@ -3217,8 +3223,16 @@ export interface operations {
             query?: {
                 /** The largest number of items on a page. */
                 limit?: number;
-                /** The `next_cursor` of the previous page. Omit it to get the first page. */
+                /** The `next_cursor` of the previous page. Omit it to get the first page. A cursor is for lists with the same `order_by`. */
                 cursor?: string;
+                /** Only users with this in their username or id, without regard to case. Every character stands for itself. A blank text selects all. */
+                search?: string;
+                /** Only users with this status. */
+                state?: "active" | "suspended";
+                /** What the users are ordered by, and among equal ones by their ids. Users who never logged in come last. */
+                order_by?: "created_at" | "username" | "last_login";
+                /** The direction. By default, usernames ascend, and times of creation and login descend. */
+                order?: "asc" | "desc";
             };
             header?: never;
             path?: never;

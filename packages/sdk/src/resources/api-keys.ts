@@ -11,7 +11,7 @@ import type {
 import type { CallOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
-/** Which API keys a list holds, and how many are asked for at once. */
+/** Which API keys a list holds, in which order, and how many are asked for at once. */
 export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>
 
 /** The API keys of the user, or for an administrator everybody's; reached as `client.apiKeys`. */
@@ -48,11 +48,13 @@ export class ApiKeys {
   }
 
   /**
-   * Lists keys, newest first. `for await` reads all pages; `await` alone the first one.
+   * Lists keys, newest first or in the order of `order_by`. `for await` reads all pages; `await` alone the first one.
    *
    * @example
    * ```ts
-   * for await (const key of client.apiKeys.list({ active: true })) console.log(key.name, key.usage.total_calls)
+   * for await (const key of client.apiKeys.list({ state: 'active', search: 'bot', order_by: 'name' })) {
+   *   console.log(key.name, key.usage.total_calls)
+   * }
    * ```
    */
   list(filter?: ApiKeyFilter, options?: CallOptions): ListPromise<ApiKey> {

@@ -10,7 +10,7 @@ import type {
 import type { CallOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
-/** How many users are asked for at once. */
+/** Which users a list holds, in which order, and how many are asked for at once. */
 export type UserFilter = NonNullable<operations['listUsers']['parameters']['query']>
 
 /** The users of the gateway, for administrators, and the user itself; reached as `client.users`. */
@@ -43,7 +43,7 @@ export class Users {
   }
 
   /**
-   * Lists the users (administrators only). `for await` reads all pages; `await` alone the first one.
+   * Lists the users, newest first or in the order of `order_by` (administrators only). `for await` reads all pages; `await` alone the first one.
    *
    * @example
    * ```ts

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslations } from 'use-intl'
@@ -15,16 +15,20 @@ import { KeyBadge } from './key-badge.tsx'
 import styles from './keys.module.css'
 
 interface KeysListProps {
+  readonly search: string | undefined
   readonly showAll: boolean
   readonly showPlayground: boolean
 }
 
-export function KeysList({ showAll, showPlayground }: KeysListProps) {
+export function KeysList({ search = '', showAll, showPlayground }: KeysListProps) {
   const t = useTranslations('keys')
   const { role } = useSession()
-  const query = useInfiniteQuery(
-    graphqlPages(KeysDocument, { active: showAll ? null : true }, ({ apiKeys }) => apiKeys),
-  )
+  const variables = { search, state: showAll ? null : ('ACTIVE' as const) }
+  const query = useInfiniteQuery({
+    ...graphqlPages(KeysDocument, variables, ({ apiKeys }) => apiKeys),
+    // The list stays in sight while the next one is searched.
+    placeholderData: keepPreviousData,
+  })
   const { data, error, refetch, hasNextPage, isFetching, fetchNextPage } = query
   const keys = (data?.pages ?? [])
     .flatMap(({ apiKeys }) => apiKeys?.nodes ?? [])
@@ -39,9 +43,7 @@ export function KeysList({ showAll, showPlayground }: KeysListProps) {
   return (
     <Card isFlush>
       {keys.length === 0 ? (
-        <Empty title={t(showAll ? 'empty' : 'emptyActive')}>
-          <p>{t(showAll ? 'emptyHint' : 'emptyActiveHint')}</p>
-        </Empty>
+        <NoKeys isSearch={search.trim() !== ''} showAll={showAll} />
       ) : (
         <Table label={t('list')}>
           <thead>
@@ -71,6 +73,16 @@ export function KeysList({ showAll, showPlayground }: KeysListProps) {
       )}
       <LoadMore query={query} />
     </Card>
+  )
+}
+
+function NoKeys({ isSearch, showAll }: { readonly isSearch: boolean; readonly showAll: boolean }) {
+  const t = useTranslations('keys')
+  if (isSearch) return <Empty title={t('notFound')} />
+  return (
+    <Empty title={t(showAll ? 'empty' : 'emptyActive')}>
+      <p>{t(showAll ? 'emptyHint' : 'emptyActiveHint')}</p>
+    </Empty>
   )
 }
 

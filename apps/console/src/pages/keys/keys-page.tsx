@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl'
 import { useSession } from '../../session/use-session.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
-import { CheckField } from '../../ui/fields/field.tsx'
+import { CheckField, TextField } from '../../ui/fields/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Page, Toolbar } from '../../ui/page.tsx'
 import { CreateKey } from './create-key.tsx'
@@ -37,6 +37,13 @@ export function KeysPage() {
     >
       {!mayCreate && <Notice tone="info">{t('userRole')}</Notice>}
       <Toolbar label={t('filters')}>
+        <TextField
+          label={t('search')}
+          type="search"
+          maxLength={100}
+          defaultValue={search.search}
+          onChange={({ target }) => change({ search: target.value === '' ? undefined : target.value })}
+        />
         <Choices
           label={t('show')}
           value={search.all === true ? 'all' : 'active'}
@@ -54,7 +61,11 @@ export function KeysPage() {
           />
         </div>
       </Toolbar>
-      <KeysList showAll={search.all === true} showPlayground={search.playground === true} />
+      <KeysList
+        search={search.search}
+        showAll={search.all === true}
+        showPlayground={search.playground === true}
+      />
       {mayCreate && search.new === true && <CreateKey />}
     </Page>
   )

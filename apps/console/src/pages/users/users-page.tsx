@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
@@ -7,9 +7,10 @@ import { graphqlPages } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { TextField } from '../../ui/fields/field.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
+import { Page, Toolbar } from '../../ui/page.tsx'
 import { CreateUserDialog } from './create-user-dialog.tsx'
 import { EditUserDialog } from './edit-user-dialog.tsx'
 import { PasswordDialog } from './password-dialog.tsx'
@@ -27,6 +28,7 @@ export function UsersPage() {
   const t = useTranslations('users')
   const { role } = useSession()
   const [isCreating, setCreating] = useState(false)
+  const [search, setSearch] = useState('')
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   if (role !== 'admin')
@@ -46,7 +48,16 @@ export function UsersPage() {
         </Button>
       }
     >
-      <UserList onAction={(action, user) => setOpen({ action, user })} />
+      <Toolbar label={t('filters')}>
+        <TextField
+          label={t('search')}
+          type="search"
+          maxLength={100}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
+      </Toolbar>
+      <UserList search={search} onAction={(action, user) => setOpen({ action, user })} />
       {isCreating && <CreateUserDialog onClose={() => setCreating(false)} />}
       {open?.action === 'edit' && <EditUserDialog user={open.user} onClose={close} />}
       {open?.action === 'password' && <PasswordDialog user={open.user} onClose={close} />}
@@ -55,9 +66,18 @@ export function UsersPage() {
   )
 }
 
-function UserList({ onAction }: { onAction(action: UserAction, user: UserRecord): void }) {
+interface UserListProps {
+  readonly search: string
+  onAction(action: UserAction, user: UserRecord): void
+}
+
+function UserList({ search, onAction }: UserListProps) {
   const t = useTranslations('users')
-  const query = useInfiniteQuery(graphqlPages(UserListDocument, {}, ({ users }) => users))
+  const query = useInfiniteQuery({
+    ...graphqlPages(UserListDocument, { search }, ({ users }) => users),
+    // The list stays in sight while the next one is searched.
+    placeholderData: keepPreviousData,
+  })
   const { data, error, refetch } = query
   if (data === undefined)
     return error === null ? <Loading lines={6} /> : <ErrorNotice error={error} retry={refetch} />

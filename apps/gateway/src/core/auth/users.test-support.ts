@@ -5,8 +5,10 @@ import { createKeys, type Keys } from '#core/keys/keys.ts'
 import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { type Runtime, systemRuntime } from '#core/runtime.ts'
+import { createReads, type Reads } from '#core/sharing/reads.ts'
 import { createSmallReads, type SmallReads } from '#core/sharing/small-reads.ts'
 import { createPasswords, type Passwords } from '#core/users/passwords.ts'
+import { usernameKey } from '#core/users/user-rules.ts'
 import { createUsers, type FirstStart, type Users } from '#core/users/users.ts'
 import { type Authentication, createAuthentication } from './authenticate.ts'
 import { createLogin, type Login } from './login.ts'
@@ -24,6 +26,8 @@ export interface UserServices {
   readonly users: Users & FirstStart
   readonly keys: Keys
   readonly reads: SmallReads
+  /** The turns of searches. */
+  readonly searches: Reads
   readonly clock: { passSeconds(seconds: number): void }
   /** Creates a user with the password {@link PASSWORD}, and returns it as a caller with an access token. */
   join(role: Role, username?: string): Promise<Principal>
@@ -72,7 +76,15 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens })
   const authentication = createAuthentication({ sql, limits, tokens })
-  const users = createUsers({ prisma, runtime, limits, passwords, config: { maxApiCalls: 1_000_000 } })
+  const searches = createReads(database.kind)
+  const users = createUsers({
+    prisma,
+    runtime,
+    limits,
+    passwords,
+    reads: searches,
+    config: { maxApiCalls: 1_000_000 },
+  })
   const rules = {
     catalog: { knownIds: () => new Set(['fastgpt', 'dify']) },
     limits: { chat: perMinute(60), upload: perMinute(10) },
@@ -80,6 +92,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const keys = createKeys({
     prisma,
     runtime,
+    reads: searches,
     rules: { ...rules, maxLifetimeDays: 3650, activePerUserMax: 1_000 },
   })
   // All users share one hash, since most tests need them only as callers.
@@ -95,6 +108,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     authentication,
     users,
     keys,
+    searches,
     reads: createSmallReads({ limits, runtime }),
     clock: {
       passSeconds(seconds) {
@@ -104,7 +118,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     async join(role, username = `user-${v7()}`) {
       const id = v7()
       const now = runtime.now()
-      const columns = { username, usernameKey: username, passwordHash, maxApiCalls: 100 }
+      const columns = { username, usernameKey: usernameKey(username), passwordHash, maxApiCalls: 100 }
       await prisma.user.create({ data: { id, role, ...columns, createdAt: now, updatedAt: now } })
       return {
         userId: id,

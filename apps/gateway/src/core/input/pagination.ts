@@ -46,9 +46,7 @@ export async function readList<Row>(
   read: (keyset: Keyset) => Promise<Row[]>,
 ): Promise<Row[]> {
   const { take, cursor } = query
-  const count = Math.abs(take)
-  // Faces read one row more than a page holds, to learn whether there is a next page.
-  if (!Number.isInteger(take) || count > PAGE_ITEMS_MAX + 1) refusePageSize()
+  const count = rowsOf(take)
   if (count === 0) return []
   const isBackward = take < 0
   const id = cursor?.id
@@ -63,26 +61,66 @@ export async function readList<Row>(
 }
 
 /**
+ * The number of rows that `take` asks for, in either direction.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function rowsOf(take: number): number {
+  const count = Math.abs(take)
+  // Faces read one row more than a page holds, to learn whether there is a next page.
+  if (!Number.isInteger(take) || count > PAGE_ITEMS_MAX + 1) refusePageSize()
+  return count
+}
+
+/**
  * Reads one page. It reads one row more than the page holds, which shows whether there is a next page without counting.
  *
  * @throws Problem `invalid_request`
  */
 export async function readPage<Row extends { id: string }>(
-  { limit = PAGE_ITEMS_DEFAULT, cursor }: PageRequest,
+  { limit, cursor }: PageRequest,
   list: (query: ListQuery) => Promise<readonly Row[]>,
 ): Promise<Page<Row>> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_ITEMS_MAX) refusePageSize()
-  const rows = await list({ take: limit + 1, ...(cursor !== undefined && { cursor: { id: idOf(cursor) } }) })
-  const items = rows.slice(0, limit)
-  const last = items.at(-1)
-  return { items, nextCursor: rows.length > limit && last !== undefined ? cursorOf(last.id) : null }
+  const read = (take: number) =>
+    list({ take, ...(cursor !== undefined && { cursor: { id: idOfCursor(cursor) } }) })
+  return pageOf(limit, read, ({ id }) => cursorOfId(id))
 }
 
-function cursorOf(id: string): string {
+/**
+ * Reads one page of a list whose rows have their cursors, like {@link readPage}.
+ *
+ * @throws Problem `invalid_request`
+ */
+export async function readOrderedPage<Row extends { cursor: string }>(
+  { limit, cursor }: PageRequest,
+  list: (query: { take: number; cursor: string | undefined }) => Promise<readonly Row[]>,
+): Promise<Page<Row>> {
+  return pageOf(
+    limit,
+    (take) => list({ take, cursor }),
+    (row) => row.cursor,
+  )
+}
+
+async function pageOf<Row>(
+  limit: number = PAGE_ITEMS_DEFAULT,
+  read: (take: number) => Promise<readonly Row[]>,
+  cursorOf: (row: Row) => string,
+): Promise<Page<Row>> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_ITEMS_MAX) refusePageSize()
+  const rows = await read(limit + 1)
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: rows.length > limit && last !== undefined ? cursorOf(last) : null }
+}
+
+/** The cursor of a list that is ordered by ids. */
+export function cursorOfId(id: string): string {
   return Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')
 }
 
-function idOf(cursor: string): string {
+/** @throws Problem `invalid_request` */
+export function idOfCursor(cursor: string): string {
   const bytes = Buffer.from(cursor, 'base64url')
   // Buffer.from skips characters that are not base64url; encoding the bytes again reveals that.
   if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) refuseCursor()
@@ -95,7 +133,7 @@ export const CURSOR_EXPECTED = {
   detail: 'expected the cursor of a previous page.',
 } as const
 
-function refuseCursor(): never {
+export function refuseCursor(): never {
   fail('invalid_request', CURSOR_EXPECTED)
 }
 

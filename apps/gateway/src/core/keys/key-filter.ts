@@ -1,9 +1,29 @@
+import { validate } from 'uuid'
+import { requireOneOf } from '#core/input/input-rules.ts'
+import type { OrderFields } from '#core/lists/list-order.ts'
+import { type Search, searchOf } from '#core/lists/search.ts'
 import { isAdmin, type Principal } from '#core/principal.ts'
 import { Prisma } from '#generated/prisma/client.ts'
+import { KEY_PREFIX_LENGTH } from './key-format.ts'
+
+export const KEY_STATES = ['active', 'revoked', 'expired'] as const
+export type KeyState = (typeof KEY_STATES)[number]
+
+/** The orders of lists of keys; the first is the default. */
+export const KEY_ORDERS = {
+  created_at: { direction: 'desc' },
+  name: { column: 'name_key', kind: 'text', direction: 'asc' },
+  last_used_at: { column: 'last_used_at', kind: 'time', direction: 'desc' },
+  expires_at: { column: 'expires_at', kind: 'time', direction: 'asc' },
+} as const satisfies OrderFields<string>
+
+export type KeyOrder = keyof typeof KEY_ORDERS
 
 export interface KeyFilter {
-  /** Selects keys that are usable now (true) or not (false); both by default. */
-  readonly active?: boolean | undefined
+  /** Selects keys by a part of their name, prefix or id, or of the username of their owner, if the caller may see it. */
+  readonly search?: string | undefined
+  /** A key that was revoked stays so when it expires. */
+  readonly state?: KeyState | undefined
   /** Selects the keys of this user; an invalid id matches nothing. */
   readonly ownerId?: string | undefined
 }
@@ -13,20 +33,53 @@ export function visibleTo(caller: Principal): Prisma.ApiKeyWhereInput {
   return isAdmin(caller) ? {} : { OR: [{ createdById: caller.userId }, { ownerId: caller.userId }] }
 }
 
-/** The condition of `isActive` in key.ts for the database. {@link activeInSql} is the same. */
-export function activeWhere(active: boolean | undefined, now: Date): Prisma.ApiKeyWhereInput {
-  if (active === undefined) return {}
-  return active
-    ? { revokedAt: null, expiresAt: { gt: now } }
-    : { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] }
-}
-
 export function visibleInSql(caller: Principal): Prisma.Sql {
   if (isAdmin(caller)) return Prisma.sql`true`
-  return Prisma.sql`${caller.userId}::uuid IN (created_by_id, owner_id)`
+  return Prisma.sql`(created_by_id = ${caller.userId}::uuid OR owner_id = ${caller.userId}::uuid)`
 }
 
-export function activeInSql(active: boolean | undefined, now: Date): Prisma.Sql {
-  if (active === undefined) return Prisma.sql`true`
-  return Prisma.sql`(revoked_at IS NULL AND expires_at > ${now}::timestamptz) = ${active}`
+/**
+ * The condition of a filter, without the keys that the caller may not see; undefined if it selects all that it may.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function filterInSql(
+  caller: Principal,
+  { search: text, state }: Omit<KeyFilter, 'ownerId'>,
+  now: Date,
+): Prisma.Sql | undefined {
+  requireOneOf(['state'], KEY_STATES, state)
+  const search = searchOf(text)
+  if (search === undefined) return state && stateInSql(state, now)
+  const found = searchInSql(caller, search)
+  return state === undefined ? found : Prisma.sql`${stateInSql(state, now)} AND ${found}`
+}
+
+export function ownedInSql(ownerId: string | undefined): Prisma.Sql {
+  if (ownerId === undefined) return Prisma.sql`true`
+  return validate(ownerId) ? Prisma.sql`owner_id = ${ownerId}::uuid` : Prisma.sql`false`
+}
+
+/** `active` is the condition of `isActive` in key.ts. */
+function stateInSql(state: KeyState, now: Date): Prisma.Sql {
+  switch (state) {
+    case 'active':
+      return Prisma.sql`revoked_at IS NULL AND expires_at > ${now}::timestamptz`
+    case 'expired':
+      return Prisma.sql`revoked_at IS NULL AND expires_at <= ${now}::timestamptz`
+    case 'revoked':
+      return Prisma.sql`revoked_at IS NOT NULL`
+  }
+}
+
+function searchInSql(caller: Principal, search: Search): Prisma.Sql {
+  const ownName = isAdmin(caller) ? Prisma.sql`true` : Prisma.sql`users.id = ${caller.userId}::uuid`
+  const places = [
+    search.isIn('name_key'),
+    Prisma.sql`EXISTS (SELECT 1 FROM users
+      WHERE users.id = api_keys.owner_id AND ${ownName} AND ${search.isIn('users.username_key')})`,
+    ...search.isInPrefix('prefix', KEY_PREFIX_LENGTH),
+    ...search.isInId('api_keys.id'),
+  ]
+  return Prisma.sql`(${Prisma.join(places, ' OR ')})`
 }

@@ -1,5 +1,6 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import { refuseField } from '#core/errors.ts'
+import { caseKey } from '#core/input/case-key.ts'
 import { isLongerThan, requireItems, requireShort, requireText } from '#core/input/input-rules.ts'
 import { parseTimestamp } from '#core/input/timestamp.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
@@ -55,7 +56,7 @@ const DAY_MS = 86_400_000
 export function changedColumns(change: KeyChange, rules: KeyRules) {
   const { name, description, allowedAgents, limits } = change
   return {
-    ...(name !== undefined && { name: checkedName(name) }),
+    ...(name !== undefined && nameColumns(name)),
     ...(description !== undefined && { description: checkedDescription(description) }),
     ...(allowedAgents !== undefined && {
       allowedAgents: checkedAgents(allowedAgents, rules.catalog.knownIds()),
@@ -72,7 +73,7 @@ export function changedColumns(change: KeyChange, rules: KeyRules) {
 export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
   return {
     ...changedColumns(input, rules),
-    name: checkedName(input.name),
+    ...nameColumns(input.name),
     description: checkedDescription(input.description),
     permissions: checkedPermissions(input.permissions),
     expiresAt: checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
@@ -92,10 +93,10 @@ function checkedPermissions(permissions: readonly string[]): Permission[] {
   return known
 }
 
-function checkedName(name: string): string {
+function nameColumns(name: string) {
   requireText(['name'], name, NAME_LENGTH_MAX)
   if (name.trim() === '') refuseField(['name'], 'must not be blank.')
-  return checkedText('name', name, name)
+  return { name: checkedText('name', name, name), nameKey: caseKey(name) }
 }
 
 function checkedDescription(description: string): string {

@@ -7,7 +7,7 @@ import type { ApiKey } from '#generated/prisma/client.ts'
  * select only those. REST records, the output of the command line and GraphQL fields are all built from them.
  */
 
-/** Whether the key can be used. `activeWhere` in keys.ts is the same condition for the database. */
+/** Whether the key can be used. `stateInSql` in key-filter.ts is the same condition for the database. */
 export function isActive(
   { revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>,
   now: Date,

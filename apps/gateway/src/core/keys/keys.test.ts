@@ -1,11 +1,12 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS, openUserServices, type UserServices } from '#core/auth/users.test-support.ts'
-import { readPage } from '#core/input/pagination.ts'
+import { readOrderedPage } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from '#core/users/quota-period.ts'
 import { quotaOf } from '#core/users/user.ts'
 import { allowedAgentsOf, callsThisMonth, callsToday, isActive, permissionsOf, totalCalls } from './key.ts'
+import type { KeyState } from './key-filter.ts'
 import { hashKey, isWellFormedKey } from './key-format.ts'
 import type { NewKey } from './key-input.ts'
 import { createKeys, type Keys } from './keys.ts'
@@ -196,6 +197,7 @@ test('a change sets the named fields, null resets them, and other fields stay', 
   expect(limited).toEqual({
     ...before,
     name: 'renamed',
+    nameKey: 'renamed',
     allowedAgents: ['dify', 'fastgpt/app 1'],
     chatPerMinute: 5,
     uploadPerMinute: 2,
@@ -230,7 +232,7 @@ test('pages go from the newest to the oldest key and contain only own keys', asy
     await services.keyOf(admin)
   }
   const page = (cursor?: string) =>
-    readPage({ limit: 3, cursor }, (query) => keys.list(premium, query, { ownerId: premium.userId }))
+    readOrderedPage({ limit: 3, cursor }, (query) => keys.list(premium, query, { ownerId: premium.userId }))
   const first = await page()
   const second = await page(first.nextCursor ?? undefined)
   expect([...first.items, ...second.items].map((key) => key.id)).toEqual(ids)
@@ -295,7 +297,7 @@ test('limits per minute are checked and shown per minute, whatever the windows o
     activePerUserMax: 1_000,
     limits,
   }
-  const windowed = createKeys({ prisma: database.prisma, runtime, rules })
+  const windowed = createKeys({ prisma: database.prisma, runtime, rules, reads: services.searches })
   const key = await services.keyOf(premium)
   const change = (own: { chatPerMinute?: number; uploadPerMinute?: number }) =>
     windowed.update(premium, key.id, { limits: own })
@@ -316,17 +318,18 @@ test('no permission may be named twice', async () => {
   })
 })
 
-test('a list can be filtered by whether keys are active', async () => {
-  const ids = async (active?: boolean) =>
-    (await keys.list(premium, { take: 100 }, { active })).map(({ id }) => id)
+test('a list can be filtered by the state of keys, and a revoked key stays revoked when it expires', async () => {
+  const ids = async (state?: KeyState) =>
+    (await keys.list(premium, { take: 100 }, { state })).map(({ id }) => id)
   const [live, revoked] = [await keys.create(premium, input()), await keys.create(premium, input())]
   const expired = await keys.create(premium, input({ expiresAt: inDays(1) }))
   await keys.revoke(premium, revoked.key.id)
   services.clock.passSeconds(2 * 86_400)
   const [liveId, revokedId, expiredId] = [live.key.id, revoked.key.id, expired.key.id]
   expect(await ids()).toEqual([expiredId, revokedId, liveId])
-  expect(await ids(true)).toEqual([liveId])
-  expect(await ids(false)).toEqual([expiredId, revokedId])
+  expect(await ids('active')).toEqual([liveId])
+  expect(await ids('expired')).toEqual([expiredId])
+  expect(await ids('revoked')).toEqual([revokedId])
 })
 
 test('a query selects columns and relations, and cannot change the filter', async () => {

@@ -2,12 +2,19 @@ import pLimit from 'p-limit'
 import { validate } from 'uuid'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
-import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf } from '#core/input/input-rules.ts'
-import { type ListQuery, readList } from '#core/input/pagination.ts'
 import { perMinute } from '#core/limits/limits.ts'
+import {
+  countListed,
+  countListedOf,
+  type Listed,
+  type OrderedQuery,
+  readOrdered,
+  readOrderedLists,
+} from '#core/lists/ordered-lists.ts'
+import { readPlain } from '#core/lists/plain-list.ts'
 import {
   isAdmin,
   isManager,
@@ -17,8 +24,17 @@ import {
   requireToken,
 } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
+import type { Reads } from '#core/sharing/reads.ts'
 import { type ApiKey, Prisma, type PrismaClient, type User } from '#generated/prisma/client.ts'
-import { activeInSql, activeWhere, type KeyFilter, visibleInSql, visibleTo } from './key-filter.ts'
+import {
+  filterInSql,
+  KEY_ORDERS,
+  type KeyFilter,
+  type KeyOrder,
+  ownedInSql,
+  visibleInSql,
+  visibleTo,
+} from './key-filter.ts'
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
 import { changedColumns, type KeyChange, type KeyRules, type NewKey, newColumns } from './key-input.ts'
 
@@ -29,10 +45,13 @@ export interface KeysDeps {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
   readonly rules: KeyRules
+  readonly reads: Reads
 }
 
 /** The columns and relations to read; whole rows by default. */
 export type KeyQuery = Columns<Prisma.ApiKeySelect, Prisma.ApiKeyInclude>
+
+export type KeyListQuery = KeyQuery & OrderedQuery<KeyOrder>
 
 /** The effective limits of a key: the lower of its own and the gateway's. */
 export interface KeyRateLimits {
@@ -58,21 +77,27 @@ export interface Keys {
    * sees only itself, as in {@link Keys.current}.
    */
   findMany(caller: Principal, ids: readonly string[], query?: KeyQuery): Promise<ApiKey[]>
-  /** Newest first. */
-  list(caller: Principal, query: ListQuery & KeyQuery, filter?: KeyFilter): Promise<ApiKey[]>
-  count(caller: Principal, filter?: KeyFilter): Promise<number>
+  /**
+   * Newest first, unless the query orders otherwise.
+   *
+   * @throws Problem `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too long
+   */
+  list(caller: Principal, query: KeyListQuery, filter?: KeyFilter): Promise<Listed<ApiKey>[]>
+  /** How many keys {@link Keys.list} has on all pages. */
+  count(caller: Principal, filter?: KeyFilter, signal?: AbortSignal): Promise<number>
   /** The same page of the keys of several owners, by owner; at most two statements. */
   listOfOwners(
     caller: Principal,
     ownerIds: readonly string[],
-    query: ListQuery & KeyQuery,
-    filter?: Pick<KeyFilter, 'active'>,
-  ): Promise<Map<string, ApiKey[]>>
+    query: KeyListQuery,
+    filter?: Omit<KeyFilter, 'ownerId'>,
+  ): Promise<Map<string, Listed<ApiKey>[]>>
   /** How many keys each of several owners has; owners without any are left out. */
   countOfOwners(
     caller: Principal,
     ownerIds: readonly string[],
-    filter?: Pick<KeyFilter, 'active'>,
+    filter?: Omit<KeyFilter, 'ownerId'>,
+    signal?: AbortSignal,
   ): Promise<Map<string, number>>
   /**
    * Returns the condition that limits `find`, `list` and `count`, for queries that reach keys through a relation. Combine it
@@ -93,7 +118,15 @@ export interface Keys {
   revoke(caller: Principal, id: string): Promise<ApiKey>
 }
 
-export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
+export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
+  const ordered = {
+    prisma,
+    reads,
+    elapsedMs: runtime.elapsedMs,
+    table: 'api_keys',
+    fields: KEY_ORDERS,
+  } as const
+
   // Creations for the same user wait for a lock on the user's row. Queued here, they do not hold database connections while
   // they wait.
   const runQueued = pLimit(2)
@@ -119,25 +152,48 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
     return key ?? fail('key_not_found')
   }
 
-  async function list(caller: Principal, query: ListQuery & KeyQuery, filter: KeyFilter = {}) {
+  async function list(caller: Principal, query: KeyListQuery, filter: KeyFilter = {}) {
     requireManager(caller)
-    if (filter.ownerId !== undefined && !validate(filter.ownerId)) return []
-    return readList(query, ({ where, ...keyset }) =>
+    const { ownerId } = filter
+    const filtered = filterInSql(caller, filter, runtime.now())
+    if (ownerId !== undefined && !validate(ownerId)) return []
+    const visible = visibleTo(caller)
+    const plain = readPlain(KEY_ORDERS, query, filtered !== undefined, ({ where, ...keyset }) =>
       prisma.apiKey.findMany({
         ...columnsOf(query),
         ...keyset,
-        where: { ...where, ...whereOf(caller, filter) },
+        where: { ...where, AND: [visible, ownerId === undefined ? {} : { ownerId }] },
       }),
     )
+    return plain ?? readOrdered(ordered, query, listing(caller, filtered, ownerId), readRows(caller, query))
   }
+
+  const listing = (caller: Principal, filtered: Prisma.Sql | undefined, ownerId?: string) => ({
+    where: Prisma.sql`${visibleInSql(caller)} AND ${ownedInSql(ownerId)} AND (${filtered ?? Prisma.sql`true`})`,
+    isFiltered: filtered !== undefined,
+    isOfAll: isAdmin(caller) && ownerId === undefined,
+    owner: caller.userId,
+  })
+
+  const listingOfOwners = (
+    caller: Principal,
+    ownerIds: readonly string[],
+    filter: Omit<KeyFilter, 'ownerId'>,
+  ) => ({
+    ...listing(caller, filterInSql(caller, filter, runtime.now())),
+    parents: validIds(ownerIds),
+    parentColumn: 'owner_id' as const,
+  })
+
+  const readRows = (caller: Principal, query: KeyQuery) => (ids: readonly string[]) =>
+    prisma.apiKey.findMany({
+      ...columnsOf(query),
+      where: { id: { in: [...ids] }, AND: [visibleTo(caller)] },
+    })
 
   const rateLimits = ({ chatPerMinute, uploadPerMinute }: ApiKey): KeyRateLimits => ({
     chatPerMinute: Math.min(chatPerMinute ?? Infinity, perMinute(rules.limits.chat)),
     uploadPerMinute: Math.min(uploadPerMinute ?? Infinity, perMinute(rules.limits.upload)),
-  })
-
-  const whereOf = (caller: Principal, { active, ownerId }: KeyFilter) => ({
-    AND: [visibleTo(caller), activeWhere(active, runtime.now()), ownerId === undefined ? {} : { ownerId }],
   })
 
   async function refuseManaging(caller: Principal, id: string): Promise<never> {
@@ -176,34 +232,32 @@ export function createKeys({ prisma, runtime, rules }: KeysDeps): Keys {
       return prisma.apiKey.findMany({ ...columnsOf(query), where })
     },
     list,
-    async count(caller, filter = {}) {
+    async count(caller, filter = {}, signal) {
       requireManager(caller)
-      if (filter.ownerId !== undefined && !validate(filter.ownerId)) return 0
-      return prisma.apiKey.count({ where: whereOf(caller, filter) })
+      const { ownerId } = filter
+      const filtered = filterInSql(caller, filter, runtime.now())
+      if (ownerId !== undefined && !validate(ownerId)) return 0
+      if (filtered !== undefined) return countListed(ordered, listing(caller, filtered, ownerId), signal)
+      return prisma.apiKey.count({
+        where: { AND: [visibleTo(caller), ownerId === undefined ? {} : { ownerId }] },
+      })
     },
     async listOfOwners(caller, ownerIds, query, filter = {}) {
       requireManager(caller)
-      return readPagesOfLists(query, ownerIds, {
-        prisma,
-        table: 'api_keys',
-        parentColumn: 'owner_id',
-        where: Prisma.sql`${visibleInSql(caller)} AND ${activeInSql(filter.active, runtime.now())}`,
-        readOne: (ownerId) => list(caller, query, { ...filter, ownerId }),
-        readRows: (ids) =>
-          prisma.apiKey.findMany({
-            ...columnsOf(query),
-            where: { id: { in: [...ids] }, ...whereOf(caller, filter) },
-          }),
-      })
+      const [only, ...others] = validIds(ownerIds)
+      if (only !== undefined && others.length === 0) {
+        return new Map([[only, await list(caller, query, { ...filter, ownerId: only })]])
+      }
+      return readOrderedLists(
+        ordered,
+        query,
+        listingOfOwners(caller, ownerIds, filter),
+        readRows(caller, query),
+      )
     },
-    async countOfOwners(caller, ownerIds, filter = {}) {
+    async countOfOwners(caller, ownerIds, filter = {}, signal) {
       requireManager(caller)
-      const counts = await prisma.apiKey.groupBy({
-        by: ['ownerId'],
-        where: { ownerId: { in: validIds(ownerIds) }, ...whereOf(caller, filter) },
-        _count: { _all: true },
-      })
-      return new Map(counts.map(({ ownerId, _count }) => [ownerId, _count._all]))
+      return countListedOf(ordered, listingOfOwners(caller, ownerIds, filter), signal)
     },
     visibleTo(caller) {
       requireManager(caller)

@@ -84,7 +84,8 @@ describe(kind, () => {
       ownerId: ownerId ?? (await userOf()),
     }
     const now = new Date()
-    const columns = { prefix: '', name: '', description: '', permissions: ['chat'], expiresAt: inDays(1) }
+    const texts = { prefix: '', name: '', nameKey: '', description: '' }
+    const columns = { ...texts, permissions: ['chat'], expiresAt: inDays(1) }
     await database.prisma.apiKey.create({
       data: {
         ...key,

@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import type { Slices } from './reads.ts'
+import type { Slices } from '#core/sharing/reads.ts'
 import type { Granularity, Segment } from './report-range.ts'
 import type { Group, ReportRow } from './report-rows.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
-import type { Reads, Slices } from './reads.ts'
+import type { Reads, Slices } from '#core/sharing/reads.ts'
 import type { ReportQuery } from './report-query.ts'
 import type { ReportRange } from './report-range.ts'
 import { type Group, type ReportRow, SUMS } from './report-rows.ts'

@@ -6,6 +6,7 @@ import { type Limiter, type Limits, type OnLimit, requirePoint } from '#core/lim
 import { credentialId, type Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { createReads } from '#core/sharing/reads.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
 import type { Call, Prisma } from '#generated/prisma/client.ts'
 import {
@@ -20,7 +21,6 @@ import {
 } from './calls.ts'
 import { type CallParent, readCallsOf } from './calls-of.ts'
 import { type CallsInput, parseCallsQuery } from './calls-query.ts'
-import { createReads } from './reads.ts'
 import { parseReportQuery, type ReportInput } from './report-query.ts'
 import { type Report, readReport, readReportsOfKeys } from './reports.ts'
 import { createRequireKnownAgent } from './require-known-agent.ts'

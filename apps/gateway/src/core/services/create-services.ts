@@ -20,6 +20,7 @@ import { createChatCalls } from '#core/reports/chat-calls.ts'
 import { createUsageService, type UsageDeps } from '#core/reports/usage.ts'
 import type { UsageFeedDeps } from '#core/reports/usage-feed.ts'
 import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { createReads } from '#core/sharing/reads.ts'
 import { createSmallReads } from '#core/sharing/small-reads.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { createIssuedFiles } from '#core/uploads/issued-files.ts'
@@ -122,11 +123,14 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     bounds: config.uploads,
     times: config.uploads,
   })
+  // Not the turns of reports, which may take as long as a search in a large installation.
+  const searches = createReads(database.kind, { places: config.waitingPlaces, what: 'searches' })
   const { usersExist, createFirstAdmin, ...users } = createUsers({
     prisma,
     runtime,
     limits,
     passwords,
+    reads: searches,
     config: config.users,
   })
   const { verify, prune, pruneNames, endUpdates, ...usage } = createUsageService({
@@ -138,7 +142,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     config: { ...config.usage, places: config.waitingPlaces },
   })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
-  const keys = createKeys({ prisma, runtime, rules })
+  const keys = createKeys({ prisma, runtime, rules, reads: searches })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, space })
   /** Admissions check the space themselves, after the key. Every other method that changes something is wrapped in this. */
   const changing =

@@ -65,7 +65,7 @@ describe(kind, () => {
       activePerUserMax: 5,
     }
     // Two processes, because one of them queues its creations.
-    const processes = [1, 2].map(() => createKeys({ prisma, runtime: services.runtime, rules }))
+    const processes = [1, 2].map(() => createKeys({ ...services, prisma, reads: services.searches, rules }))
     const [owner, other] = [await services.join('premium'), await services.join('premium')]
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     const input = { name: 'a key', description: '', permissions: ['chat' as const], expiresAt }
@@ -98,7 +98,13 @@ describe(kind, () => {
   test('processes that start at the same time create one first admin', async () => {
     const { prisma } = services.database
     const passwords = { ...services.passwords, hash: async () => 'a hash' }
-    const users = createUsers({ ...services, prisma, passwords, config: { maxApiCalls: 1 } })
+    const users = createUsers({
+      ...services,
+      prisma,
+      passwords,
+      reads: services.searches,
+      config: { maxApiCalls: 1 },
+    })
     for (let round = 0; round < 10; round += 1) {
       await services.clear()
       const start = (username: string) => users.createFirstAdmin({ username, password: PASSWORD })

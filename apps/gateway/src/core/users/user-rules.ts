@@ -1,3 +1,4 @@
+import { caseKey } from '#core/input/case-key.ts'
 import { isLongerThan } from '#core/input/input-rules.ts'
 
 export const USER_STATUSES = ['active', 'suspended'] as const
@@ -20,7 +21,7 @@ export function normalizeUsername(text: string): string | undefined {
 
 /** Returns the key by which a normalized username is unique regardless of case. */
 export function usernameKey(username: string): string {
-  return username.toLowerCase()
+  return caseKey(username)
 }
 
 /** Returns what is wrong with a new password, or undefined. It checks the length before hashing, whose cost grows with it. */

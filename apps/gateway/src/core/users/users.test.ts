@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OPENING_MS, openUserServices, PASSWORD, type UserServices } from '#core/auth/users.test-support.ts'
-import { readPage } from '#core/input/pagination.ts'
+import { readOrderedPage } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { periodStart } from './quota-period.ts'
 import { apiCallsCount } from './user.ts'
@@ -111,7 +111,7 @@ test('pages go from the newest to the oldest user and contain each user once', a
   const seen: string[] = []
   let cursor: string | undefined
   do {
-    const page = await readPage({ limit: 2, cursor }, (query) => users.list(admin, query))
+    const page = await readOrderedPage({ limit: 2, cursor }, (query) => users.list(admin, query))
     seen.push(...page.items.map((user) => user.id))
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
@@ -121,7 +121,7 @@ test('pages go from the newest to the oldest user and contain each user once', a
 test.each(['', 'x', '!!!', 'AAAAAAAAAAAAAAAAAAAAAA==', `${'A'.repeat(21)}B`, 'A'.repeat(200)])(
   'the cursor %j is rejected',
   async (cursor) => {
-    const page = readPage({ limit: 2, cursor }, (query) => users.list(admin, query))
+    const page = readOrderedPage({ limit: 2, cursor }, (query) => users.list(admin, query))
     await expect(page).rejects.toMatchObject({
       reason: 'invalid_request',
       detail: expect.stringContaining('cursor: '),

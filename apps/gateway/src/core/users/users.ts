@@ -4,8 +4,15 @@ import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf, requireText } from '#core/input/input-rules.ts'
-import { type ListQuery, readList } from '#core/input/pagination.ts'
 import type { Limits } from '#core/limits/limits.ts'
+import {
+  countListed,
+  type Listed,
+  type Listing,
+  type OrderedQuery,
+  readOrdered,
+} from '#core/lists/ordered-lists.ts'
+import { readPlain } from '#core/lists/plain-list.ts'
 import {
   isAdmin,
   isManager,
@@ -16,8 +23,16 @@ import {
   requireManager,
 } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Prisma, PrismaClient, QuotaPeriod, User, UserStatus } from '#generated/prisma/client.ts'
+import type { Reads } from '#core/sharing/reads.ts'
+import {
+  Prisma,
+  type PrismaClient,
+  type QuotaPeriod,
+  type User,
+  type UserStatus,
+} from '#generated/prisma/client.ts'
 import type { Passwords } from './passwords.ts'
+import { USER_ORDERS, type UserFilter, type UserOrder, usersInSql } from './user-filter.ts'
 import {
   callsProblem,
   normalizeUsername,
@@ -53,11 +68,14 @@ export interface UsersDeps {
   readonly runtime: Runtime
   readonly limits: Pick<Limits, 'login'>
   readonly passwords: Passwords
+  readonly reads: Reads
   readonly config: { readonly maxApiCalls: number }
 }
 
 /** The columns and relations to read; whole rows by default. */
 export type UserQuery = Columns<Prisma.UserSelect, Prisma.UserInclude>
+
+export type UserListQuery = UserQuery & OrderedQuery<UserOrder>
 
 /**
  * The management of users, by administrators, and of the caller's own account. Methods return Prisma's rows, which contain
@@ -79,9 +97,15 @@ export interface Users {
    * `admin` sees none.
    */
   findMany(caller: Principal, ids: readonly string[], query?: UserQuery): Promise<User[]>
-  /** Newest first. */
-  list(caller: Principal, query: ListQuery & UserQuery): Promise<User[]>
-  count(caller: Principal): Promise<number>
+  /**
+   * Newest first, unless the query orders otherwise.
+   *
+   * @throws Problem `role_denied`, `invalid_request`; `unavailable`, `rate_limited` where a search or an order has to wait too
+   * long
+   */
+  list(caller: Principal, query: UserListQuery, filter?: UserFilter): Promise<Listed<User>[]>
+  /** How many users {@link Users.list} has on all pages. */
+  count(caller: Principal, filter?: UserFilter, signal?: AbortSignal): Promise<number>
   /** Returns the caller's own user. */
   me(caller: Principal, query?: UserQuery): Promise<User>
   /**
@@ -119,7 +143,22 @@ export interface FirstStart {
   createFirstAdmin(credentials: { username: string; password: string }): Promise<User | undefined>
 }
 
-export function createUsers({ prisma, runtime, limits, passwords, config }: UsersDeps): Users & FirstStart {
+export function createUsers({
+  prisma,
+  runtime,
+  limits,
+  passwords,
+  reads,
+  config,
+}: UsersDeps): Users & FirstStart {
+  const ordered = {
+    prisma,
+    reads,
+    elapsedMs: runtime.elapsedMs,
+    table: 'users',
+    fields: USER_ORDERS,
+  } as const
+
   async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
     const username = normalizeUsername(input.username)
     if (username === undefined) {
@@ -192,13 +231,20 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       const id = { in: validIds(ids).filter((id) => isVisibleTo(caller, { id })) }
       return id.in.length === 0 ? [] : prisma.user.findMany({ ...columnsOf(query), where: { id } })
     },
-    async list(caller, query) {
+    async list(caller, query, filter = {}) {
       requireAdmin(caller)
-      return readList(query, (keyset) => prisma.user.findMany({ ...columnsOf(query), ...keyset }))
+      const where = usersInSql(filter)
+      const plain = readPlain(USER_ORDERS, query, where !== undefined, (keyset) =>
+        prisma.user.findMany({ ...columnsOf(query), ...keyset }),
+      )
+      const readRows = (ids: readonly string[]) =>
+        prisma.user.findMany({ ...columnsOf(query), where: { id: { in: [...ids] } } })
+      return plain ?? readOrdered(ordered, query, listing(caller, where), readRows)
     },
-    async count(caller) {
+    async count(caller, filter = {}, signal) {
       requireAdmin(caller)
-      return prisma.user.count()
+      const where = usersInSql(filter)
+      return where === undefined ? prisma.user.count() : countListed(ordered, listing(caller, where), signal)
     },
     async findByName(caller, username) {
       requireAdmin(caller)
@@ -251,6 +297,10 @@ export function createUsers({ prisma, runtime, limits, passwords, config }: User
       })
     },
   }
+}
+
+function listing({ userId: owner }: Principal, where: Prisma.Sql | undefined): Listing {
+  return { where: where ?? Prisma.sql`true`, isFiltered: where !== undefined, isOfAll: true, owner }
 }
 
 function isVisibleTo(caller: Principal, { id }: Pick<User, 'id'>): boolean {

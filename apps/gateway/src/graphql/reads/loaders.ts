@@ -2,8 +2,9 @@ import type { AgentInfo } from '#core/agents/directory.ts'
 import { type Batcher, createBatcher } from '#core/async/batcher.ts'
 import type { Columns } from '#core/database/columns-of.ts'
 import type { ListQuery } from '#core/input/pagination.ts'
-import type { KeyFilter } from '#core/keys/key-filter.ts'
+import type { KeyFilter, KeyOrder } from '#core/keys/key-filter.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
+import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
 import type { Principal } from '#core/principal.ts'
 import type { CallParent } from '#core/reports/calls-of.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
@@ -14,7 +15,7 @@ import type { ApiKey, Call, Upload, User } from '#generated/prisma/client.ts'
 
 /** What Pothos asks for at a field; the same for all rows of a level. */
 type Query = Columns<object, object>
-type ActiveFilter = Pick<KeyFilter, 'active'>
+type OwnedFilter = Omit<KeyFilter, 'ownerId'>
 interface Page {
   readonly query: ListQuery & Query
 }
@@ -30,8 +31,11 @@ export interface Loaders {
   call(id: string, query: Query): Promise<Call | null>
   agent(id: string): Promise<AgentInfo | null>
   /** A page of the keys of an owner; the pages of one level have the same arguments. */
-  keysOf(ownerId: string, page: Page & { readonly filter: ActiveFilter }): Promise<ApiKey[] | null>
-  keyCountOf(ownerId: string, filter: ActiveFilter): Promise<number | null>
+  keysOf(
+    ownerId: string,
+    page: { readonly query: OrderedQuery<KeyOrder> & Query; readonly filter: OwnedFilter },
+  ): Promise<Listed<ApiKey>[] | null>
+  keyCountOf(ownerId: string, filter: OwnedFilter): Promise<number | null>
   /** A page of the calls of a key or of the keys of a user, which takes one point of the rate limit for the whole level. */
   callsOfKey(keyId: string, page: Page): Promise<Call[] | null>
   callsOfOwner(ownerId: string, page: Page): Promise<Call[] | null>
@@ -67,9 +71,9 @@ export function createLoaders(
     keysOf: batchedBy(
       ({ query, filter }) =>
         (ids) =>
-          keys.listOfOwners(callerOf(), ids, query, filter),
+          keys.listOfOwners(callerOf(), ids, { ...query, signal }, filter),
     ),
-    keyCountOf: batchedBy((filter) => (ids) => keys.countOfOwners(callerOf(), ids, filter)),
+    keyCountOf: batchedBy((filter) => (ids) => keys.countOfOwners(callerOf(), ids, filter, signal)),
     callsOfKey: batchedBy(callsOf('key')),
     callsOfOwner: batchedBy(callsOf('owner')),
     uploadsOf: batchedBy(

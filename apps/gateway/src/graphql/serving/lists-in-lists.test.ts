@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cursorOf } from '#core/lists/list-order.ts'
 import { type CallerName, FAILING_AGENT, PASSWORD } from '#test/authorization/callers.test-support.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 
@@ -61,15 +62,16 @@ async function run(as: CallerName, document: string, variables?: object): Promis
 
 const PAGE = `totalCount nodes { id name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`
 const pages = () => {
-  const place = Buffer.from(`GPC:S:${cursor}`).toString('base64')
+  const place = cursorOf('created_at', { id: cursor })
   return ['first: 1', 'first: 3', 'last: 2', `first: 2, after: "${place}"`, `last: 1, before: "${place}"`]
 }
 
 describe('the lists in a list are those that each item has alone', () => {
   test.each([
     ['all', ''],
-    ['active', 'active: true,'],
-    ['inactive', 'active: false,'],
+    ['active', 'state: ACTIVE,'],
+    ['revoked', 'state: REVOKED,'],
+    ['found', 'search: "KEY",'],
   ])('%s keys of users', async (_name, active) => {
     for (const page of pages()) {
       const args = `(${active} ${page})`

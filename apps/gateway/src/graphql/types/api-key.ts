@@ -9,11 +9,14 @@ import {
 import { PERMISSIONS } from '#core/principal.ts'
 import type { ApiKey as ApiKeyRow, Prisma } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
+import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { orderedConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { ApiKeyOrder, ApiKeyState, OrderDirection } from './list-order.ts'
 import { Node } from './node.ts'
 import { User } from './user.ts'
 
@@ -177,6 +180,18 @@ export const ApiKeyConnection = builder.connectionObject(
   { name: 'ApiKeyEdge', description: 'An API key and its place in the list.' },
 )
 
+/** The arguments that select and order keys. */
+export const KEY_LIST_ARGUMENTS = builder.args((t) => ({
+  search: t.string({ description: LIST_DESCRIPTIONS.searchKeys }),
+  state: t.field({ type: ApiKeyState, description: LIST_DESCRIPTIONS.keyState }),
+  orderBy: t.field({
+    type: ApiKeyOrder,
+    defaultValue: 'created_at',
+    description: LIST_DESCRIPTIONS.keyOrder,
+  }),
+  order: t.field({ type: OrderDirection, description: LIST_DESCRIPTIONS.keyDirection }),
+}))
+
 builder.queryFields((t) => ({
   apiKey: t.prismaField({
     type: ApiKey,
@@ -186,23 +201,24 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: 'The id of the key.' }) },
     resolve: (query, _root, { id }, context) => context.services.keys.find(callerOf(context), id, query),
   }),
-  apiKeys: t.prismaConnection(
+  apiKeys: t.connection(
     {
       type: ApiKey,
-      cursor: 'id',
       nullable: true,
       description:
-        'The API keys that you created or own, newest first; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
+        'The API keys that you created or own, newest first or in the order that you ask for; administrators see all. Takes an access token, or an API key with the permission `ADMIN`.',
       args: {
-        active: t.arg.boolean({
-          description: API_KEY_DESCRIPTIONS.onlyActive,
-        }),
+        ...KEY_LIST_ARGUMENTS,
         ownerId: t.arg.id({ description: 'Only the keys that belong to the user with this id.' }),
       },
-      resolve: (query, _root, { active, ownerId }, context) =>
-        context.services.keys.list(callerOf(context), query, withoutNulls({ active, ownerId })),
-      totalCount: (_root, { active, ownerId }, context) =>
-        context.services.keys.count(callerOf(context), withoutNulls({ active, ownerId })),
+      resolve: (_root, { search, state, ownerId, ...args }, context, info) => {
+        const { services, signal } = context
+        const filter = withoutNulls({ search, state, ownerId })
+        return orderedConnection(args, context, info, {
+          read: (query) => services.keys.list(callerOf(context), { ...query, signal }, filter),
+          count: () => services.keys.count(callerOf(context), filter, signal),
+        })
+      },
     },
     ApiKeyConnection,
   ),

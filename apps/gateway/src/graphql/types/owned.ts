@@ -1,29 +1,28 @@
-import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
+import { orderedConnection } from '../reads/ordered-connection.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { ApiKey, ApiKeyConnection } from './api-key.ts'
+import { ApiKey, ApiKeyConnection, KEY_LIST_ARGUMENTS } from './api-key.ts'
 import { Upload, UploadConnection } from './upload.ts'
 import { User } from './user.ts'
 
 /* The lists of what belongs to a user or a key: relations in the direction that would make the types import each other. */
 
-const active = {
-  description: API_KEY_DESCRIPTIONS.onlyActive,
-}
-
 builder.prismaObjectField(User, 'apiKeys', (t) =>
-  t.prismaConnection(
+  t.connection(
     {
       type: ApiKey,
-      cursor: 'id',
       nullable: true,
-      description: 'The API keys that belong to the user, newest first.',
-      args: { active: t.arg.boolean(active) },
-      resolve: (query, { id }, { active }, { loaders }) =>
-        loaders.keysOf(id, { query, filter: withoutNulls({ active }) }),
-      totalCount: async ({ id }, { active }, { loaders }) =>
-        (await loaders.keyCountOf(id, withoutNulls({ active }))) ?? 0,
+      description: 'The API keys that belong to the user, newest first or in the order that you ask for.',
+      args: KEY_LIST_ARGUMENTS,
+      resolve: ({ id }, { search, state, ...args }, context, info) => {
+        const { loaders } = context
+        const filter = withoutNulls({ search, state })
+        return orderedConnection(args, context, info, {
+          read: (query) => loaders.keysOf(id, { query, filter }),
+          count: async () => (await loaders.keyCountOf(id, filter)) ?? 0,
+        })
+      },
     },
     ApiKeyConnection,
   ),

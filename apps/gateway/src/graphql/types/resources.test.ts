@@ -249,6 +249,45 @@ describe('pages', () => {
     expect(back.edges.map(({ node }: Any) => node)).toEqual(back.nodes)
   })
 
+  test('are those of REST in every order, and a search counts what it finds', async () => {
+    for (const name of ['page b', 'page a', 'Page c']) await face.newKey(face.callers.premium.ownerId, name)
+    const FOUND = `query ($search: String, $orderBy: ApiKeyOrder, $order: OrderDirection, $first: Int, $after: String,
+      $last: Int, $before: String) {
+      apiKeys(search: $search, state: ACTIVE, orderBy: $orderBy, order: $order, first: $first, after: $after,
+        last: $last, before: $before) {
+        totalCount nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
+    const found = { search: 'PAGE ', orderBy: 'NAME' }
+    const first = (await run('premium', FOUND, { ...found, first: 2 })).apiKeys
+    expect(first).toMatchObject({
+      totalCount: 3,
+      nodes: [{ name: 'page a' }, { name: 'page b' }],
+      pageInfo: { hasNextPage: true, hasPreviousPage: false },
+    })
+    const rest = (await run('premium', FOUND, { ...found, first: 2, after: first.pageInfo.endCursor }))
+      .apiKeys
+    expect(rest).toMatchObject({ nodes: [{ name: 'Page c' }], pageInfo: { hasNextPage: false } })
+    const back = { ...found, last: 1, before: rest.pageInfo.startCursor }
+    expect((await run('premium', FOUND, back)).apiKeys).toMatchObject({
+      nodes: [{ name: 'page b' }],
+      pageInfo: { hasNextPage: true, hasPreviousPage: true },
+    })
+    const { me } = await run(
+      'premium',
+      '{ me { apiKeys(search: "page ", orderBy: NAME, order: DESC) { nodes { name } } } }',
+    )
+    expect(me.apiKeys.nodes.map(({ name }: Any) => name)).toEqual(['Page c', 'page b', 'page a'])
+    const { users } = await run(
+      'admin',
+      '{ users(search: "PREMIUM", state: ACTIVE, orderBy: USERNAME) { totalCount nodes { username } } }',
+    )
+    expect(users.nodes.map(({ username }: Any) => username)).toContain('premium')
+    expect(users.totalCount).toBe(users.nodes.length)
+    const { errors } = await face.query('premium', FOUND, { ...found, after: 'x' })
+    expect(errors).toMatchObject([{ extensions: { code: 'invalid_request', field: 'after' } }])
+    const long = await face.query('premium', FOUND, { search: 'x'.repeat(101) })
+    expect(long.errors).toMatchObject([{ extensions: { code: 'invalid_request', field: 'search' } }])
+  })
+
   test.each([
     [{ first: 0 }, 'first: expected an integer of 1 to 100.'],
     [{ first: 101 }, 'first: expected an integer of 1 to 100.'],

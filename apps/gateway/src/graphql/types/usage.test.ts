@@ -246,7 +246,7 @@ describe('the number of statements does not depend on the number of rows', () =>
     const page = (first: number) => async () => {
       const { data, errors } = await face.query(
         'premium',
-        `{ apiKeys(first: ${first}, active: true) { nodes {
+        `{ apiKeys(first: ${first}, state: ACTIVE) { nodes {
           id name usage { totalCalls callsToday lastUsedAt }
           usageReport(groupBy: [AGENT]) { totals { calls } points { start calls } groups { agent { name } totals { calls } } }
           owner { username } creator { username }

@@ -2,11 +2,15 @@ import { ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
 import { USER_STATUSES } from '#core/users/user-rules.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
+import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { orderedConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
+import { withoutNulls } from '../reads/without-nulls.ts'
+import { OrderDirection, UserOrder } from './list-order.ts'
 import { Node } from './node.ts'
 import { Quota, QuotaPeriod } from './quota.ts'
 
@@ -102,15 +106,30 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: USER_DESCRIPTIONS.id }) },
     resolve: (query, _root, { id }, context) => context.services.users.find(callerOf(context), id, query),
   }),
-  users: t.prismaConnection(
+  users: t.connection(
     {
       type: User,
-      cursor: 'id',
       nullable: true,
       description:
-        'All users, newest first. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
-      resolve: (query, _root, _args, context) => context.services.users.list(callerOf(context), query),
-      totalCount: (_root, _args, context) => context.services.users.count(callerOf(context)),
+        'The users, newest first or in the order that you ask for. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+      args: {
+        search: t.arg.string({ description: LIST_DESCRIPTIONS.searchUsers }),
+        state: t.arg({ type: UserStatus, description: LIST_DESCRIPTIONS.userState }),
+        orderBy: t.arg({
+          type: UserOrder,
+          defaultValue: 'created_at',
+          description: LIST_DESCRIPTIONS.userOrder,
+        }),
+        order: t.arg({ type: OrderDirection, description: LIST_DESCRIPTIONS.userDirection }),
+      },
+      resolve: (_root, { search, state, ...args }, context, info) => {
+        const { services, signal } = context
+        const filter = withoutNulls({ search, state })
+        return orderedConnection(args, context, info, {
+          read: (query) => services.users.list(callerOf(context), { ...query, signal }, filter),
+          count: () => services.users.count(callerOf(context), filter, signal),
+        })
+      },
     },
     UserConnection,
   ),

@@ -25,6 +25,4 @@ export const API_KEY_DESCRIPTIONS = {
   rateLimits:
     'The rate limits that apply to this key, converted to a minute where the gateway counts in windows of another length.',
   quota: 'The quota of the owner, which all its keys share.',
-  onlyActive:
-    'Only keys that can be used now (true), or only those that are revoked or expired (false); both by default.',
 } as const

@@ -1,6 +1,8 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { ERRORS, type ErrorReason } from '#core/errors.ts'
 import { PAGE_ITEMS_MAX, type Page } from '#core/input/pagination.ts'
+import { CURSOR_LENGTH_MAX, DIRECTIONS } from '#core/lists/list-order.ts'
+import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 
 /**
  * Refers to a named component of `openapi.json`. A schema with an `$id` is such a component; the file of its routes
@@ -119,6 +121,36 @@ export const PageQuery = {
     }),
   ),
 } satisfies TProperties
+
+/** {@link PageQuery} and the parameters of a list that can be searched and ordered. */
+export function orderedPageQuery<const State extends string, const Field extends string>({
+  search,
+  states,
+  fields,
+}: {
+  readonly search: string
+  readonly states: readonly [readonly State[], string]
+  readonly fields: readonly [Readonly<Record<Field, unknown>>, string, string]
+}) {
+  const [names, orderBy, order] = fields
+  return listQuery({
+    ...PageQuery,
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: CURSOR_LENGTH_MAX,
+        description:
+          'The `next_cursor` of the previous page. Omit it to get the first page. A cursor is for lists with the same `order_by`.',
+      }),
+    ),
+    search: Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description: search })),
+    state: Type.Optional(oneOf(...states)),
+    order_by: Type.Optional({
+      ...oneOf(Object.keys(names) as Field[], orderBy),
+      default: 'created_at',
+    }),
+    order: Type.Optional(oneOf(DIRECTIONS, order)),
+  })
+}
 
 /**
  * The schema of the query string of a list or report. Parameters that it does not name are refused, because a filter with a

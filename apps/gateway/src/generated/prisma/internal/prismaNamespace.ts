@@ -1531,6 +1531,7 @@ export const ApiKeyScalarFieldEnum = {
   hash: 'hash',
   prefix: 'prefix',
   name: 'name',
+  nameKey: 'nameKey',
   description: 'description',
   permissions: 'permissions',
   allowedAgents: 'allowedAgents',

@@ -109,6 +109,7 @@ export const ApiKeyScalarFieldEnum = {
   hash: 'hash',
   prefix: 'prefix',
   name: 'name',
+  nameKey: 'nameKey',
   description: 'description',
   permissions: 'permissions',
   allowedAgents: 'allowedAgents',

@@ -53,6 +53,7 @@ export type ApiKeyMinAggregateOutputType = {
   hash: runtime.Bytes | null
   prefix: string | null
   name: string | null
+  nameKey: string | null
   description: string | null
   chatPerMinute: number | null
   uploadPerMinute: number | null
@@ -79,6 +80,7 @@ export type ApiKeyMaxAggregateOutputType = {
   hash: runtime.Bytes | null
   prefix: string | null
   name: string | null
+  nameKey: string | null
   description: string | null
   chatPerMinute: number | null
   uploadPerMinute: number | null
@@ -105,6 +107,7 @@ export type ApiKeyCountAggregateOutputType = {
   hash: number
   prefix: number
   name: number
+  nameKey: number
   description: number
   permissions: number
   allowedAgents: number
@@ -157,6 +160,7 @@ export type ApiKeyMinAggregateInputType = {
   hash?: true
   prefix?: true
   name?: true
+  nameKey?: true
   description?: true
   chatPerMinute?: true
   uploadPerMinute?: true
@@ -183,6 +187,7 @@ export type ApiKeyMaxAggregateInputType = {
   hash?: true
   prefix?: true
   name?: true
+  nameKey?: true
   description?: true
   chatPerMinute?: true
   uploadPerMinute?: true
@@ -209,6 +214,7 @@ export type ApiKeyCountAggregateInputType = {
   hash?: true
   prefix?: true
   name?: true
+  nameKey?: true
   description?: true
   permissions?: true
   allowedAgents?: true
@@ -324,6 +330,7 @@ export type ApiKeyGroupByOutputType = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions: string[]
   allowedAgents: string[]
@@ -375,6 +382,7 @@ export type ApiKeyWhereInput = {
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes
   prefix?: Prisma.StringFilter<"ApiKey"> | string
   name?: Prisma.StringFilter<"ApiKey"> | string
+  nameKey?: Prisma.StringFilter<"ApiKey"> | string
   description?: Prisma.StringFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
@@ -406,6 +414,7 @@ export type ApiKeyOrderByWithRelationInput = {
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   allowedAgents?: Prisma.SortOrder
@@ -440,6 +449,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   prefix?: Prisma.StringFilter<"ApiKey"> | string
   name?: Prisma.StringFilter<"ApiKey"> | string
+  nameKey?: Prisma.StringFilter<"ApiKey"> | string
   description?: Prisma.StringFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
@@ -471,6 +481,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   allowedAgents?: Prisma.SortOrder
@@ -507,6 +518,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   hash?: Prisma.BytesWithAggregatesFilter<"ApiKey"> | runtime.Bytes
   prefix?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   name?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
+  nameKey?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   description?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
@@ -535,6 +547,7 @@ export type ApiKeyCreateInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -564,6 +577,7 @@ export type ApiKeyUncheckedCreateInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -593,6 +607,7 @@ export type ApiKeyUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -622,6 +637,7 @@ export type ApiKeyUncheckedUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -651,6 +667,7 @@ export type ApiKeyCreateManyInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -679,6 +696,7 @@ export type ApiKeyUpdateManyMutationInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -705,6 +723,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -751,6 +770,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   allowedAgents?: Prisma.SortOrder
@@ -790,6 +810,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   chatPerMinute?: Prisma.SortOrder
   uploadPerMinute?: Prisma.SortOrder
@@ -816,6 +837,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
   name?: Prisma.SortOrder
+  nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   chatPerMinute?: Prisma.SortOrder
   uploadPerMinute?: Prisma.SortOrder
@@ -986,6 +1008,7 @@ export type ApiKeyCreateWithoutOwnerInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1014,6 +1037,7 @@ export type ApiKeyUncheckedCreateWithoutOwnerInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1052,6 +1076,7 @@ export type ApiKeyCreateWithoutCreatedByInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1080,6 +1105,7 @@ export type ApiKeyUncheckedCreateWithoutCreatedByInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1137,6 +1163,7 @@ export type ApiKeyScalarWhereInput = {
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes
   prefix?: Prisma.StringFilter<"ApiKey"> | string
   name?: Prisma.StringFilter<"ApiKey"> | string
+  nameKey?: Prisma.StringFilter<"ApiKey"> | string
   description?: Prisma.StringFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
@@ -1181,6 +1208,7 @@ export type ApiKeyCreateWithoutUploadsInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1209,6 +1237,7 @@ export type ApiKeyUncheckedCreateWithoutUploadsInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1253,6 +1282,7 @@ export type ApiKeyUpdateWithoutUploadsInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1281,6 +1311,7 @@ export type ApiKeyUncheckedUpdateWithoutUploadsInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1309,6 +1340,7 @@ export type ApiKeyCreateManyOwnerInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1336,6 +1368,7 @@ export type ApiKeyCreateManyCreatedByInput = {
   hash: runtime.Bytes
   prefix: string
   name: string
+  nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
@@ -1363,6 +1396,7 @@ export type ApiKeyUpdateWithoutOwnerInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1391,6 +1425,7 @@ export type ApiKeyUncheckedUpdateWithoutOwnerInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1419,6 +1454,7 @@ export type ApiKeyUncheckedUpdateManyWithoutOwnerInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1446,6 +1482,7 @@ export type ApiKeyUpdateWithoutCreatedByInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1474,6 +1511,7 @@ export type ApiKeyUncheckedUpdateWithoutCreatedByInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1502,6 +1540,7 @@ export type ApiKeyUncheckedUpdateManyWithoutCreatedByInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
@@ -1560,6 +1599,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   hash?: boolean
   prefix?: boolean
   name?: boolean
+  nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
@@ -1592,6 +1632,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hash?: boolean
   prefix?: boolean
   name?: boolean
+  nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
@@ -1622,6 +1663,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hash?: boolean
   prefix?: boolean
   name?: boolean
+  nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
@@ -1652,6 +1694,7 @@ export type ApiKeySelectScalar = {
   hash?: boolean
   prefix?: boolean
   name?: boolean
+  nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
@@ -1675,7 +1718,7 @@ export type ApiKeySelectScalar = {
   monthResetStart?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "prefix" | "name" | "description" | "permissions" | "allowedAgents" | "chatPerMinute" | "uploadPerMinute" | "ownerId" | "createdById" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "totalCalls" | "dayStart" | "dayCalls" | "monthStart" | "monthCalls" | "totalBaseline" | "dayBaseline" | "dayResetStart" | "monthBaseline" | "monthResetStart", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "prefix" | "name" | "nameKey" | "description" | "permissions" | "allowedAgents" | "chatPerMinute" | "uploadPerMinute" | "ownerId" | "createdById" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "totalCalls" | "dayStart" | "dayCalls" | "monthStart" | "monthCalls" | "totalBaseline" | "dayBaseline" | "dayResetStart" | "monthBaseline" | "monthResetStart", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   createdBy?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1706,6 +1749,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     hash: runtime.Bytes
     prefix: string
     name: string
+    /**
+     * The name without regard to case (core/input/case-key.ts), for searches and lists by name, in the order of its bytes.
+     */
+    nameKey: string
     description: string
     permissions: string[]
     /**
@@ -2166,6 +2213,7 @@ export interface ApiKeyFieldRefs {
   readonly hash: Prisma.FieldRef<"ApiKey", 'Bytes'>
   readonly prefix: Prisma.FieldRef<"ApiKey", 'String'>
   readonly name: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly nameKey: Prisma.FieldRef<"ApiKey", 'String'>
   readonly description: Prisma.FieldRef<"ApiKey", 'String'>
   readonly permissions: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly allowedAgents: Prisma.FieldRef<"ApiKey", 'String[]'>

@@ -1129,7 +1129,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     id: string
     username: string
     /**
-     * The username in lower case, which makes usernames unique regardless of case.
+     * The username without regard to case (core/input/case-key.ts), which makes usernames unique and is what searches match. Its
+     * order is that of its bytes, on every database.
      */
     usernameKey: string
     passwordHash: string

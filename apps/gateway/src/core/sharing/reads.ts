@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '#core/database/database.ts'
-import { type Asking, OwnerTurns, type WaitingPlaces } from '#core/sharing/owner-turns.ts'
+import { type Asking, OwnerTurns, type WaitingPlaces } from './owner-turns.ts'
 
 /**
- * Schedules the large reads: reports, pages of the ledger and exports. On a server at most two of them run at a time, so that
+ * Schedules the large reads: reports, pages of the ledger and exports, and beside them searches of keys and users. On a server at most two of them run at a time, so that
  * they leave the other connections of the pool to short statements. An embedded database has one connection and runs on the
  * event loop; there, one read runs at a time, in slices. Owners take turns, so that many reads of one of them delay those of
  * another by one.
@@ -40,16 +40,18 @@ const PAUSE_MS_MAX = 40
 
 export interface ReadsOptions {
   readonly places?: WaitingPlaces | undefined
+  /** What is read, as it is called in error messages. */
+  readonly what?: string
   readonly elapsedMs?: () => number
 }
 
 export function createReads(
   kind: Database['kind'],
-  { places, elapsedMs = () => performance.now() }: ReadsOptions = {},
+  { places, what = 'reports and pages of calls', elapsedMs = () => performance.now() }: ReadsOptions = {},
 ): Reads {
   const turns = new OwnerTurns({
     atOnce: READS_AT_ONCE[kind],
-    what: 'reports and pages of calls',
+    what,
     ...(places !== undefined && { places }),
   })
   return {

@@ -1,0 +1,277 @@
+import { fail } from '#core/errors.ts'
+import { requireOneOf } from '#core/input/input-rules.ts'
+import { rowsOf } from '#core/input/pagination.ts'
+import type { Reads, Slices } from '#core/sharing/reads.ts'
+import { Prisma, type PrismaClient } from '#generated/prisma/client.ts'
+import {
+  cursorOf,
+  DIRECTIONS,
+  type OrderChoice,
+  type OrderFields,
+  type Position,
+  positionOf,
+} from './list-order.ts'
+import {
+  afterInSql,
+  compareInReading,
+  orderInSql,
+  type Place,
+  type Reading,
+  stepOf,
+  valueInSql,
+} from './ordered-rows.ts'
+
+/** Which rows of an ordered list to read. */
+export interface OrderedQuery<Field extends string> extends OrderChoice<Field> {
+  /** Maximum number of rows. A negative number reads the rows before the cursor, or the last rows without a cursor. */
+  readonly take: number
+  /** The cursor of a row of a list in the same order, as the rows of a list have it. */
+  readonly cursor?: string | undefined
+  /** Aborts when the client is gone. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A row with its cursor. */
+export type Listed<Row> = Row & { readonly cursor: string }
+
+/** Rows of a table that are listed in different orders. */
+export interface OrderedTable<Field extends string> {
+  readonly prisma: PrismaClient
+  /** Searches read many rows, so they take turns and are cut into slices like reports. */
+  readonly reads: Reads
+  readonly elapsedMs: () => number
+  readonly table: 'api_keys' | 'users'
+  readonly fields: OrderFields<Field>
+}
+
+/** The rows of a list, as a condition in SQL. */
+export interface Listing {
+  readonly where: Prisma.Sql
+  /** Whether the condition is more than what the caller may see. */
+  readonly isFiltered: boolean
+  /** Whether the whole table is searched, where no index finds the rows of one owner. */
+  readonly isOfAll: boolean
+  /** Who reads. */
+  readonly owner: string
+}
+
+/** The lists of several parents, which are found by an index. */
+export interface Listings extends Listing {
+  readonly parents: readonly string[]
+  readonly parentColumn: 'owner_id'
+}
+
+type Read<Row> = (ids: readonly string[]) => Promise<Row[]>
+
+/**
+ * Reads a page of an ordered list: the ids in one statement, and their rows in another.
+ *
+ * @throws Problem `invalid_request`; `rate_limited` or `unavailable` if too many reads are waiting, `unavailable` if this one
+ * takes too long
+ */
+export async function readOrdered<Row extends { id: string }, Field extends string>(
+  table: OrderedTable<Field>,
+  query: OrderedQuery<Field>,
+  listing: Listing,
+  readRows: Read<Row>,
+): Promise<Listed<Row>[]> {
+  const { field, reading, position } = parseQuery(table, query)
+  const take = rowsOf(query.take)
+  if (take === 0) return []
+  const places = await inTurn(table, { ...listing, isFiltered: true }, query.signal, async (slices) => {
+    const read = (more: Prisma.Sql) =>
+      table.prisma.$queryRaw<Place[]>`
+        SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
+        WHERE ${listing.where} AND ${afterInSql(reading, position)} AND ${more}
+        ORDER BY ${orderInSql(reading)} LIMIT ${take}`
+    if (slices === undefined) return read(Prisma.sql`true`)
+    const isById = reading.field.column === undefined
+    const start = isById ? position?.id : undefined
+    let places: Place[] = []
+    for await (const ids of rangesOfIds({ table, slices, reading, start })) {
+      const found = await slices.run(() => read(ids))
+      places = [...places, ...found].sort(compareInReading(reading)).slice(0, take)
+      if (isById && places.length === take) break
+    }
+    return places
+  })
+  return withCursors(field, reading, places, await readRows(places.map(({ id }) => id)))
+}
+
+/** @throws Problem what {@link readOrdered} throws */
+export async function countListed<Field extends string>(
+  table: OrderedTable<Field>,
+  listing: Listing,
+  signal?: AbortSignal,
+): Promise<number> {
+  return inTurn(table, listing, signal, async (slices) => {
+    const count = async (more: Prisma.Sql) => {
+      const [row] = await table.prisma.$queryRaw<{ rows: number }[]>`
+        SELECT count(*)::int4 AS rows FROM ${Prisma.raw(table.table)} WHERE ${listing.where} AND ${more}`
+      return row?.rows ?? 0
+    }
+    if (slices === undefined) return count(Prisma.sql`true`)
+    let counted = 0
+    const reading: Reading = { field: { direction: 'desc' }, direction: 'desc', isBackward: false }
+    for await (const ids of rangesOfIds({ table, slices, reading }))
+      counted += await slices.run(() => count(ids))
+    return counted
+  })
+}
+
+/**
+ * Reads the same page of the ordered lists of several parents, in two statements.
+ *
+ * @returns the page of each parent
+ * @throws Problem what {@link readOrdered} throws
+ */
+export async function readOrderedLists<Row extends { id: string }, Field extends string>(
+  table: OrderedTable<Field>,
+  query: OrderedQuery<Field>,
+  { parents, parentColumn, ...listing }: Listings,
+  readRows: Read<Row>,
+): Promise<Map<string, Listed<Row>[]>> {
+  const { field, reading, position } = parseQuery(table, query)
+  const take = rowsOf(query.take)
+  const pages = new Map(parents.map((parent): [string, Listed<Row>[]] => [parent, []]))
+  if (take === 0 || parents.length === 0) return pages
+  const isSearch = listing.isFiltered || reading.field.column !== undefined
+  const places = await inTurn(
+    table,
+    { ...listing, isFiltered: isSearch, isOfAll: false },
+    query.signal,
+    () => table.prisma.$queryRaw<(Place & { parent: string })[]>`
+      SELECT page.id::text, page.value, parent.parent::text AS parent
+      FROM (${idsInSql(parents)}) AS parent (parent)
+      CROSS JOIN LATERAL (
+        SELECT id, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
+        WHERE ${Prisma.raw(parentColumn)} = parent.parent AND ${listing.where} AND ${afterInSql(reading, position)}
+        ORDER BY ${orderInSql(reading)} LIMIT ${take}
+      ) AS page`,
+  )
+  places.sort(compareInReading(reading))
+  const parentOf = new Map(places.map(({ id, parent }) => [id, parent]))
+  const rows = await readRows([...parentOf.keys()])
+  for (const row of withCursors(field, reading, places, rows)) {
+    pages.get(parentOf.get(row.id) ?? '')?.push(row)
+  }
+  return pages
+}
+
+/**
+ * How many rows the lists of several parents have; parents without any are left out.
+ *
+ * @throws Problem what {@link readOrdered} throws
+ */
+export async function countListedOf<Field extends string>(
+  table: OrderedTable<Field>,
+  { parents, parentColumn, ...listing }: Listings,
+  signal?: AbortSignal,
+): Promise<Map<string, number>> {
+  const column = Prisma.raw(parentColumn)
+  const counts = await inTurn(
+    table,
+    { ...listing, isOfAll: false },
+    signal,
+    () => table.prisma.$queryRaw<{ parent: string; rows: number }[]>`
+      SELECT ${column}::text AS parent, count(*)::int4 AS rows FROM ${Prisma.raw(table.table)}
+      WHERE ${column} IN (${idsInSql(parents)}) AND ${listing.where} GROUP BY 1`,
+  )
+  return new Map(counts.map(({ parent, rows }) => [parent, rows]))
+}
+
+function idsInSql(ids: readonly string[]): Prisma.Sql {
+  return Prisma.sql`SELECT value::uuid FROM json_array_elements_text(${JSON.stringify(ids)}::json)`
+}
+
+/**
+ * Checks the order and the cursor of a query.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function parseQuery<Field extends string>(
+  { fields }: Pick<OrderedTable<Field>, 'fields'>,
+  { take, cursor, orderBy, order }: OrderedQuery<Field>,
+): { field: string; reading: Reading; position: Position | undefined } {
+  const names = Object.keys(fields) as [Field, ...Field[]]
+  requireOneOf(['orderBy'], names, orderBy)
+  requireOneOf(['order'], DIRECTIONS, order)
+  const name = orderBy ?? names[0]
+  const field = fields[name]
+  return {
+    field: name,
+    reading: { field, direction: order ?? field.direction, isBackward: take < 0 },
+    position: cursor === undefined ? undefined : positionOf(name, field, cursor),
+  }
+}
+
+/** Puts rows into the order of their places; those that are gone are left out. */
+function withCursors<Row extends { id: string }>(
+  name: string,
+  { field, isBackward }: Reading,
+  places: readonly Place[],
+  rows: readonly Row[],
+): Listed<Row>[] {
+  const rowOf = new Map(rows.map((row) => [row.id, row]))
+  const listed = places.flatMap(({ id, value }) => {
+    const row = rowOf.get(id)
+    const position = field.column === undefined ? { id } : { id, value }
+    return row === undefined ? [] : [{ ...row, cursor: cursorOf(name, position) }]
+  })
+  return isBackward ? listed.reverse() : listed
+}
+
+/** About as long as a server lets a statement run. */
+const SEARCH_MS_MAX = 10_000
+
+async function inTurn<Field extends string, Result>(
+  { reads, elapsedMs }: Pick<OrderedTable<Field>, 'reads' | 'elapsedMs'>,
+  { owner, isFiltered, isOfAll }: Omit<Listing, 'where'>,
+  signal: AbortSignal | undefined,
+  read: (slices: Slices | undefined) => Promise<Result>,
+): Promise<Result> {
+  if (!isFiltered) return read(undefined)
+  return reads.inTurn({ owner, signal }, () => {
+    const { slices } = reads
+    // The rows of one owner are found by an index, and are few enough for one statement.
+    if (slices === undefined || !isOfAll) return read(undefined)
+    const endMs = elapsedMs() + SEARCH_MS_MAX
+    return read({
+      run(statement) {
+        if (signal?.aborted === true || elapsedMs() > endMs) fail('unavailable', 'The search takes too long.')
+        return slices.run(statement)
+      },
+    })
+  })
+}
+
+interface Ranging<Field extends string> {
+  readonly table: OrderedTable<Field>
+  readonly slices: Slices
+  readonly reading: Reading
+  /** The id after which the first range begins. */
+  readonly start?: string | undefined
+}
+
+/** Conditions that divide a table into ranges of ids with a bounded number of rows each, in the order of the reading. */
+async function* rangesOfIds<Field extends string>({
+  table: { prisma, table },
+  slices,
+  reading,
+  start,
+}: Ranging<Field>): AsyncGenerator<Prisma.Sql> {
+  const step = stepOf(reading)
+  const [isBeyond, isWithin] = step === 'desc' ? ['<', '>='] : ['>', '<=']
+  let last = start
+  do {
+    const isAfter =
+      last === undefined ? Prisma.sql`true` : Prisma.sql`id ${Prisma.raw(isBeyond)} ${last}::uuid`
+    const [row] = await slices.run(
+      (rowsMax) => prisma.$queryRaw<{ id: string }[]>`
+        SELECT id::text FROM ${Prisma.raw(table)} WHERE ${isAfter}
+        ORDER BY id ${Prisma.raw(step)} OFFSET ${rowsMax} LIMIT 1`,
+    )
+    last = row?.id
+    yield last === undefined ? isAfter : Prisma.sql`${isAfter} AND id ${Prisma.raw(isWithin)} ${last}::uuid`
+  } while (last !== undefined)
+}

@@ -1,0 +1,28 @@
+/** What selects and orders the rows of lists of keys and users. */
+export const LIST_DESCRIPTIONS = {
+  searchKeys:
+    'Only keys with this in their name, prefix or id, or in the username of their owner, if you may see it; without regard to case. Every character stands for itself. A blank text selects all.',
+  searchUsers:
+    'Only users with this in their username or id, without regard to case. Every character stands for itself. A blank text selects all.',
+  keyState:
+    'Only keys in this state. A key that was revoked is no longer counted as expired when its time comes.',
+  userState: 'Only users with this status.',
+  keyOrder:
+    'What the keys are ordered by, and among equal ones by their ids. Keys that were never used come last.',
+  userOrder:
+    'What the users are ordered by, and among equal ones by their ids. Users who never logged in come last.',
+  keyDirection:
+    'The direction. By default, names and expiries ascend, and times of creation and use descend.',
+  userDirection: 'The direction. By default, usernames ascend, and times of creation and login descend.',
+  created_at: 'The time of creation.',
+  name: 'The name, without regard to case.',
+  last_used_at: 'The time of the last use.',
+  expires_at: 'The time of expiry.',
+  username: 'The username, without regard to case.',
+  last_login: 'The time of the last login.',
+  asc: 'From the first to the last, and from the oldest to the newest.',
+  desc: 'From the last to the first, and from the newest to the oldest.',
+  active: 'The key can be used.',
+  revoked: 'The key was revoked.',
+  expired: 'The key has expired, and was not revoked before.',
+} as const
