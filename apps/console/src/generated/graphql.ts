@@ -182,7 +182,7 @@ export type UserStatus =
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ id: string, name: string }> }> | null };
+export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ appId: string, name: string }> }> | null };
 
 export type KeyChoicesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -206,7 +206,7 @@ export type MeQuery = { me: { id: string, username: string, role: Role, lastLogi
 export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ id: string, name: string }> }> | null };
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }> }> | null };
 
 export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
@@ -489,12 +489,12 @@ export const AgentChoicesDocument = new TypedDocumentString(`
     name
     requires
     apps {
-      id
+      appId
       name
     }
   }
 }
-    `, {"hash":"sha256:863101b26ad8075b45183efc6863dfebcc34af699b10ca34599e878c6f0d2c09"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
+    `, {"hash":"sha256:e2127ca3b5e87928be1cb4ea873b7194a90fda4e2460aa74e68c1dc4f0da688b"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
 export const KeyChoicesDocument = new TypedDocumentString(`
     query KeyChoices($after: String) {
   apiKeys(first: 100, after: $after) {
@@ -560,13 +560,13 @@ export const AgentListDocument = new TypedDocumentString(`
       stop
     }
     apps {
-      id
+      appId
       name
     }
     sandbox
   }
 }
-    `, {"hash":"sha256:933e46b90995d4c01f967942ecf4c51c269fb299b7d6105e0830c1f13b3edd66"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+    `, {"hash":"sha256:f64bddbb30ea8b57b43ec60cc39341891ecf586b0528867a9ecbf5fafbb60a3b"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $after: String) {
   calls(filter: $filter, first: 50, after: $after) {

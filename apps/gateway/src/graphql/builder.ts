@@ -30,7 +30,7 @@ export const builder = new SchemaBuilder<{
   plugins: [RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,
   prisma: {
-    client: ({ prisma }) => prisma,
+    client: ({ rereads }) => rereads,
     dmmf: getDatamodel(),
     exposeDescriptions: false,
     filterConnectionTotalCount: true,

@@ -11,6 +11,7 @@ import { bearerOf } from '#http/guards/credentials.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
 import { PreviousReports } from './reads/previous-report.ts'
 import { ReportPoints } from './reads/report-points.ts'
+import { createRereads } from './reads/rereads.ts'
 import { showLimit } from './serving/show-limit.ts'
 import type { Results } from './streams/results.ts'
 
@@ -19,6 +20,8 @@ export interface GraphqlContext extends ContextParts, OperationPlace {
   /** The users who have logged in within this request: its results may show them although it has no caller. */
   readonly loggedIn: Set<string>
   readonly loaders: Loaders
+  /** For Pothos alone, which reads by it what a resolver's result did not bring. Resolvers call services. */
+  readonly rereads: PrismaClient
   readonly previousReports: PreviousReports
   readonly reportPoints: ReportPoints
 }
@@ -26,7 +29,6 @@ export interface GraphqlContext extends ContextParts, OperationPlace {
 /** What a context is made of. */
 export interface ContextParts {
   readonly services: Services
-  /** For Pothos alone, which loads by it what a mutation's result did not bring. Resolvers call services. */
   readonly prisma: PrismaClient
   readonly now: () => Date
   readonly chatOptions: ChatRouteOptions
@@ -75,8 +77,11 @@ export function placeOf(
 
 export function createContext(parts: ContextParts, place: OperationPlace): GraphqlContext {
   const { http, reply, signal, canStream, streamed, admitted, credential, loggedFaults } = place
-  const { services } = parts
+  const { services, prisma } = parts
   const onLimit = showLimit({ reply })
+  const caller = () => callerOf(context)
+  const loggedIn = new Set<string>()
+  const loaders = createLoaders(services, caller, onLimit, signal)
   const context: GraphqlContext = {
     ...parts,
     http,
@@ -87,10 +92,11 @@ export function createContext(parts: ContextParts, place: OperationPlace): Graph
     admitted,
     credential,
     loggedFaults,
-    loggedIn: new Set<string>(),
-    loaders: createLoaders(services, () => callerOf(context), onLimit, signal),
-    previousReports: new PreviousReports((query) =>
-      services.usage.report(callerOf(context), query, onLimit, signal),
+    loggedIn,
+    loaders,
+    rereads: createRereads({ services, prisma, callerOf: caller, loggedIn }),
+    previousReports: new PreviousReports(loaders, (query) =>
+      services.usage.report(caller(), query, onLimit, signal),
     ),
     reportPoints: new ReportPoints(),
   }

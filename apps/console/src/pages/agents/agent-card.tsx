@@ -42,7 +42,7 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
           {agent.apps.length === 0
             ? t('noApps')
             : agent.apps.map((app) => (
-                <span key={app.id} title={app.id}>
+                <span key={app.appId} title={app.appId}>
                   {app.name}
                 </span>
               ))}

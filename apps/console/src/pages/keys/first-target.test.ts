@@ -3,7 +3,7 @@ import { firstTarget } from './first-target.ts'
 
 const FASTGPT = { id: 'fastgpt', requires: ['appId'], apps: [] }
 const HIAGENT = { id: 'hiagent', requires: ['conversationId'], apps: [] }
-const DIFY = { id: 'dify', requires: [], apps: [{ id: 'help' }, { id: 'sales' }] }
+const DIFY = { id: 'dify', requires: [], apps: [{ appId: 'help' }, { appId: 'sales' }] }
 
 test.each([
   ['the agent that needs least', null, { agent: 'dify', app: 'help', conversationId: '' }],

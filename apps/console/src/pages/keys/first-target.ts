@@ -7,7 +7,7 @@ export interface Target {
 interface AgentChoice {
   readonly id: string
   readonly requires: readonly string[]
-  readonly apps: readonly { readonly id: string }[]
+  readonly apps: readonly { readonly appId: string }[]
 }
 
 /** An agent that the key may call, with what it requires, for examples. */
@@ -20,7 +20,7 @@ export function firstTarget(
     const entries = allowed?.filter((entry) => entry === id || entry.startsWith(`${id}/`)) ?? [id]
     if (entries.length === 0) continue
     const isWhole = entries.includes(id)
-    const onlyApp = isWhole ? apps[0]?.id : entries[0]?.slice(id.length + 1)
+    const onlyApp = isWhole ? apps[0]?.appId : entries[0]?.slice(id.length + 1)
     return {
       agent: id,
       app: onlyApp ?? (requires.includes('appId') ? 'demo' : ''),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { selectableAgents, toggled } from './selectable-agents.ts'
 
-const DIFY = { id: 'dify', name: 'Dify', apps: [{ id: 'help', name: 'Help desk' }] }
+const DIFY = { id: 'dify', name: 'Dify', apps: [{ appId: 'help', name: 'Help desk' }] }
 
 test('what a key allows stays selectable when the agent is not configured any more', () => {
   const entries = selectableAgents([DIFY], ['dify/help', 'old', 'dify/gone'])

@@ -1,7 +1,7 @@
 interface AgentChoice {
   readonly id: string
   readonly name: string
-  readonly apps: readonly { readonly id: string; readonly name: string }[]
+  readonly apps: readonly { readonly appId: string; readonly name: string }[]
 }
 
 interface Selectable {
@@ -18,7 +18,7 @@ export function selectableAgents(
   const known = agents.map(({ id, name, apps }) => ({
     entry: id,
     name,
-    apps: apps.map((app) => ({ entry: `${id}/${app.id}`, name: app.name })),
+    apps: apps.map((app) => ({ entry: `${id}/${app.appId}`, name: app.name })),
   }))
   const entries = new Set(known.flatMap(({ entry, apps }) => [entry, ...apps.map((app) => app.entry)]))
   const others = allowed.filter((entry) => !entries.has(entry))

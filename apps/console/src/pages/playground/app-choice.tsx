@@ -19,7 +19,7 @@ export function useApp(agent: Agent): readonly [string, (app: string) => void] {
 /** An agent of the sandbox accepts any app. */
 function firstApp({ apps, requires, sandbox }: Agent): string {
   if (!requires.includes('appId')) return ''
-  return apps[0]?.id ?? (sandbox ? 'demo' : '')
+  return apps[0]?.appId ?? (sandbox ? 'demo' : '')
 }
 
 interface AppChoiceProps {
@@ -42,8 +42,8 @@ export function AppChoice({ agent, app, onChange }: AppChoiceProps) {
         onChange={({ target }) => onChange(target.value)}
       >
         {!isRequired && <option value="">{t('defaultApp')}</option>}
-        {agent.apps.map(({ id, name }) => (
-          <option key={id} value={id}>
+        {agent.apps.map(({ appId, name }) => (
+          <option key={appId} value={appId}>
             {name}
           </option>
         ))}

@@ -95,7 +95,9 @@ export function readReportsOfKeys(
     if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
     const byKey = Map.groupBy(rows, ({ key }) => key)
     const reports = new Map<string, Report>()
-    for (const id of subjects) reports.set(id, await toReport(byKey.get(id) ?? [], range, query))
+    for (const id of subjects) {
+      reports.set(id, await toReport(byKey.get(id) ?? [], range, { ...query, keyId: id }))
+    }
     return reports
   })
 }

@@ -57,7 +57,7 @@ query Agents {
     status
     requires
     apps {
-      id
+      appId
       name
     }
   }

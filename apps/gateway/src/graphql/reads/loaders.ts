@@ -1,6 +1,6 @@
 import type { AgentInfo } from '#core/agents/directory.ts'
-import { type Batcher, createBatcher } from '#core/async/batcher.ts'
 import type { Columns } from '#core/database/columns-of.ts'
+import { fail } from '#core/errors.ts'
 import type { ListQuery } from '#core/input/pagination.ts'
 import type { KeyFilter, KeyOrder } from '#core/keys/key-filter.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
@@ -11,11 +11,15 @@ import type { ReportInput } from '#core/reports/report-query.ts'
 import type { Report } from '#core/reports/reports.ts'
 import type { ScopeFilter } from '#core/reports/scope.ts'
 import type { Services } from '#core/services/services.ts'
+import type { Quota } from '#core/users/user.ts'
 import type { ApiKey, Call, Upload, User } from '#generated/prisma/client.ts'
+import { batched, batchedBy, type ReadMany } from './batched.ts'
+import { type FoundNode, findNodes } from './find-nodes.ts'
 
 /** What Pothos asks for at a field; the same for all rows of a level. */
 type Query = Columns<object, object>
 type OwnedFilter = Omit<KeyFilter, 'ownerId'>
+export type KeyReportInput = Omit<ReportInput, keyof ScopeFilter>
 interface Page {
   readonly query: ListQuery & Query
 }
@@ -26,6 +30,8 @@ interface Page {
  * not see is null.
  */
 export interface Loaders {
+  /** An object of any type, with no more than its id, unless it is an agent. */
+  node(id: string): Promise<FoundNode | null>
   key(id: string, query: Query): Promise<ApiKey | null>
   user(id: string, query: Query): Promise<User | null>
   call(id: string, query: Query): Promise<Call | null>
@@ -39,11 +45,15 @@ export interface Loaders {
   /** A page of the calls of a key or of the keys of a user, which takes one point of the rate limit for the whole level. */
   callsOfKey(keyId: string, page: Page): Promise<Call[] | null>
   callsOfOwner(ownerId: string, page: Page): Promise<Call[] | null>
-  /** A page of the uploads of a key. */
-  uploadsOf(keyId: string, page: Page): Promise<Upload[] | null>
-  uploadCountOf(keyId: string): Promise<number | null>
-  /** The report of a key. */
-  report(keyId: string, input: Omit<ReportInput, keyof ScopeFilter>): Promise<Report | null>
+  /** A page of the uploads of a key, or of a user, of whom only the caller's own has any that it may see. */
+  uploadsOfKey(keyId: string, page: Page): Promise<Upload[] | null>
+  uploadCountOfKey(keyId: string): Promise<number | null>
+  uploadsOfOwner(ownerId: string, page: Page): Promise<Upload[] | null>
+  uploadCountOfOwner(ownerId: string): Promise<number | null>
+  /** The report of a key; those of one level with the same arguments take one point of the rate limit. */
+  report(keyId: string, input: KeyReportInput): Promise<Report | null>
+  /** The quota of the caller's user, which every report of a level may ask for. */
+  quota(): Promise<Quota>
 }
 
 /** @param callerOf - is called when something is loaded, since not every request has a caller */
@@ -63,7 +73,9 @@ export function createLoaders(
     ({ query }: Page) =>
     (ids: readonly string[]) =>
       usage.callsOf(callerOf(), { parent, ids }, query, onLimit, signal)
+  const quotaOf = batched(oneByOne(() => usage.quota(callerOf())))
   return {
+    node: batched((ids) => findNodes(services, callerOf(), ids)),
     key: batchedBy((query) => byId((ids) => keys.findMany(callerOf(), ids, query))),
     user: batchedBy((query) => byId((ids) => users.findMany(callerOf(), ids, query))),
     call: batchedBy((query) => byId((ids) => usage.findCalls(callerOf(), ids, query))),
@@ -76,39 +88,26 @@ export function createLoaders(
     keyCountOf: batchedBy((filter) => (ids) => keys.countOfOwners(callerOf(), ids, filter, signal)),
     callsOfKey: batchedBy(callsOf('key')),
     callsOfOwner: batchedBy(callsOf('owner')),
-    uploadsOf: batchedBy(
+    uploadsOfKey: batchedBy(
       ({ query }) =>
         (ids) =>
           uploads.listOfKeys(callerOf(), ids, query),
     ),
-    uploadCountOf: batched((ids) => uploads.countOfKeys(callerOf(), ids)),
+    uploadCountOfKey: batched((ids) => uploads.countOfKeys(callerOf(), ids)),
+    uploadsOfOwner: batchedBy(({ query }) =>
+      oneByOne((ownerId) => uploads.list(callerOf(), query, { ownerId })),
+    ),
+    uploadCountOfOwner: batched(oneByOne((ownerId) => uploads.count(callerOf(), { ownerId }))),
     report: batchedBy((input) => (ids) => usage.reportsOfKeys(callerOf(), ids, input, onLimit, signal)),
+    quota: async () => (await quotaOf(callerOf().userId)) ?? fail('user_not_found'),
   }
 }
 
-type ReadMany<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Row>>
-
-/** The most ids in one statement. */
-const IDS_MAX = 1_000
-
-/** A batch is what the resolvers of one level ask for, which may take them some rounds of microtasks. */
-const gather = () => new Promise<void>((resolve) => setImmediate(resolve))
-
-function batched<Row>(read: ReadMany<Row>): Batcher<string, Row | null> {
-  const readAll = async (ids: readonly string[]) => {
-    const rows = await read(ids)
-    return ids.map((id) => rows.get(id) ?? null)
-  }
-  return createBatcher(readAll, { sizeMax: IDS_MAX, isShared: () => true, gather })
-}
-
-/** One batch for each different argument, since one statement reads the same columns of all its rows. */
-function batchedBy<Argument, Row>(readOf: (argument: Argument) => ReadMany<Row>) {
-  const batches = new Map<string, Batcher<string, Row | null>>()
-  return (id: string, argument: Argument): Promise<Row | null> => {
-    const name = JSON.stringify(argument)
-    const batch = batches.get(name) ?? batched(readOf(argument))
-    batches.set(name, batch)
-    return batch(id)
+/** Reads one after the other, for what only one of the ids can have, such as the uploads of the caller's own user. */
+function oneByOne<Row>(readOne: (id: string) => Promise<Row>): ReadMany<Row> {
+  return async (ids) => {
+    const rows = new Map<string, Row>()
+    for (const id of ids) rows.set(id, await readOne(id))
+    return rows
   }
 }

@@ -7,6 +7,7 @@ import { enumOf } from '../enum-of.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import type { ChatFields } from '../streams/start-chat.ts'
+import { Node } from './node.ts'
 
 const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
   description: 'The result of a probe of the platform that is a few seconds old.',
@@ -36,7 +37,9 @@ const Features = builder.objectRef<AgentFeatures>('AgentFeatures').implement({
 const App = builder.objectRef<AgentInfo['apps'][number]>('AgentApp').implement({
   description: 'An app of an agent.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'The value of `appId` in a chat.' }),
+    appId: t.exposeString('id', {
+      description: 'The value of `appId` in a chat: an id among the apps of the agent.',
+    }),
     name: t.exposeString('name', { description: AGENT_DESCRIPTIONS.name }),
   }),
 })
@@ -49,8 +52,8 @@ const INPUT_FIELDS = {
 
 export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStatus }>('Agent').implement({
   description: AGENT_DESCRIPTIONS.resource,
+  interfaces: [Node],
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The id of the agent, such as `fastgpt`: its name in a chat.' }),
     name: t.exposeString('name', { description: AGENT_DESCRIPTIONS.name }),
     platform: t.exposeString('platform', {
       description: AGENT_DESCRIPTIONS.platform,

@@ -5,7 +5,11 @@ import { builder } from '../builder.ts'
 const Detail = builder.interfaceRef<DetailEvent>('Detail').implement({
   description: 'One step of the progress that the platform reports. What it did not report is null.',
   fields: (t) => ({
-    id: t.exposeString('id', { nullable: true, description: 'The id of the step on the platform.' }),
+    stepId: t.exposeString('id', {
+      nullable: true,
+      description:
+        'The id of the step on the platform. A call of a tool and its result have the same one, so it identifies no detail.',
+    }),
     name: t.exposeString('name', { nullable: true, description: 'The name of the step or tool.' }),
     status: t.exposeString('status', {
       nullable: true,

@@ -1,5 +1,4 @@
 import { builder } from '../builder.ts'
-import { callerOf } from '../context.ts'
 import { orderedConnection } from '../reads/ordered-connection.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { ApiKey, ApiKeyConnection, KEY_LIST_ARGUMENTS } from './api-key.ts'
@@ -35,10 +34,8 @@ builder.prismaObjectField(User, 'uploads', (t) =>
       cursor: 'id',
       nullable: true,
       description: 'The uploads of the user, newest first; only your own user has any that you may see.',
-      resolve: (query, { id: ownerId }, _args, context) =>
-        context.services.uploads.list(callerOf(context), query, { ownerId }),
-      totalCount: ({ id: ownerId }, _args, context) =>
-        context.services.uploads.count(callerOf(context), { ownerId }),
+      resolve: (query, { id }, _args, { loaders }) => loaders.uploadsOfOwner(id, { query }),
+      totalCount: async ({ id }, _args, { loaders }) => (await loaders.uploadCountOfOwner(id)) ?? 0,
     },
     UploadConnection,
   ),
@@ -52,8 +49,8 @@ builder.prismaObjectField(ApiKey, 'uploads', (t) =>
       nullable: true,
       description:
         'The uploads that were made with the key, newest first, as far as they belong to you. Null, with an error, for an API key that has neither the permission `UPLOAD` nor `ADMIN`.',
-      resolve: (query, { id }, _args, { loaders }) => loaders.uploadsOf(id, { query }),
-      totalCount: async ({ id }, _args, { loaders }) => (await loaders.uploadCountOf(id)) ?? 0,
+      resolve: (query, { id }, _args, { loaders }) => loaders.uploadsOfKey(id, { query }),
+      totalCount: async ({ id }, _args, { loaders }) => (await loaders.uploadCountOfKey(id)) ?? 0,
     },
     UploadConnection,
   ),

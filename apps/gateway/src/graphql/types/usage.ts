@@ -206,7 +206,7 @@ UsageReport.implement({
     quota: t.field({
       type: Quota,
       description: 'The quota of your user, whatever the report is about.',
-      resolve: (_report, _args, context) => context.services.usage.quota(callerOf(context)),
+      resolve: (_report, _args, { loaders }) => loaders.quota(),
     }),
   }),
 })

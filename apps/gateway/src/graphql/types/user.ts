@@ -1,11 +1,10 @@
 import { ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
 import { USER_STATUSES } from '#core/users/user-rules.ts'
-import type { Prisma } from '#generated/prisma/client.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
-import { callerOf, type GraphqlContext } from '../context.ts'
+import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { orderedConnection } from '../reads/ordered-connection.ts'
 import { TOTAL_COUNT } from '../reads/total-count.ts'
@@ -36,7 +35,7 @@ export const User = builder.prismaObject('User', {
   description: 'A user of the gateway.',
   interfaces: [Node],
   select: { id: true },
-  findUnique: ({ id }, context) => ({ id, AND: [visibleUsers(id, context)] }),
+  findUnique: ({ id }) => ({ id }),
   fields: (t) => ({
     username: t.exposeString('username', {
       description: USER_DESCRIPTIONS.username,
@@ -74,11 +73,6 @@ export const User = builder.prismaObject('User', {
     }),
   }),
 })
-
-/** The filter for a user that Pothos reads again. A login has no caller, but proves who its user is. */
-function visibleUsers(id: string, context: GraphqlContext): Prisma.UserWhereInput {
-  return context.loggedIn.has(id) ? {} : context.services.users.visibleTo(callerOf(context))
-}
 
 export const UserConnection = builder.connectionObject(
   {
