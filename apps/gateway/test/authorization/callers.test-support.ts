@@ -79,6 +79,8 @@ export interface CallersOptions {
   readonly refusedDocuments?: number
   /** The chats of a key in a minute. */
   readonly chatsPerMinute?: number
+  /** The reads of a credential in an hour, and as many reports and pages of calls; by default what the gateway allows. */
+  readonly readPoints?: number
   /** The database server; without it the database is embedded. */
   readonly serverUrl?: string | undefined
 }
@@ -87,6 +89,7 @@ export async function openCallers({
   log = createLogger('silent'),
   refusedDocuments = 10_000,
   chatsPerMinute = 60,
+  readPoints,
   serverUrl,
 }: CallersOptions = {}): Promise<Callers> {
   const database = await openScratchDatabase(serverUrl)
@@ -105,6 +108,7 @@ export async function openCallers({
         chat: { points: chatsPerMinute },
         upload: { points: 10_000 },
         refusedDocuments: { points: refusedDocuments },
+        ...(readPoints !== undefined && readLimits(readPoints)),
       },
     },
     { DATA_DIR: dataDir },
@@ -247,6 +251,11 @@ const ANSWER = {
   id: '1',
   model: 'm',
   choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }],
+}
+
+function readLimits(points: number) {
+  const limit = { points, windowSeconds: 3_600 }
+  return { reads: limit, reports: limit, calls: limit }
 }
 
 /** An OpenAI-compatible server that refuses below one path and answers below the other. */

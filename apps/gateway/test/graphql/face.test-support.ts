@@ -19,6 +19,8 @@ export interface Face extends Callers {
   get(as: CallerName, path: string): Promise<LightMyRequestResponse>
   /** The number of statements that the work needs: the fewest of three runs, since the process sends some of its own. */
   statementsOf(work: () => Promise<unknown>): Promise<number>
+  /** The points of rate limits that all queries have taken, as the headers of their responses say. */
+  pointsTaken(): number
   /** The statements themselves. */
   statements(work: () => Promise<unknown>): Promise<string[]>
 }
@@ -39,15 +41,25 @@ export async function openFace(options: CallersOptions = {}): Promise<Face> {
     const { credential } = callers.callers[as]
     return credential === '' ? {} : { authorization: `Bearer ${credential}` }
   }
+  const remaining = new Map<string, number>()
+  let taken = 0
+  const countPoints = (header: unknown) => {
+    const [, name = '', rest] = /"([^"]+)";r=(\d+)/.exec(String(header)) ?? []
+    if (rest === undefined) return
+    taken += Math.max(0, (remaining.get(name) ?? Number(rest)) - Number(rest))
+    remaining.set(name, Number(rest))
+  }
   return {
     ...callers,
     app,
     async query(as, document, variables = {}) {
       const payload = { query: document, variables }
       const response = await app.inject({ method: 'POST', url: '/graphql', headers: headersOf(as), payload })
+      countPoints(response.headers.ratelimit)
       return response.json()
     },
     get: (as, path) => app.inject({ method: 'GET', url: path, headers: headersOf(as) }),
+    pointsTaken: () => taken,
     statements,
     async statementsOf(work) {
       const counts: number[] = []

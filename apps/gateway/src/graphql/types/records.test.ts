@@ -86,7 +86,7 @@ function selectionOf(record: Any, names: Record<string, string>): string {
 
 /** The apps of an agent without any are an empty list, which does not show that its items have fields. */
 function emptyList(field: string): string {
-  return field === 'apps' ? ' { id name }' : ''
+  return field === 'apps' ? ' { appId name }' : ''
 }
 
 function inGraphql(record: Any, names: Record<string, string>): Any {

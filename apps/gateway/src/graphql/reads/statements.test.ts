@@ -1,0 +1,151 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
+import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
+import { selectionsBelow } from './selections-below.test-support.ts'
+
+const FEW = 2
+const MANY = 50
+const DAY_MS = 86_400_000
+
+type NodeType = 'User' | 'ApiKey' | 'Call' | 'Upload'
+
+let face: Face
+/** Objects of every type that the administrator may see. */
+const ids: Record<NodeType, string[]> = { User: [], ApiKey: [], Call: [], Upload: [] }
+
+beforeAll(async () => {
+  face = await openFace({ readPoints: 1_000_000 })
+  const { prisma } = face.gateway
+  const { ownerId } = face.callers.admin
+  const admin = (await read('{ me { id } }')).data.me.id
+  for (let n = 0; n < MANY; n += 1) {
+    const user = await newUser(admin)
+    // Half of the keys belong to one user, and each of the others to its own.
+    const keyId = await face.newKey(n % 2 === 0 ? user : ownerId)
+    const call = callOf(user, keyId)
+    const upload = uploadOf(admin, keyId, call.id)
+    await prisma.call.create({ data: call })
+    await prisma.upload.create({ data: upload })
+    await prisma.rollup.create({ data: rollupOf(keyId) })
+    ids.User.push(user)
+    ids.ApiKey.push(keyId)
+    ids.Call.push(call.id)
+    ids.Upload.push(upload.id)
+  }
+}, 240_000)
+afterAll(() => face?.close())
+
+/** Like the administrator, because hashing a password for each would take longer than the test. */
+async function newUser(like: string): Promise<string> {
+  const { prisma } = face.gateway
+  const columns = await prisma.user.findUniqueOrThrow({ where: { id: like } })
+  const id = v7()
+  await prisma.user.create({ data: { ...columns, id, username: id, usernameKey: id } })
+  return id
+}
+
+function callOf(ownerId: string, keyId: string) {
+  const made = { requestId: 'r', kind: 'chat', face: 'rest', agent: FAILING_AGENT } as const
+  return { id: v7(), ...made, ownerId, keyId, instance: v7(), admittedAt: new Date() }
+}
+
+function uploadOf(ownerId: string, keyId: string, callId: string) {
+  const file = { urlName: 'file.txt', filename: 'file.txt', mediaType: 'text/plain', size: 1n, sha256: '' }
+  const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000) }
+  return { id: v7(), callId, token: v7(), ...file, ownerId, keyId, createdBy: 'test', ...times }
+}
+
+function rollupOf(keyId: string) {
+  const bucket = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
+  const place = { span: 'day', grain: 'key', subject: keyId, bucket, endUser: '', kind: 'chat' } as const
+  const row = { ...place, agent: FAILING_AGENT, app: '', model: '', outcome: 'done' } as const
+  const sums = { promptTokens: 0, completionTokens: 0, totalTokens: 1, firstChunk: {}, duration: {} }
+  return { ...row, ...sums, calls: 1, tokenCalls: 1 }
+}
+
+async function read(document: string, variables?: object): Promise<Any> {
+  const result = await face.query('admin', document, variables)
+  expect(result.errors, document).toBeUndefined()
+  return result
+}
+
+/** The statements of an operation, and the points that it takes of every rate limit together. */
+async function costOf(document: string, variables: object): Promise<{ statements: number; points: number }> {
+  const before = face.pointsTaken()
+  const statements = (await face.statements(() => read(document, variables))).length
+  return { statements, points: face.pointsTaken() - before }
+}
+
+/** Compares up to three times, because the process sends statements of its own in between. */
+async function expectSameCost(few: [string, object], many: [string, object]): Promise<void> {
+  const seen: unknown[] = []
+  for (let run = 0; run < 3; run += 1) {
+    const [ofFew, ofMany] = [await costOf(...few), await costOf(...many)]
+    if (ofFew.statements === ofMany.statements && ofFew.points === ofMany.points) return
+    seen.push({ ofFew, ofMany })
+  }
+  expect.fail(`${many[0]}\n${JSON.stringify(seen)}`)
+}
+
+const LISTS: readonly [name: string, type: string, document: (selection: string) => string][] = [
+  ['users', 'User', (inner) => `query ($n: Int!) { users(first: $n) { nodes { ${inner} } } }`],
+  ['apiKeys', 'ApiKey', (inner) => `query ($n: Int!) { apiKeys(first: $n) { nodes { ${inner} } } }`],
+  ['calls', 'Call', (inner) => `query ($n: Int!) { calls(first: $n) { nodes { ${inner} } } }`],
+  ['uploads', 'Upload', (inner) => `query ($n: Int!) { uploads(first: $n) { edges { node { ${inner} } } } }`],
+  [
+    'groups of a report',
+    'UsageGroup',
+    (inner) =>
+      `query ($n: Int!) { usage(groupBy: [KEY, USER, AGENT, OUTCOME]) { groups(first: $n) { ${inner} } } }`,
+  ],
+]
+
+describe.each(LISTS)('below %s', (_name, type, documentOf) => {
+  test.each(selectionsBelow(type))('%s costs the same for 2 parents and for 50', async (_path, selection) => {
+    const document = documentOf(selection)
+    await expectSameCost([document, { n: FEW }], [document, { n: MANY }])
+  })
+})
+
+const TYPES = Object.keys(ids) as NodeType[]
+
+describe.each(TYPES)('below nodes of the type %s', (type) => {
+  test.each(selectionsBelow(type))('%s costs the same for 2 ids and for 50', async (_path, selection) => {
+    const document = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on ${type} { ${selection} } } }`
+    await expectSameCost(
+      [document, { ids: ids[type].slice(0, FEW) }],
+      [document, { ids: ids[type].slice(0, MANY) }],
+    )
+  })
+
+  test.each(selectionsBelow(type))(
+    '%s of aliases of node costs what nodes costs',
+    async (_path, selection) => {
+      const some = ids[type].slice(0, 20)
+      const aliases = some.map((id, n) => `a${n}: node(id: "${id}") { ...F }`).join(' ')
+      const fragment = `fragment F on ${type} { ${selection} }`
+      await expectSameCost(
+        [`query ($ids: [ID!]!) { nodes(ids: $ids) { ...F } } ${fragment}`, { ids: some }],
+        [`{ ${aliases} } ${fragment}`, {}],
+      )
+    },
+  )
+})
+
+test('ids of every kind take as many statements for 50 of each as for one, in one list or in aliases', async () => {
+  const fields = `... on User { username } ... on ApiKey { name } ... on Call { outcome } ... on Upload { filename }`
+  const document = `query ($ids: [ID!]!) { nodes(ids: $ids) { id ${fields} } }`
+  const mixed = (each: number) => TYPES.flatMap((type) => ids[type].slice(0, each))
+  const aliases = mixed(5).map((id, n) => `a${n}: node(id: "${id}") { id ${fields} }`)
+  await expectSameCost([document, { ids: mixed(1) }], [document, { ids: mixed(25) }])
+  await expectSameCost([document, { ids: mixed(1) }], [`{ ${aliases.join(' ')} }`, {}])
+})
+
+test('agents are found by their ids without a statement', async () => {
+  const agents = `query { nodes(ids: ["${FAILING_AGENT}", "none"]) { id ... on Agent { name apps { appId } } } }`
+  const { data } = await read(agents)
+  expect(data.nodes).toEqual([{ id: FAILING_AGENT, name: 'Failing', apps: [] }, null])
+  const nothing = await costOf('{ __typename agents { id } }', {})
+  expect(await costOf(agents, {})).toMatchObject({ statements: nothing.statements })
+})
