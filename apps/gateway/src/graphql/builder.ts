@@ -64,10 +64,10 @@ export const builder = new SchemaBuilder<{
       description: `How many items to return from the start, or after \`after\`: 1 to ${PAGE_ITEMS_MAX}, ${PAGE_ITEMS_DEFAULT} by default.`,
     },
     lastArgOptions: {
-      description: `How many items to return from the end, or before \`before\`: 1 to ${PAGE_ITEMS_MAX}. Lists of calls do not take it.`,
+      description: `How many items to return from the end, or before \`before\`: 1 to ${PAGE_ITEMS_MAX}.`,
     },
     afterArgOptions: { description: 'Return the items after this cursor.' },
-    beforeArgOptions: { description: 'Return the items before this cursor. Lists of calls do not take it.' },
+    beforeArgOptions: { description: 'Return the items before this cursor.' },
   },
 })
 

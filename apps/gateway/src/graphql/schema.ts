@@ -1,4 +1,5 @@
 import { builder } from './builder.ts'
+import { withForwardPagesOnly } from './serving/forward-pages.ts'
 import { locateProblems } from './serving/locate-problems.ts'
 // In the order in which a reader of the schema meets them.
 import './types/login.ts'
@@ -17,4 +18,6 @@ import './types/owned.ts'
 import './types/find-node.ts'
 
 /** The schema of the face: each file of `types/` adds its own part when it is loaded. */
-export const schema = locateProblems(builder.toSchema({ sortSchema: false }))
+export const schema = locateProblems(
+  withForwardPagesOnly(builder.toSchema({ sortSchema: false }), 'CallConnection'),
+)

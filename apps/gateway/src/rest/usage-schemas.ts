@@ -56,8 +56,8 @@ export const UsageReportSchema = Type.Object(
           description: 'The value of each property of `group_by`; empty without `group_by`.',
         }),
         totals: Type.Object(metrics, { description: 'The sums over this group.' }),
-        points: Type.Array(Type.Object({ start: timestamp('The start of the bucket.'), ...metrics }), {
-          description: 'One bucket for each hour, day or month, without gaps.',
+        points: Type.Array(Type.Object({ start: timestamp(USAGE_DESCRIPTIONS.start), ...metrics }), {
+          description: USAGE_DESCRIPTIONS.points,
         }),
       }),
       {

@@ -62,6 +62,11 @@ test.each([
   ['agent=dify', '420'],
   ['outcome=timeout', '3'],
   ['outcome=running', '4'],
+  ['outcome=failed', '3'],
+  ['outcome=failed,running', '43'],
+  ['kind=chat&face=rest&end_user=', '43210'],
+  ['kind=upload', ''],
+  ['model=nothing', ''],
   ['request_id=%3Drequest-2', '2'],
   ['conversation=chat-1', '41'],
   ['conversation=chat-1&agent=dify', '4'],
@@ -162,6 +167,10 @@ test.each(['usage', 'calls'])('%s rejects unknown parameters and invalid values'
     ['to=2026-02-30T00:00:00Z', /^query\.to: /],
     ['from=0000-01-01', /^query\.from: /],
     ['from=1969-12-31', /^query\.from: /],
+    ['end_user=a%00b', /^query\.end_user: must not contain control/],
+    ['outcome=done,lost', /^query\.outcome: /],
+    ['outcome=', /^query\.outcome: /],
+    ['timezone=Mars/Olympus', /^query\.timezone: /],
     ['to=9999-12-31T23:59:59-23:00', /^query\.to: /],
   ] as const) {
     const reply = await setup.call(owner, 'GET', `/api/v1/${list}?${query}`)
@@ -180,6 +189,7 @@ test.each([
   ['from=yesterday', /^query\.from/],
   ['to=2026-01-01T00:00:00', /^query\.to/],
   ['timezone=Asia/Kolkata', /^query\.timezone/],
+  ['outcome=running', /^query\.outcome/],
 ])('%s is rejected', async (query, detail) => {
   const reply = await setup.call(owner, 'GET', `/api/v1/usage?${query}`)
   expect(reply.statusCode).toBe(400)

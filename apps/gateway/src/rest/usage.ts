@@ -3,9 +3,9 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { readPage } from '#core/input/pagination.ts'
-import { OUTCOMES } from '#core/ledger/ledger.ts'
+import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
-import { GRANULARITIES } from '#core/reports/report-range.ts'
+import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Services } from '#core/services/services.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
@@ -40,10 +40,10 @@ export function usageRoutes(
   app.addSchema(CallSchema)
 
   routes.get('/api/v1/usage', { schema: usageSchema, onRequest }, async (request, reply) => {
-    const { group_by, key_id, user_id, format, ...input } = request.query
+    const { group_by, format, ...filter } = request.query
     const report = await usage.report(
       callerOf(request),
-      { ...input, groupBy: group_by ? group_by.split(',') : [], keyId: key_id, userId: user_id },
+      { ...conditionsOf(filter), groupBy: group_by ? group_by.split(',') : [] },
       (verdict) => limitHeaders(reply, verdict),
       abortedWith(reply),
     )
@@ -53,9 +53,9 @@ export function usageRoutes(
   })
 
   routes.get('/api/v1/calls', { schema: callsSchema, onRequest }, async (request, reply) => {
-    const { key_id, user_id, request_id, format, limit, cursor, ...input } = request.query
+    const { request_id, format, limit, cursor, ...conditions } = request.query
     const caller = callerOf(request)
-    const filter = { ...input, keyId: key_id, userId: user_id, requestId: request_id }
+    const filter = { ...conditionsOf(conditions), requestId: request_id }
     const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
     const signal = abortedWith(reply)
     if (format === 'csv') {
@@ -69,6 +69,18 @@ export function usageRoutes(
   })
 }
 
+interface Conditions {
+  readonly key_id?: string
+  readonly user_id?: string
+  readonly end_user?: string
+  readonly outcome?: string
+}
+
+/** The conditions of a query by core's names. */
+function conditionsOf<Rest>({ key_id, user_id, end_user, outcome, ...rest }: Conditions & Rest) {
+  return { ...rest, keyId: key_id, userId: user_id, endUser: end_user, outcome: outcome?.split(',') }
+}
+
 const Filters = {
   key_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofKey })),
   user_id: Type.Optional(Type.String({ maxLength: 64, description: CALL_DESCRIPTIONS.ofUser })),
@@ -78,20 +90,27 @@ const Filters = {
       description: CALL_DESCRIPTIONS.toAgent,
     }),
   ),
-  from: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description:
-        'Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC.',
-    }),
-  ),
-  to: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: CALL_DESCRIPTIONS.before,
-    }),
-  ),
+  model: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofModel })),
   format: Type.Optional(oneOf(['json', 'csv'], 'The format of the response; the default is `json`.')),
+}
+
+/** Several outcomes in one text, as `group_by` takes several groups. */
+function outcomes(words: readonly string[]) {
+  return Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: `Only calls of which one of these is true, separated by commas, out of ${words.join(', ')}, and failed, which stands for ${FAILED_OUTCOMES.join(', ')}.`,
+    }),
+  )
+}
+
+/** A range of times, and the time zone of its days. */
+function range({ fromTime, toTime, timezoneName }: Record<'fromTime' | 'toTime' | 'timezoneName', string>) {
+  return {
+    from: Type.Optional(Type.String({ maxLength: 40, description: fromTime })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: toTime })),
+    timezone: Type.Optional(Type.String({ maxLength: 64, default: 'UTC', description: timezoneName })),
+  }
 }
 
 const common = {
@@ -110,13 +129,10 @@ const usageSchema = {
     'Counts the calls that have ended, by the hour, day or month in which they were admitted, without gaps. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls.',
   querystring: listQuery({
     ...Filters,
-    timezone: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        default: 'UTC',
-        description: USAGE_DESCRIPTIONS.timezoneName,
-      }),
-    ),
+    ...range(USAGE_DESCRIPTIONS),
+    app: Type.Optional(Type.String({ maxLength: 256, description: USAGE_DESCRIPTIONS.ofApp })),
+    end_user: Type.Optional(Type.String({ maxLength: 256, description: USAGE_DESCRIPTIONS.ofEndUser })),
+    outcome: outcomes(OUTCOMES),
     granularity: Type.Optional(
       oneOf(
         GRANULARITIES,
@@ -143,7 +159,12 @@ const callsSchema = {
   querystring: listQuery({
     ...PageQuery,
     ...Filters,
-    outcome: Type.Optional(oneOf([...OUTCOMES, 'running'], CALL_DESCRIPTIONS.withOutcome)),
+    ...range(CALL_DESCRIPTIONS),
+    app: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofApp })),
+    end_user: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofEndUser })),
+    kind: Type.Optional(oneOf(CALL_KINDS, CALL_DESCRIPTIONS.ofKind)),
+    face: Type.Optional(oneOf(CALL_FACES, CALL_DESCRIPTIONS.throughFace)),
+    outcome: outcomes([...OUTCOMES, 'running']),
     request_id: Type.Optional(Type.String({ maxLength: 128, description: CALL_DESCRIPTIONS.ofRequest })),
     conversation: Type.Optional(
       Type.String({

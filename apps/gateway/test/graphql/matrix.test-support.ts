@@ -64,7 +64,7 @@ const shownTo = (cells: ByPrincipal): ByPrincipal => ({
   admin: WITH_PLATFORM,
   'admin key of an admin': WITH_PLATFORM,
 })
-const REPORTED = `usage(filter: { agent: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], timezone: "UTC")`
+const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DAY, groupBy: [KEY, USER, AGENT], timezone: "UTC")`
 
 const CHAT = `chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" })`
 const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
@@ -142,7 +142,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Query.call': row(shownTo(ONE_CALL), ({ all }) => `call(id: "${all.callId}")`, {
     see: ({ platformStatus }) => (platformStatus === null ? 'allowed' : WITH_PLATFORM),
   }),
-  'Query.calls': row(shownTo(OWN_CALLS), `calls(filter: { agent: "${FAILING_AGENT}" }, ${PAGE})`, {
+  'Query.calls': row(shownTo(OWN_CALLS), `calls(filter: { agentId: "${FAILING_AGENT}" }, ${PAGE})`, {
     see({ nodes }) {
       if (nodes.length === 0) return 'nothing'
       return nodes.some((call: Any) => call.platformStatus !== null) ? WITH_PLATFORM : 'allowed'
@@ -252,7 +252,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
-    'usageReport(from: null, to: null, agent: null, granularity: DAY, groupBy: [], timezone: "UTC")',
+    'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',
     { within: async (call) => `{ apiKey(id: "${await newKey(call)}") { $FIELD } }` },
   ),
   'UsageReport.groups': row(OWN_CALLS, 'groups(first: 1, orderBy: CALLS)', {

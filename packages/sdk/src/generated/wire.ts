@@ -2139,14 +2139,14 @@ export interface components {
             /**
              * Format: date-time
              *
-             * The start of the report (ISO 8601, UTC).
+             * The start of the report: that of the hour that contains the `from` that was asked for (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             from: string;
             /**
              * Format: date-time
              *
-             * The end of the report, not included (ISO 8601, UTC).
+             * The end of the report, not included: the `to` that was asked for, or the end of the hour in which it lies (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             to: string;
@@ -2231,12 +2231,12 @@ export interface components {
                         p99: number;
                     } | null;
                 };
-                /** One bucket for each hour, day or month, without gaps. */
+                /** One for each hour, day or month in order and without gaps: one with zeros where there were no calls. The first and the last have only the part of their day or month that lies within the report. */
                 points: {
                     /**
                      * Format: date-time
                      *
-                     * The start of the bucket (ISO 8601, UTC).
+                     * When the hour, day or month begins in the time zone of the report; for the first one, when the report begins (ISO 8601, UTC).
                      * @example 2026-11-20T08:30:00.000Z
                      */
                     start: string;
@@ -3523,14 +3523,22 @@ export interface operations {
                 user_id?: string;
                 /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
-                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
-                from?: string;
-                /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
-                to?: string;
+                /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
+                model?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";
-                /** The IANA name of the time zone in which days and months begin, such as `Asia/Shanghai`. Its offset from UTC must be whole hours. */
+                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The report begins with the hour that contains it. */
+                from?: string;
+                /** Only calls admitted before this time, in the same form as `from`, which must be earlier: a date stands for the start of that day, which is not included. The report ends with the hour in which it lies; now by default. */
+                to?: string;
+                /** The IANA name of the time zone in which days and months begin, also those of `from` and `to`, such as `Asia/Shanghai`; UTC by default. Its offset from UTC must be whole hours. */
                 timezone?: string;
+                /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. Apps beyond the bound of a day are counted under `(other)`. */
+                app?: string;
+                /** Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`. */
+                end_user?: string;
+                /** Only calls of which one of these is true, separated by commas, out of done, client_gone, upstream_error, timeout, drained, interrupted, rejected, and failed, which stands for upstream_error, timeout, drained, interrupted. */
+                outcome?: string;
                 /** The length of the buckets; the default is `day`. Without `from`, the report covers the last day by the hour, the last 30 days by the day or the last 365 days by the month. */
                 granularity?: "hour" | "day" | "month";
                 /** The properties by which to group, separated by commas, out of key, agent, app, model, user, end_user, outcome. */
@@ -3580,14 +3588,26 @@ export interface operations {
                 user_id?: string;
                 /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
                 agent?: string;
-                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, which begins at midnight UTC. */
-                from?: string;
-                /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
-                to?: string;
+                /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
+                model?: string;
                 /** The format of the response; the default is `json`. */
                 format?: "json" | "csv";
-                /** Only calls that ended in this way, or those that still run. */
-                outcome?: "done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected" | "running";
+                /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+                from?: string;
+                /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+                to?: string;
+                /** The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default. */
+                timezone?: string;
+                /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. */
+                app?: string;
+                /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
+                end_user?: string;
+                /** Only calls that did this. */
+                kind?: "chat" | "upload";
+                /** Only calls that came through this interface. */
+                face?: "rest" | "openai" | "graphql" | "responses";
+                /** Only calls of which one of these is true, separated by commas, out of done, client_gone, upstream_error, timeout, drained, interrupted, rejected, running, and failed, which stands for upstream_error, timeout, drained, interrupted. */
+                outcome?: string;
                 /** Only calls of the request with this id. */
                 request_id?: string;
                 /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */

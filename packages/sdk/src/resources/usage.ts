@@ -5,14 +5,24 @@ import { type GatewayTransport, withQuery } from '../transport/gateway-transport
 
 type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
 
-/** What a usage report covers. `group_by` takes the properties in a list, or separated by commas. */
-export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by'> & {
+type LedgerQuery = NonNullable<operations['listCalls']['parameters']['query']>
+
+/** How a call ended; `failed` stands for all outcomes that count as failures. */
+export type OutcomeFilter = NonNullable<Call['outcome']> | 'failed'
+
+/** What a usage report covers. */
+export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome'> & {
   /** The properties, in a list or separated by commas. */
   group_by?: string | readonly string[]
+  /** Only calls that ended in this way, or in one of these. */
+  outcome?: OutcomeFilter | readonly OutcomeFilter[]
 }
 
 /** Which calls of the ledger to read, and how many are asked for at once. */
-export type CallFilter = Omit<NonNullable<operations['listCalls']['parameters']['query']>, 'format'>
+export type CallFilter = Omit<LedgerQuery, 'format' | 'outcome'> & {
+  /** Only calls that ended in this way, or in one of these; `running` stands for those that have not ended. */
+  outcome?: OutcomeFilter | 'running' | readonly (OutcomeFilter | 'running')[]
+}
 
 /** What was called; reached as `client.usage`. */
 export class Usage {
@@ -43,7 +53,7 @@ export class Usage {
    *
    * @example
    * ```ts
-   * for await (const call of client.usage.calls({ outcome: 'upstream_error' })) console.log(call.request_id, call.reason)
+   * for await (const call of client.usage.calls({ outcome: 'failed' })) console.log(call.request_id, call.reason)
    * ```
    */
   calls(filter?: CallFilter, options?: CallOptions): ListPromise<Call> {
@@ -71,7 +81,7 @@ export class Usage {
    * ```ts
    * import { writeFile } from 'node:fs/promises'
    *
-   * const { body } = await client.usage.callsCsv({ agent: 'fastgpt', from: '2026-11-01' })
+   * const { body } = await client.usage.callsCsv({ from: '2026-10-01', to: '2026-11-01', timezone: 'Asia/Shanghai' })
    * if (body !== null) await writeFile('calls.csv', body)
    * ```
    */

@@ -11,7 +11,7 @@ import { CodeWithCopy } from './code-with-copy.tsx'
 export function CallOrigin({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls')
   const { role } = useSession()
-  const { conversation, endUser } = call
+  const { conversationId, endUser } = call
   return (
     <Card title={t('call.origin')}>
       <Facts
@@ -20,14 +20,14 @@ export function CallOrigin({ call }: { readonly call: CallDetails }) {
           [t('call.kind'), t(`call.kinds.${call.kind}`)],
           [t('call.face'), t(`call.faces.${call.face}`)],
           [t('agent'), call.agentId === '' ? null : <AgentLink key="agent" call={call} />],
-          [t('call.app'), call.app === '' ? null : <code key="app">{call.app}</code>],
+          [t('call.app'), call.appId === '' ? null : <code key="app">{call.appId}</code>],
           [t('call.model'), call.model],
           [t('key'), <KeyLink key="key" call={call} />],
           [t('call.owner'), role === 'admin' ? <OwnerLink key="owner" call={call} /> : null],
           [t('call.endUser'), endUser === '' ? null : endUser],
           [
             t('call.conversation'),
-            conversation === '' ? null : <ConversationLink key="conversation" call={call} />,
+            conversationId === '' ? null : <ConversationLink key="conversation" call={call} />,
           ],
         ]}
       />
@@ -68,12 +68,12 @@ function ConversationLink({ call }: LinkProps) {
   const t = useTranslations('calls.call')
   const search = {
     ...rangeAround(call.admittedAt),
-    conversation: call.conversation,
+    conversation: call.conversationId,
     agent: call.agentId,
   }
   return (
     <>
-      <CodeWithCopy text={call.conversation} />
+      <CodeWithCopy text={call.conversationId} />
       <Link to="/calls" search={search}>
         {t('otherCalls')}
       </Link>

@@ -49,12 +49,12 @@ function filterOf(search: CallsSearch, now: Date): CallFilter {
   const { agent, key, user, outcome, requestId, conversation } = search
   return {
     ...rangeOf(search, now),
-    ...(agent && { agent }),
+    ...(agent && { agentId: agent }),
     ...(key && { keyId: key }),
-    ...(user && { userId: user }),
-    ...(outcome && { outcome }),
+    ...(user && { ownerId: user }),
+    ...(outcome && { outcome: [outcome] }),
     ...(requestId && { requestId }),
-    ...(conversation && { conversation }),
+    ...(conversation && { conversationId: conversation }),
   }
 }
 

@@ -58,7 +58,7 @@ function CallRow({ call, showsUser }: CallRowProps) {
       </th>
       <td>
         {call.agent?.name ?? call.agentId}
-        {call.app !== '' && <span className={styles.second}>{call.app}</span>}
+        {call.appId !== '' && <span className={styles.second}>{call.appId}</span>}
         {call.kind === 'UPLOAD' && <span className={styles.second}>{t('call.kinds.UPLOAD')}</span>}
       </td>
       <td>

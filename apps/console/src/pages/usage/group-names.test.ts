@@ -5,8 +5,8 @@ import { groupNames } from './group-names.ts'
 const WORDS = { none: '(none)', outcome: (outcome: string) => outcome.toLowerCase() }
 
 function group(given: Partial<GroupNameFragment>): GroupNameFragment {
-  const nothing = { agentId: null, agent: null, app: null, model: null, keyId: null, key: null }
-  return { ...nothing, userId: null, user: null, endUser: null, outcome: null, ...given }
+  const nothing = { agentId: null, agent: null, appId: null, model: null, keyId: null, key: null }
+  return { ...nothing, ownerId: null, owner: null, endUser: null, outcome: null, ...given }
 }
 
 it('joins the names of what the group has in common', () => {

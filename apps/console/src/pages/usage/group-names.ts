@@ -18,20 +18,20 @@ export function groupNames(groups: readonly GroupNameFragment[], words: Words): 
   const names = groups.map((group) => nameOf(group, words))
   return names.map((name, index) => {
     if (names.indexOf(name) === names.lastIndexOf(name)) return name
-    const { key, keyId, userId } = groups[index] ?? {}
-    const id = key?.keyPrefix ?? keyId ?? userId
+    const { key, keyId, ownerId } = groups[index] ?? {}
+    const id = key?.keyPrefix ?? keyId ?? ownerId
     return `${name} (${id ?? index + 1})`
   })
 }
 
 function nameOf(group: GroupNameFragment, { none, outcome }: Words): string {
-  const { agentId, agent, app, model, keyId, key, userId, user, endUser } = group
+  const { agentId, agent, appId, model, keyId, key, ownerId, owner, endUser } = group
   return [
     agentId === null ? null : (agent?.name ?? agentId),
-    app,
+    appId,
     model,
     keyId === null ? null : (key?.name ?? keyId.slice(0, 8)),
-    userId === null ? null : (user?.username ?? userId.slice(0, 8)),
+    ownerId === null ? null : (owner?.username ?? ownerId.slice(0, 8)),
     endUser,
     group.outcome === null ? null : outcome(group.outcome),
   ]

@@ -19,9 +19,9 @@ export function usageVariables(search: UsageSearch, now: Date): UsageReportQuery
       from: from.toISOString(),
       // The range of a preset ends when the gateway reads it.
       ...(to !== undefined && { to }),
-      ...(agent !== undefined && { agent }),
+      ...(agent !== undefined && { agentId: agent }),
       ...(key !== undefined && { keyId: key }),
-      ...(user !== undefined && { userId: user }),
+      ...(user !== undefined && { ownerId: user }),
     },
     granularity: by.toUpperCase() as UsageReportQueryVariables['granularity'],
     groupBy,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseTimestamp } from './timestamp.ts'
+import { parseDate, parseTimestamp } from './timestamp.ts'
 
 test.each([
   ['2027-01-31T00:00:00Z', '2027-01-31T00:00:00.000Z'],
@@ -33,9 +33,8 @@ test.each([
   expect(parseTimestamp(text)).toBeUndefined()
 })
 
-test('where dates are accepted, a date stands for midnight UTC and must exist in the calendar', () => {
-  expect(parseTimestamp('2028-02-29', { dates: true })?.toISOString()).toBe('2028-02-29T00:00:00.000Z')
-  for (const text of ['2027-02-29', '2027-02-30', '0000-01-01', '1969-12-31', '2027-2-1', '20270201', '']) {
-    expect(parseTimestamp(text, { dates: true })).toBeUndefined()
-  }
+test('a date is midnight UTC, has no time and must exist in the calendar', () => {
+  expect(parseDate('2028-02-29')?.toISOString()).toBe('2028-02-29T00:00:00.000Z')
+  const others = ['2027-02-29', '2027-02-30', '0000-01-01', '1969-12-31', '2027-2-1', '20270201', '']
+  for (const text of [...others, '2027-02-01T00:00:00Z']) expect(parseDate(text)).toBeUndefined()
 })

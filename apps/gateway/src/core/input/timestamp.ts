@@ -5,15 +5,21 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/
 const TIME_MS_END = Date.UTC(10_000, 0)
 
 /**
- * Parses an ISO 8601 time with a zone, from 1970 to 9999; with `dates`, also a plain date, which stands for midnight UTC.
- * Returns undefined for anything else. Every time that a caller sends goes through this parser, because `new Date(text)`
- * alone would also accept local times and 30 February.
+ * Parses an ISO 8601 time with a zone, from 1970 to 9999. Returns undefined for anything else. Every time that a caller sends
+ * goes through this parser, because `new Date(text)` alone would also accept local times and 30 February.
  */
-export function parseTimestamp(text: string, { dates = false } = {}): Date | undefined {
-  const day = dates && DATE.test(text) ? text : TIMESTAMP.exec(text)?.[1]
-  if (day === undefined || !isCalendarDay(day)) return undefined
-  const timestamp = new Date(text)
-  return timestamp.getTime() >= 0 && timestamp.getTime() < TIME_MS_END ? timestamp : undefined
+export function parseTimestamp(text: string): Date | undefined {
+  const day = TIMESTAMP.exec(text)?.[1]
+  return day === undefined || !isCalendarDay(day) ? undefined : withinYears(new Date(text))
+}
+
+/** Parses a date without a time, from 1970 to 9999, as midnight UTC. Returns undefined for anything else. */
+export function parseDate(text: string): Date | undefined {
+  return DATE.test(text) && isCalendarDay(text) ? withinYears(new Date(text)) : undefined
+}
+
+function withinYears(time: Date): Date | undefined {
+  return time.getTime() >= 0 && time.getTime() < TIME_MS_END ? time : undefined
 }
 
 /** `Date` turns 30 February into a day in March, so the parsed date must begin with the same text. */

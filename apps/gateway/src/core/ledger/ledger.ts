@@ -34,6 +34,14 @@ export const OUTCOMES = [
 ] as const
 export type CallOutcome = (typeof OUTCOMES)[number]
 
+/** The outcomes that count as failures, of a platform or of the gateway. */
+export const FAILED_OUTCOMES = [
+  'upstream_error',
+  'timeout',
+  'drained',
+  'interrupted',
+] as const satisfies CallOutcome[]
+
 /** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */
 export interface Admission {
   readonly callId: string

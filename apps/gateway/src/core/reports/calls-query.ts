@@ -1,54 +1,65 @@
-import { type CallOutcome, OUTCOMES } from '#core/ledger/ledger.ts'
 import {
-  AGENT_LENGTH_MAX,
-  CONVERSATION_LENGTH_MAX,
+  CALL_FACES,
+  CALL_KINDS,
+  type CallFace,
+  type CallKind,
+  type CallOutcome,
+} from '#core/ledger/ledger.ts'
+import {
+  type Conditions,
+  type ConditionsInput,
+  NAME_LENGTH_MAX,
+  OUTCOME_WORDS,
   oneOf,
+  parseConditions,
   REQUEST_ID_LENGTH_MAX,
-  requireOrder,
+  statesOf,
   textOf,
-  timeOf,
 } from './query-fields.ts'
-import type { ScopeFilter } from './scope.ts'
+import { timeZone } from './range/calendar.ts'
+import { type RangeInput, requireOrder, timeOf } from './range/range-input.ts'
 
-/** A query for rows of the ledger as the faces receive it, before any check. */
-export interface CallsInput extends ScopeFilter {
-  readonly agent?: string | undefined
-  /** An outcome, or `running` for calls that have not ended. */
-  readonly outcome?: string | undefined
+/** A query for rows of the ledger as the faces receive it, before any check. `outcome` may also have `running`. */
+export interface CallsInput extends ConditionsInput, RangeInput {
+  readonly kind?: string | undefined
+  readonly face?: string | undefined
   readonly requestId?: string | undefined
   /** The id by which the client names the conversation. */
   readonly conversation?: string | undefined
-  /** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
-  readonly from?: string | Date | undefined
-  /** The end of the range, exclusive. */
-  readonly to?: string | Date | undefined
 }
 
-export interface CallsQuery extends ScopeFilter {
-  readonly agent?: string | undefined
-  readonly outcome?: CallOutcome | 'running' | undefined
+/** How a call ended, or that it has not. */
+export type CallState = CallOutcome | 'running'
+
+export interface CallsQuery extends Conditions {
+  readonly kind?: CallKind | undefined
+  readonly face?: CallFace | undefined
+  readonly outcome?: readonly CallState[] | undefined
   readonly requestId?: string | undefined
   readonly conversation?: string | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined
 }
 
-export const OUTCOMES_OR_RUNNING = [...OUTCOMES, 'running' as const]
+const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
+  ...OUTCOME_WORDS,
+  running: ['running'],
+}
 
 /** @throws Problem `invalid_request` */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
-  const { agent, outcome, requestId, conversation, keyId, userId } = input
-  const from = input.from === undefined ? undefined : timeOf('from', input.from)
-  const to = input.to === undefined ? undefined : timeOf('to', input.to)
+  const { kind, face, outcome, requestId, conversation } = input
+  const zone = timeZone(input.timezone ?? 'UTC')
+  const from = input.from === undefined ? undefined : timeOf('from', input.from, zone)
+  const to = input.to === undefined ? undefined : timeOf('to', input.to, zone)
   requireOrder(from, to)
   return {
-    keyId,
-    userId,
-    agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
-    outcome: outcome === undefined ? undefined : oneOf('outcome', OUTCOMES_OR_RUNNING, outcome),
-    requestId: requestId === undefined ? undefined : textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
-    conversation:
-      conversation === undefined ? undefined : textOf('conversation', conversation, CONVERSATION_LENGTH_MAX),
+    ...parseConditions(input),
+    kind: kind === undefined ? undefined : oneOf('kind', CALL_KINDS, kind),
+    face: face === undefined ? undefined : oneOf('face', CALL_FACES, face),
+    outcome: outcome === undefined ? undefined : statesOf(outcome, STATE_WORDS),
+    requestId: textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
+    conversation: textOf('conversation', conversation, NAME_LENGTH_MAX),
     from,
     to,
   }

@@ -79,7 +79,7 @@ test.each(['embedded', 'server'] as const)(
     await insert('coze', 10)
     expect(await count()).toBe(10_000)
     expect(await count({ agent: 'dify' })).toBe(9_990)
-    expect(await count({ outcome: 'done' })).toBe(0)
+    expect(await count({ outcome: ['done'] })).toBe(0)
     await insert('dify', 1)
     expect(await count()).toBeNull()
     await expect(usage.countCalls(foreign.caller, { keyId: counted.id })).rejects.toMatchObject({

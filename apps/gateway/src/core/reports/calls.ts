@@ -7,7 +7,7 @@ import { isAdmin, type Principal } from '#core/principal.ts'
 import type { Asking } from '#core/sharing/owner-turns.ts'
 import type { Slices } from '#core/sharing/reads.ts'
 import type { Call, Prisma, PrismaClient } from '#generated/prisma/client.ts'
-import type { CallsQuery } from './calls-query.ts'
+import type { CallState, CallsQuery } from './calls-query.ts'
 import type { ReadDeps } from './reports.ts'
 import { ownScopeOf, type Scope, scopeOf } from './scope.ts'
 
@@ -265,12 +265,18 @@ function ownerOf(scope: Scope): string[] {
 }
 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
-  const { agent, outcome, requestId, conversation, from, to } = query
+  const { agent, app, model, endUser, kind, face, outcome, requestId, conversation, from, to } = query
   return {
     ...(scope.kind === 'key' && { keyId: scope.keyId }),
     ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
     ...(agent !== undefined && { agent }),
-    ...(outcome !== undefined && { outcome: outcome === 'running' ? null : outcome }),
+    ...(app !== undefined && { app }),
+    // The rollups have an empty model for a call of which none is known, and a filter means the same calls here as there.
+    ...(model !== undefined && { model: model === '' ? null : model }),
+    ...(endUser !== undefined && { endUser }),
+    ...(kind !== undefined && { kind }),
+    ...(face !== undefined && { face }),
+    ...(outcome !== undefined && { OR: inStates(outcome) }),
     ...(requestId !== undefined && { requestId }),
     ...(conversation !== undefined && { conversation }),
     ...((from !== undefined || to !== undefined) && {
@@ -280,6 +286,11 @@ function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
       id: { ...(from && { gte: idAt(from, -DAY_MS) }), ...(to && { lt: idAt(to, DAY_MS) }) },
     }),
   }
+}
+
+function inStates(states: readonly CallState[]): Prisma.CallWhereInput[] {
+  const outcomes = states.filter((state) => state !== 'running')
+  return [{ outcome: { in: outcomes } }, ...(states.includes('running') ? [{ outcome: null }] : [])]
 }
 
 const DAY_MS = 86_400_000

@@ -1,29 +1,56 @@
 import { refuseField } from '#core/errors.ts'
 import { requireShort } from '#core/input/input-rules.ts'
-import { parseTimestamp } from '#core/input/timestamp.ts'
+import { type CallOutcome, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/ledger.ts'
+import type { ScopeFilter } from './scope.ts'
 
 /*
  * Fields that the queries for usage share. They are checked here because not every face has a schema in front of the
  * services, and invalid input must be rejected before it causes an error in the database.
  */
 
-/** Parses a time, unless the face has already parsed it. */
-export function timeOf(field: string, value: string | Date): Date {
-  if (value instanceof Date) return value
-  const time = parseTimestamp(value, { dates: true })
-  return time ?? refuseField([field], `expected an ISO 8601 time with a zone, or a date, from 1970 on.`)
+/** Which calls a report counts or a list has, as the faces receive it. All conditions must hold. */
+export interface ConditionsInput extends ScopeFilter {
+  readonly agent?: string | undefined
+  /** Empty for calls without an app; likewise `model` and `endUser`. */
+  readonly app?: string | undefined
+  readonly model?: string | undefined
+  readonly endUser?: string | undefined
+  /** Outcomes of which one must be that of the call; `failed` stands for all failures. */
+  readonly outcome?: readonly string[] | undefined
 }
 
-/**
- * Refuses a range that ends before it begins, which can only be a mistake. An empty range is valid: a program that reads the
- * ledger from the end of its last range on may ask twice in the same millisecond.
- *
- * @throws Problem `invalid_request`
- */
-export function requireOrder(from: Date | undefined, to: Date | undefined): void {
-  if (from !== undefined && to !== undefined && from > to) {
-    refuseField(['from'], (nameOf) => `expected a time that is not after ${nameOf(['to'])}.`)
+export interface Conditions extends Omit<ConditionsInput, 'outcome'> {}
+
+/** @throws Problem `invalid_request` */
+export function parseConditions({ agent, app, model, endUser, keyId, userId }: ConditionsInput): Conditions {
+  return {
+    keyId,
+    userId,
+    agent: textOf('agent', agent, AGENT_LENGTH_MAX),
+    app: textOf('app', app, NAME_LENGTH_MAX),
+    model: textOf('model', model, NAME_LENGTH_MAX),
+    endUser: textOf('endUser', endUser, NAME_LENGTH_MAX),
   }
+}
+
+/** What the words for outcomes stand for in a report. */
+export const OUTCOME_WORDS: Readonly<Record<string, readonly CallOutcome[]>> = {
+  ...Object.fromEntries(OUTCOMES.map((outcome) => [outcome, [outcome]])),
+  failed: FAILED_OUTCOMES,
+}
+
+/** The states that any of the words stands for. */
+export function statesOf<State extends string>(
+  words: readonly string[],
+  known: Readonly<Record<string, readonly State[]>>,
+): readonly State[] {
+  const expected = `expected a list of ${Object.keys(known).join(', ')}.`
+  if (words.length === 0) refuseField(['outcome'], expected)
+  const states = words.flatMap((word) => {
+    const name = word.trim()
+    return (Object.hasOwn(known, name) ? known[name] : undefined) ?? refuseField(['outcome'], expected)
+  })
+  return [...new Set(states)]
 }
 
 export function oneOf<Word extends string>(field: string, words: readonly Word[], text: string): Word {
@@ -33,7 +60,8 @@ export function oneOf<Word extends string>(field: string, words: readonly Word[]
 /** PostgreSQL texts cannot contain NUL, and no name that is searched for contains control characters or lone surrogates. */
 const CONTROL_OR_SURROGATE = /[\p{Cc}\p{Cs}]/u
 
-export function textOf(field: string, text: string, lengthMax: number): string {
+export function textOf(field: string, text: string | undefined, lengthMax: number): string | undefined {
+  if (text === undefined) return undefined
   requireShort([field], text, lengthMax)
   if (CONTROL_OR_SURROGATE.test(text)) {
     refuseField([field], `must not contain control characters.`)
@@ -41,6 +69,7 @@ export function textOf(field: string, text: string, lengthMax: number): string {
   return text
 }
 
-export const AGENT_LENGTH_MAX = 32
+const AGENT_LENGTH_MAX = 32
+/** Ids of apps, end users and conversations, and names of models. */
+export const NAME_LENGTH_MAX = 256
 export const REQUEST_ID_LENGTH_MAX = 128
-export const CONVERSATION_LENGTH_MAX = 256

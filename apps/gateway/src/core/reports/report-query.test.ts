@@ -19,7 +19,16 @@ test.each([
     keyId: undefined,
     userId: undefined,
     agent: undefined,
+    app: undefined,
+    model: undefined,
+    endUser: undefined,
+    outcome: undefined,
   })
+})
+
+test('a range without its start begins at the same time of an earlier day, whatever the clocks do', () => {
+  const query = parseReportQuery({ to: '2026-11-20', timezone: 'America/New_York' }, NOW)
+  expect(query.from).toEqual(new Date('2026-10-21T04:00:00.000Z'))
 })
 
 test('a range without its start ends at the requested time', () => {
@@ -53,6 +62,13 @@ const fields = [
   ['to', { to: '2026-01-01T00:00:00' }],
   ['agent', { agent: 'a\0b' }],
   ['agent', { agent: 'a'.repeat(33) }],
+  ['app', { app: 'a\0b' }],
+  ['model', { model: 'a'.repeat(257) }],
+  ['endUser', { endUser: 'a\ud800' }],
+  ['outcome', { outcome: ['done', 'lost'] }],
+  ['outcome', { outcome: ['toString'] }],
+  ['outcome', { outcome: [] }],
+  ['timezone', { timezone: 'Mars/Olympus' }],
 ] as const
 
 test.each(fields)('an invalid %s is rejected in a report and in the ledger (case %#)', (field, wrong) => {
@@ -75,7 +91,8 @@ test.each([
 })
 
 test.each([
-  ['outcome', { outcome: 'lost' }],
+  ['kind', { kind: 'call' }],
+  ['face', { face: 'soap' }],
   ['requestId', { requestId: 'a\ud800' }],
   ['requestId', { requestId: 'a'.repeat(129) }],
   ['conversation', { conversation: 'a\ud800' }],
@@ -86,7 +103,32 @@ test.each([
   )
 })
 
-test('running is an outcome of the ledger', () => {
-  expect(parseCallsQuery({ outcome: 'running' }).outcome).toBe('running')
-  expect(parseCallsQuery({ outcome: 'client_gone' }).outcome).toBe('client_gone')
+test('outcomes are a set, failed stands for all failures, and running is one of the ledger alone', () => {
+  const failures = ['upstream_error', 'timeout', 'drained', 'interrupted']
+  expect(parseCallsQuery({ outcome: ['failed', 'timeout', ' running'] }).outcome).toEqual([
+    ...failures,
+    'running',
+  ])
+  expect(parseReportQuery({ outcome: ['done', 'failed'] }, NOW).outcome).toEqual(['done', ...failures])
+  expect(() => parseReportQuery({ outcome: ['running'] }, NOW)).toThrow(
+    expect.objectContaining({ field: ['outcome'] }),
+  )
+})
+
+test.each([
+  ['Asia/Shanghai', '2026-09-30T16:00:00.000Z', '2026-10-31T16:00:00.000Z'],
+  ['America/New_York', '2026-10-01T04:00:00.000Z', '2026-11-01T04:00:00.000Z'],
+  ['Europe/Berlin', '2026-09-30T22:00:00.000Z', '2026-10-31T23:00:00.000Z'],
+  [undefined, '2026-10-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
+])('in %s a date is the start of that day, in a report and in the ledger', (timezone, from, to) => {
+  const october = { from: '2026-10-01', to: '2026-11-01', timezone }
+  const range = { from: new Date(from), to: new Date(to) }
+  expect(parseReportQuery(october, NOW)).toMatchObject(range)
+  expect(parseCallsQuery(october)).toMatchObject(range)
+})
+
+test('the ledger takes days of a time zone with any offset', () => {
+  expect(parseCallsQuery({ from: '2026-10-01', timezone: 'Asia/Kolkata' }).from).toEqual(
+    new Date('2026-09-30T18:30:00.000Z'),
+  )
 })

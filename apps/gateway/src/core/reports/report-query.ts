@@ -1,59 +1,58 @@
 import { refuseField } from '#core/errors.ts'
-import { AGENT_LENGTH_MAX, oneOf, textOf, timeOf } from './query-fields.ts'
-import { GRANULARITIES, type Granularity } from './report-range.ts'
+import type { CallOutcome } from '#core/ledger/ledger.ts'
+import {
+  type Conditions,
+  type ConditionsInput,
+  OUTCOME_WORDS,
+  oneOf,
+  parseConditions,
+  statesOf,
+} from './query-fields.ts'
+import { daysBefore, GRANULARITIES, type Granularity, timeZone } from './range/calendar.ts'
+import { type RangeInput, timeOf } from './range/range-input.ts'
 import { GROUPS, type Group } from './report-rows.ts'
-import type { ScopeFilter } from './scope.ts'
 
 /** A query for a report as the faces receive it, before any check and with every field optional. */
-export interface ReportInput extends ScopeFilter {
-  /** ISO 8601 with a zone, or a date, which begins at midnight UTC. */
-  readonly from?: string | Date | undefined
-  /** The end of the range, exclusive. */
-  readonly to?: string | Date | undefined
-  /** The IANA name of a time zone whose offset is a whole number of hours. */
-  readonly timezone?: string | undefined
+export interface ReportInput extends ConditionsInput, RangeInput {
   readonly granularity?: string | undefined
   /** Names of {@link GROUPS}; duplicates are ignored. */
   readonly groupBy?: readonly string[] | undefined
-  readonly agent?: string | undefined
 }
 
-export interface ReportQuery extends ScopeFilter {
+export interface ReportQuery extends Conditions {
   readonly from: Date
   readonly to: Date
   readonly timezone: string
   readonly granularity: Granularity
   readonly groupBy: readonly Group[]
-  readonly agent?: string | undefined
+  readonly outcome?: readonly CallOutcome[] | undefined
 }
-
-const DAY_MS = 86_400_000
 
 /** The length of the default range: the last day by hours, the last 30 days by days, the last year by months. */
 const DEFAULT_DAYS: Record<Granularity, number> = { hour: 1, day: 30, month: 365 }
 
 /**
- * Checks the query for a report and fills in the defaults. The time zone and the length of the range are checked where the
- * range is split into buckets (report-range.ts).
+ * Checks the query for a report and fills in the defaults. The offset of the time zone and the length of the range are checked
+ * where the range is split into buckets (range/report-range.ts).
  *
  * @throws Problem `invalid_request`
  */
 export function parseReportQuery(input: ReportInput, now: Date): ReportQuery {
-  const { from, to, timezone = 'UTC', agent, keyId, userId } = input
+  const { from, to, timezone = 'UTC', outcome } = input
   const granularity = oneOf('granularity', GRANULARITIES, input.granularity ?? 'day')
   const groupBy = groupsOf(input.groupBy ?? [])
-  const end = to === undefined ? now : timeOf('to', to)
+  const zone = timeZone(timezone)
+  const end = to === undefined ? now : timeOf('to', to, zone)
   const start =
-    from === undefined ? new Date(end.getTime() - DEFAULT_DAYS[granularity] * DAY_MS) : timeOf('from', from)
+    from === undefined ? daysBefore(end, DEFAULT_DAYS[granularity], zone) : timeOf('from', from, zone)
   return {
     from: start,
     to: end,
     timezone,
     granularity,
     groupBy,
-    keyId,
-    userId,
-    agent: agent === undefined ? undefined : textOf('agent', agent, AGENT_LENGTH_MAX),
+    ...parseConditions(input),
+    outcome: outcome === undefined ? undefined : statesOf(outcome, OUTCOME_WORDS),
   }
 }
 

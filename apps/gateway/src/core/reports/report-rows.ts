@@ -1,3 +1,5 @@
+import { type CallOutcome, FAILED_OUTCOMES } from '#core/ledger/ledger.ts'
+import type { Conditions } from './query-fields.ts'
 import type { RollupSums } from './usage-accumulator.ts'
 
 /** The dimensions by which a report can be grouped, in any combination. */
@@ -6,11 +8,36 @@ export type Group = (typeof GROUPS)[number]
 
 /** The SQL of {@link RollupSums}; the rollups are named `r`. */
 export const SUMS = `sum(r.calls)::int8 AS calls,
-    coalesce(sum(r.calls) FILTER (WHERE r.outcome IN ('upstream_error', 'timeout', 'drained', 'interrupted')), 0)::int8 AS failed,
+    coalesce(sum(r.calls) FILTER (WHERE ${isOneOf(FAILED_OUTCOMES)}), 0)::int8 AS failed,
     sum(r.token_calls)::int8 AS token_calls, sum(r.prompt_tokens)::int8 AS prompt_tokens,
     sum(r.completion_tokens)::int8 AS completion_tokens, sum(r.total_tokens)::int8 AS total_tokens,
     string_agg(r.first_chunk::text, '') AS first_chunk,
     string_agg(r.duration::text, '') AS duration`
+
+/** The words are those of the enum, and never a caller's. */
+function isOneOf(outcomes: readonly string[]): string {
+  return `r.outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`
+}
+
+/** The conditions on rollups that are not part of their scope. */
+export interface RollupFilter extends Pick<Conditions, 'agent' | 'app' | 'model' | 'endUser'> {
+  readonly outcome?: readonly CallOutcome[] | undefined
+}
+
+/** The SQL of a filter, in which the rollups are named `r`, and its values, numbered from `$first` on. */
+export function filterInSql(
+  { agent, app, model, endUser, outcome }: RollupFilter,
+  first: number,
+): { readonly condition: string; readonly values: readonly string[] } {
+  const equal = Object.entries({ agent, app, model, end_user: endUser })
+  const given = equal.filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const conditions = given.map(([column], index) => `r.${column} = $${first + index}`)
+  if (outcome !== undefined) conditions.push(isOneOf(outcome))
+  return {
+    condition: ['r.calls > 0', ...conditions].join(' AND '),
+    values: given.map(([, value]) => value),
+  }
+}
 
 /** The sums of one group in one bucket, as the database returns them. */
 export interface ReportRow extends RollupSums, Readonly<Partial<Record<Group, string>>> {

@@ -1,7 +1,8 @@
 import type { Sql } from '#core/database/database.ts'
 import type { Slices } from '#core/sharing/reads.ts'
-import type { Granularity, Segment } from './report-range.ts'
-import type { Group, ReportRow } from './report-rows.ts'
+import type { Granularity } from './range/calendar.ts'
+import type { Segment } from './range/report-range.ts'
+import { filterInSql, type Group, type ReportRow, type RollupFilter } from './report-rows.ts'
 
 /** The rollups that a report reads, and how it sums them. */
 export interface SlicedRead {
@@ -9,7 +10,7 @@ export interface SlicedRead {
   /** The ids of the keys or users whose rollups are read, or a single empty text for the grain `all`. */
   readonly subjects: readonly string[]
   readonly segments: readonly Segment[]
-  readonly agent: string | null
+  readonly filter: RollupFilter
   readonly groupBy: readonly Group[]
   /** The SQL of the columns of the groups and the sums, in which the rollups are named `r`. */
   readonly columns: string
@@ -22,7 +23,8 @@ export interface SlicedRead {
  * result is the same as that of the single statement in report-source.ts, without its long run time.
  */
 export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): Promise<ReportRow[]> {
-  const statement = statementOf(read)
+  const { condition, values: filterValues } = filterInSql(read.filter, 4)
+  const statement = statementOf(read, condition)
   const segmentsOf = segmentFinder(read.segments)
   const rows = new Map<string, ReportRow>()
   const groups = new Set<string>()
@@ -31,7 +33,7 @@ export async function readInSlices(sql: Sql, slices: Slices, read: SlicedRead): 
     const pending = ranges
     const { sent, found } = await slices.run(async (rowsMax) => {
       const sent = pending.slice(0, rowsMax)
-      const values = [JSON.stringify(sent.map(toTask)), read.grain, rowsMax, read.agent]
+      const values = [JSON.stringify(sent.map(toTask)), read.grain, rowsMax, ...filterValues]
       return { sent, found: await sql.query<SliceRow>(statement, values) }
     })
     ranges = [...remainingOf(sent, found[0]), ...pending.slice(sent.length)]
@@ -156,8 +158,8 @@ const KEY = ['bucket', 'end_user', 'kind', 'agent', 'app', 'model', 'outcome']
 /** They are compared as one value and sorted by, so that a planner without statistics reads by the primary key as well. */
 export const keyOf = (table: string) => KEY.map((column) => `${table}.${column}`).join(', ')
 
-/** `$1`: the key ranges in their order, `$2`: grain, `$3`: rollups to read at most, `$4`: agent. */
-function statementOf({ columns, groupBy }: SlicedRead): string {
+/** `$1`: the key ranges in their order, `$2`: grain, `$3`: rollups to read at most, from `$4` on: the values of the condition. */
+function statementOf({ columns, groupBy }: SlicedRead, condition: string): string {
   return `
 WITH slice AS MATERIALIZED (
   SELECT t.n, r.*
@@ -179,7 +181,7 @@ FROM (VALUES (1)) AS one
 LEFT JOIN (
   SELECT r.span, r.bucket, ${columns}
   FROM slice r
-  WHERE ($4::text IS NULL OR r.agent = $4) AND r.calls > 0
+  WHERE ${condition}
   GROUP BY ${[1, 2, ...groupBy.map((_group, index) => index + 3)].join(', ')}
 ) AS sums ON true`
 }

@@ -1,8 +1,8 @@
 import type { Sql } from '#core/database/database.ts'
 import type { Reads, Slices } from '#core/sharing/reads.ts'
+import type { ReportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
-import type { ReportRange } from './report-range.ts'
-import { type Group, type ReportRow, SUMS } from './report-rows.ts'
+import { filterInSql, type Group, type ReportRow, SUMS } from './report-rows.ts'
 import { readInSlices } from './report-slices.ts'
 import type { Scope } from './scope.ts'
 
@@ -26,12 +26,13 @@ export function readRows(
 }
 
 function readWhole(sql: Sql, source: Source, range: ReportRange, query: ReportQuery): Promise<ReportRow[]> {
-  return sql.query<ReportRow>(statementOf(source, query.groupBy), [
+  const { condition, values } = filterInSql(query, 5)
+  return sql.query<ReportRow>(statementOf(source, query.groupBy, condition), [
     JSON.stringify(range.segments),
     source.grain,
     source.owner ?? null,
     source.subjects === undefined ? null : JSON.stringify(source.subjects),
-    query.agent ?? null,
+    ...values,
   ])
 }
 
@@ -40,16 +41,16 @@ async function readSliced(
   slices: Slices,
   source: Source,
   { segments, starts }: ReportRange,
-  { agent, groupBy }: ReportQuery,
+  query: ReportQuery,
 ): Promise<ReportRow[]> {
   return readInSlices(sql, slices, {
     grain: source.grain,
     subjects: source.subjects ?? (await subjectsOf(sql, slices, source)),
-    columns: columnsOf(source, groupBy),
+    columns: columnsOf(source, query.groupBy),
     groupsMax: POINTS_MAX / starts.length,
-    agent: agent ?? null,
+    filter: query,
     segments,
-    groupBy,
+    groupBy: query.groupBy,
   })
 }
 
@@ -78,10 +79,10 @@ export interface Source {
 }
 
 /** Chooses the coarsest grain that answers the query, since fewer rows make a faster report. */
-export function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
-  const byEndUser = groupBy.includes('end_user')
-  // End users have rollups for each key, which a report over several keys adds up.
-  const grain = byEndUser ? 'end_user' : 'key'
+export function sourceOf(scope: Scope, query: Pick<ReportQuery, 'groupBy' | 'endUser'>): Source {
+  const { groupBy } = query
+  const grain = grainOfKeys(query)
+  const byEndUser = grain === 'end_user'
   if (scope.kind === 'key') return { grain, subjects: [scope.keyId] }
   if (byEndUser || groupBy.includes('key')) {
     return scope.kind === 'owner' ? { grain, owner: scope.ownerId } : { grain }
@@ -90,11 +91,23 @@ export function sourceOf(scope: Scope, groupBy: readonly Group[]): Source {
   return groupBy.includes('user') ? { grain: 'owner' } : { grain: 'all', subjects: [''] }
 }
 
+/** The grain for keys. End users have rollups for each key, which a report over several keys adds up. */
+export function grainOfKeys({
+  groupBy,
+  endUser,
+}: Pick<ReportQuery, 'groupBy' | 'endUser'>): 'end_user' | 'key' {
+  return groupBy.includes('end_user') || endUser !== undefined ? 'end_user' : 'key'
+}
+
 /**
  * Reads and sums each segment by itself, because its rows are adjacent in an index. With a plain join the planner might not
  * use it.
  */
-function statementOf({ grain, subjects: given, owner }: Source, groupBy: readonly Group[]): string {
+function statementOf(
+  { grain, subjects: given, owner }: Source,
+  groupBy: readonly Group[],
+  condition: string,
+): string {
   const subjects =
     owner !== undefined
       ? 'r.subject IN (SELECT id::text FROM api_keys WHERE owner_id = $3::uuid) AND $4::text IS NULL'
@@ -108,7 +121,7 @@ CROSS JOIN LATERAL (
   SELECT ${columnsOf({ grain }, groupBy)}
   FROM rollups r
   WHERE r.span = s.span AND r.grain = $2::rollup_grain AND r.bucket >= s."from" AND r.bucket < s."to"
-    AND ${subjects} AND ($5::text IS NULL OR r.agent = $5) AND r.calls > 0
+    AND ${subjects} AND ${condition}
   GROUP BY ${groupBy.map((_group, index) => String(index + 1)).join(', ') || '()'}
   HAVING count(*) > 0
 ) AS sums

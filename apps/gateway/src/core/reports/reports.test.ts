@@ -124,6 +124,7 @@ test.each([1, 7, 50])('slices of %i rollups add up to the result of one statemen
     [owner, { groupBy: ['key'], timezone: 'Europe/Berlin', agent: 'coze' }],
     [owner, { granularity: 'hour', groupBy: ['model'] }],
     [admin, { granularity: 'month', timezone: 'America/New_York' }],
+    [admin, { groupBy: ['agent'], outcome: ['done', 'timeout'], timezone: 'Asia/Shanghai' }],
   ] satisfies [Principal, Partial<ReportQuery>][]) {
     const query = { ...base, ...more }
     const sliced = await readReport(deps, caller, query)
@@ -155,8 +156,8 @@ test('a page of the ledger that is read in slices equals the page that is read a
   for (const rowsMax of [1, 3, 100]) {
     const slices: Slices = { run: (statement) => statement(rowsMax) }
     for (const [caller, query] of [
-      [owner, { agent: 'coze', outcome: 'timeout' }],
-      [admin, { outcome: 'running' }],
+      [owner, { agent: 'coze', outcome: ['timeout'] }],
+      [admin, { outcome: ['running', 'done'], kind: 'chat' }],
       [admin, { keyId: keys[0]?.id }],
       [keys[1]?.caller ?? admin, { from: FROM, to: TO }],
     ] satisfies [Principal, CallsQuery][]) {
@@ -270,6 +271,34 @@ test('the points of a report are those of all of its groups together', async () 
     expect((await ask(admin, { groupBy })).points).toEqual(whole.points)
   }
   expect(whole.points).toEqual(whole.series[0]?.points)
+})
+
+test('filters hold in every combination, for all users, a user and a key, however the calls are grouped', async () => {
+  const [sample] = calls
+  if (sample === undefined) throw new Error('there are no calls')
+  const conditions: Record<string, [Partial<ReportQuery>, (call: Call) => boolean]> = {
+    agent: [{ agent: sample.agent }, ({ agent }) => agent === sample.agent],
+    app: [{ app: sample.app }, ({ app }) => app === sample.app],
+    model: [{ model: sample.model ?? '' }, ({ model }) => (model ?? '') === (sample.model ?? '')],
+    endUser: [{ endUser: sample.endUser }, ({ endUser }) => endUser === sample.endUser],
+    outcome: [
+      { outcome: ['done', 'rejected'] },
+      ({ outcome }) => outcome === 'done' || outcome === 'rejected',
+    ],
+    key: [{ keyId: sample.keyId }, ({ keyId }) => keyId === sample.keyId],
+    user: [{ userId: sample.ownerId }, ({ ownerId }) => ownerId === sample.ownerId],
+  }
+  const all = Object.values(conditions)
+  const service = usageOf('server')
+  for (let chosen = 1; chosen < 1 << all.length; chosen += 1) {
+    const some = all.filter((_condition, index) => (chosen & (1 << index)) !== 0)
+    const query = Object.assign({}, ...some.map(([more]) => more)) as Partial<ReportQuery>
+    const truth = calls.filter((call) => some.every(([, holds]) => holds(call)))
+    const group = GROUPS[chosen % GROUPS.length] ?? 'agent'
+    const { totals, series } = await service.report(admin, { ...base, ...query, groupBy: [group] })
+    expectTruth(totals, truth)
+    expect(series).toHaveLength(new Set(truth.map(VALUES[group])).size)
+  }
 })
 
 test('the period before a report is read by its own query', async () => {

@@ -4,10 +4,10 @@ import type { Sql } from '#core/database/database.ts'
 import { refuseField } from '#core/errors.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Reads } from '#core/sharing/reads.ts'
+import { type ReportRange, rangeBefore, reportRange } from './range/report-range.ts'
 import type { ReportQuery } from './report-query.ts'
-import { type ReportRange, rangeBefore, reportRange } from './report-range.ts'
 import type { Group, ReportRow } from './report-rows.ts'
-import { POINT_ROWS_MAX, POINTS_MAX, readRows, sourceOf } from './report-source.ts'
+import { grainOfKeys, POINT_ROWS_MAX, POINTS_MAX, readRows, sourceOf } from './report-source.ts'
 import type { RequireKnownAgent } from './require-known-agent.ts'
 import { keysInScope, scopeOf } from './scope.ts'
 import { UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
@@ -15,12 +15,12 @@ import { UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
 export interface Series {
   readonly group: Readonly<Partial<Record<Group, string>>>
   readonly totals: UsageMetrics
-  /** One point for each bucket, including those without calls. */
+  /** One point for each bucket, including those without calls; the first and the last have only what lies in the range. */
   readonly points: readonly (UsageMetrics & { readonly start: Date })[]
 }
 
 export interface Report extends ReportQuery {
-  /** The range of the report: all buckets that overlap the requested range, in full. */
+  /** The range of the report: the hours that the requested range touches. */
   readonly from: Date
   readonly to: Date
   readonly totals: UsageMetrics
@@ -29,19 +29,10 @@ export interface Report extends ReportQuery {
   readonly series: readonly Series[]
 }
 
-/** The query for the report of the period before, with as many buckets. */
+/** The query for the report of the period before, which is as long. */
 export function queryBefore(report: Report): ReportQuery {
-  const { timezone, granularity, groupBy, agent, keyId, userId, points } = report
-  const starts = points.map(({ start }) => start)
-  return {
-    ...rangeBefore({ from: report.from, starts }, timezone, granularity),
-    timezone,
-    granularity,
-    groupBy,
-    agent,
-    keyId,
-    userId,
-  }
+  const { totals: _totals, points: _points, series: _series, ...query } = report
+  return { ...query, ...rangeBefore(report) }
 }
 
 /** The dependencies of reading reports and the ledger. */
@@ -66,7 +57,7 @@ export function readReport(
   return reads.inTurn({ owner: caller.userId, signal }, async () => {
     const scope = await scopeOf(sql, caller, query)
     await requireKnownAgent(query.agent)
-    const source = sourceOf(scope, query.groupBy)
+    const source = sourceOf(scope, query)
     return toReport(await readRows({ sql, reads }, source, range, query), range, query)
   })
 }
@@ -90,8 +81,8 @@ export function readReportsOfKeys(
     const subjects = await keysInScope(sql, caller, keyIds)
     await requireKnownAgent(query.agent)
     const groupBy = [...new Set<Group>(['key', ...query.groupBy])]
-    const grain = groupBy.includes('end_user') ? 'end_user' : 'key'
-    const rows = await readRows({ sql, reads }, { grain, subjects }, range, { ...query, groupBy })
+    const source = { grain: grainOfKeys(query), subjects }
+    const rows = await readRows({ sql, reads }, source, range, { ...query, groupBy })
     if (rows.length > POINT_ROWS_MAX) refuseLargeReport()
     const byKey = Map.groupBy(rows, ({ key }) => key)
     const reports = new Map<string, Report>()

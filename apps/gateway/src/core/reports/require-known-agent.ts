@@ -40,7 +40,7 @@ async function isInSlices(sql: Sql, slices: Slices, agent: string): Promise<bool
     grain: 'all',
     subjects: [''],
     segments: [ever],
-    agent,
+    filter: { agent },
     groupBy: [],
     columns: 'sum(r.calls)::int8 AS calls',
     groupsMax: 0,

@@ -33,17 +33,34 @@ test('a read is rejected when too many are waiting, and a failed read makes room
   const reads = createReads('server', { places: { inAll: 1, perOwner: 1 }, elapsedMs: () => 0 })
   const gate = Promise.withResolvers<void>()
   const failing = () => gate.promise.then(() => Promise.reject(new Error('no')))
-  const first = [failing, failing, failing].map((read) => reads.inTurn(ALONE, read).catch(() => 'failed'))
+  const first = [failing, failing].map((read) => reads.inTurn(ALONE, read).catch(() => 'failed'))
   await expect(reads.inTurn(ALONE, failing)).rejects.toMatchObject({
     reason: 'rate_limited',
     retryAfterSeconds: 1,
   })
-  expect(() => reads.requirePlace({ owner: 'another' })).toThrow(
+  const another = reads.inTurn({ owner: 'another' }, () => gate.promise)
+  expect(() => reads.requirePlace({ owner: 'a third' })).toThrow(
     expect.objectContaining({ reason: 'unavailable' }),
   )
   gate.resolve()
-  expect(await Promise.all(first)).toEqual(['failed', 'failed', 'failed'])
+  expect(await Promise.all(first)).toEqual(['failed', 'failed'])
+  await another
   expect(await reads.inTurn(ALONE, async () => 'read')).toBe('read')
+})
+
+test('however many reads an owner asks for, one runs at a time, and another owner has the other turn', async () => {
+  const reads = createReads('server', { elapsedMs: () => 0 })
+  const gate = Promise.withResolvers<void>()
+  let running = 0
+  const slow = Array.from({ length: 5 }, () =>
+    reads.inTurn(ALONE, async () => {
+      running += 1
+      await gate.promise
+    }),
+  )
+  expect(await reads.inTurn({ owner: 'another' }, async () => running)).toBe(1)
+  gate.resolve()
+  await Promise.all(slow)
 })
 
 test('a turn stays free for as long as it was used, for a bounded time', async () => {

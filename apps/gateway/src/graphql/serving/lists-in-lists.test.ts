@@ -121,7 +121,7 @@ describe('the lists in a list are those that each item has alone', () => {
       expect(rest.apiKey.calls).toMatchObject({ totalCount: null, nodes: { length: 1 } })
     }
     const { me } = await run(as, `{ me { id calls(first: 5) { ${CALLS} } } }`)
-    const alone = await run(as, `{ calls(filter: { userId: "${me.id}" }, first: 5) { ${CALLS} } }`)
+    const alone = await run(as, `{ calls(filter: { ownerId: "${me.id}" }, first: 5) { ${CALLS} } }`)
     expect(me.calls).toEqual(alone.calls)
   })
 })

@@ -62,21 +62,29 @@ function placeOf(
   const [name, ...rest] = field
   if (name === 'limit') return args.last == null ? ['first'] : ['last']
   if (name === 'cursor') return args.before == null ? ['after'] : ['before']
-  if (known.some((argument) => argument.name === name)) return field
-  for (const { name: argument, type } of known) {
-    const named = getNamedType(type)
-    if (!isInputObjectType(named)) continue
-    const fields = named.getFields()
-    const here = [String(name), IDS[String(name)]].find(
-      (each) => each !== undefined && Object.hasOwn(fields, each),
-    )
-    if (here !== undefined) return [argument, here, ...rest]
+  for (const [own] of [field, inputNamesOf(field)]) {
+    if (known.some((argument) => argument.name === own)) return [String(own), ...rest]
+    const holder = known.find(({ type }) => {
+      const named = getNamedType(type)
+      return isInputObjectType(named) && Object.hasOwn(named.getFields(), String(own))
+    })
+    if (holder !== undefined) return [holder.name, String(own), ...rest]
   }
   return field
 }
 
-/** Core names an agent by the word alone, which in the schema is the object; its id has a name of its own. */
-const IDS: Readonly<Record<string, string>> = { agent: 'agentId' }
+/** Core names an object by the word alone, which in the schema is the object; its id has a name of its own. */
+const ID_NAMES: Readonly<Record<string, string>> = {
+  agent: 'agentId',
+  app: 'appId',
+  conversation: 'conversationId',
+  userId: 'ownerId',
+}
+
+/** A field of core by the name of the input that may hold it. */
+export function inputNamesOf([name = '', ...rest]: FieldPath): FieldPath {
+  return [ID_NAMES[name] ?? name, ...rest]
+}
 
 /**
  * Checks the size and the direction of a page in words of our own. Pothos would silently cut a size that is too large, and take

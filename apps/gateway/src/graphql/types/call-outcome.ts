@@ -1,7 +1,7 @@
 import { OUTCOMES, type CallOutcome as Outcome } from '#core/ledger/ledger.ts'
 import { enumOf } from '../enum-of.ts'
 
-export const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
+const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   done: 'With a complete reply.',
   client_gone: 'The client left before the end.',
   upstream_error: 'The platform failed.',
@@ -15,4 +15,13 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
 export const CallOutcome = enumOf('CallOutcome', OUTCOMES, {
   description: 'How a call ended.',
   values: OUTCOME_TEXTS,
+})
+
+export const CallState = enumOf('CallState', [...OUTCOMES, 'running', 'failed'], {
+  description: 'Whether a call still runs, or how it ended, in filters.',
+  values: {
+    ...OUTCOME_TEXTS,
+    running: 'It has not ended. Reports count only calls that have ended and do not take it.',
+    failed: 'In any way that counts as a failure: `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`.',
+  },
 })

@@ -1,18 +1,19 @@
 import { fail, Problem } from '#core/errors.ts'
 import { CALL_FACES, CALL_KINDS } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
-import { OUTCOMES_OR_RUNNING } from '#core/reports/calls-query.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { inputNamesOf } from '../serving/locate-problems.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
-import { CallOutcome, OUTCOME_TEXTS } from './call-outcome.ts'
+import { CallOutcome, CallState } from './call-outcome.ts'
 import { ChatReply, ChatStarted } from './chat.ts'
 import { Node } from './node.ts'
 import { Upload } from './upload.ts'
@@ -31,11 +32,6 @@ const CallFace = enumOf('CallFace', CALL_FACES, {
     graphql: 'This API.',
     responses: "OpenAI's Responses API.",
   },
-})
-
-const CallState = enumOf('CallState', OUTCOMES_OR_RUNNING, {
-  description: 'Whether a call still runs, or how it ended.',
-  values: { ...OUTCOME_TEXTS, running: 'It has not ended.' },
 })
 
 export const Call = builder.prismaObject('Call', {
@@ -78,12 +74,12 @@ export const Call = builder.prismaObject('Call', {
       select: { agent: true },
       resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
     }),
-    app: t.exposeString('app', { description: CALL_DESCRIPTIONS.app }),
+    appId: t.exposeString('app', { description: CALL_DESCRIPTIONS.app }),
     model: t.exposeString('model', {
       nullable: true,
       description: CALL_DESCRIPTIONS.model,
     }),
-    conversation: t.exposeString('conversation', {
+    conversationId: t.exposeString('conversation', {
       description: CALL_DESCRIPTIONS.conversation,
     }),
     outcome: t.expose('outcome', {
@@ -152,7 +148,10 @@ function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
 
 /** The count is read by a field of the page, which has no arguments in which a mistake could be found. */
 function placeInFilter(error: unknown): never {
-  throw error instanceof Problem && error.field !== undefined ? error.at(['filter', ...error.field]) : error
+  const field = error instanceof Problem ? error.field : undefined
+  throw error instanceof Problem && field !== undefined && field[0] !== 'timezone'
+    ? error.at(['filter', ...inputNamesOf(field)])
+    : error
 }
 
 builder.prismaObjectField(Upload, 'call', (t) =>
@@ -198,25 +197,29 @@ const CallFilter = builder.inputType('CallFilter', {
   fields: (t) => ({
     from: t.field({
       type: 'DateTime',
-      description:
-        'Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC.',
+      description: CALL_DESCRIPTIONS.fromTime,
     }),
     to: t.field({
       type: 'DateTime',
-      description: CALL_DESCRIPTIONS.before,
+      description: CALL_DESCRIPTIONS.toTime,
     }),
-    agent: t.string({
+    agentId: t.string({
       description: CALL_DESCRIPTIONS.toAgent,
     }),
+    appId: t.string({ description: CALL_DESCRIPTIONS.ofApp }),
+    model: t.string({ description: CALL_DESCRIPTIONS.ofModel }),
+    kind: t.field({ type: CallKind, description: CALL_DESCRIPTIONS.ofKind }),
+    face: t.field({ type: CallFace, description: CALL_DESCRIPTIONS.throughFace }),
     keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
-    userId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
-    outcome: t.field({
-      type: CallState,
-      description: CALL_DESCRIPTIONS.withOutcome,
+    ownerId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
+    endUser: t.string({ description: CALL_DESCRIPTIONS.ofEndUser }),
+    conversationId: t.string({
+      description: CALL_DESCRIPTIONS.ofConversation,
     }),
     requestId: t.string({ description: CALL_DESCRIPTIONS.ofRequest }),
-    conversation: t.string({
-      description: CALL_DESCRIPTIONS.ofConversation,
+    outcome: t.field({
+      type: [CallState],
+      description: 'Only calls of which one of these is true.',
     }),
   }),
 })
@@ -276,19 +279,31 @@ builder.queryField('calls', (t) =>
       nullable: true,
       description:
         'Lists calls, newest first, including those that still run; pages go forwards only. Users see the calls of their own keys, administrators all calls, and an API key without the permission `ADMIN` only its own calls. Takes an access token or any API key.',
-      args: { filter: t.arg({ type: CallFilter, description: 'Which calls to list.' }) },
-      resolve: (query, _root, { filter }, context) =>
+      args: {
+        filter: t.arg({ type: CallFilter, description: 'Which calls to list.' }),
+        timezone: t.arg.string({
+          required: true,
+          defaultValue: 'UTC',
+          description: CALL_DESCRIPTIONS.timezoneName,
+        }),
+      },
+      resolve: (query, _root, { filter, timezone }, context) =>
         context.services.usage.calls(
           callerOf(context),
-          withoutNulls(filter),
+          { ...conditionsOf(withoutNulls(filter)), timezone },
           query,
           showLimit(context),
           context.signal,
         ),
-      totalCount: (_root, { filter }, context) =>
+      totalCount: (_root, { filter, timezone }, context) =>
         // Null for more than 10,000: the field below is nullable, which Pothos' own would not be.
         context.services.usage
-          .countCalls(callerOf(context), withoutNulls(filter), showLimit(context), context.signal)
+          .countCalls(
+            callerOf(context),
+            { ...conditionsOf(withoutNulls(filter)), timezone },
+            showLimit(context),
+            context.signal,
+          )
           .catch(placeInFilter) as Promise<number>,
     },
     CallConnection,

@@ -10,20 +10,20 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => face?.close())
 
-const FIELDS = `id requestId keyId ownerId endUser kind face agentId app model conversation outcome reason platformStatus
+const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId model conversationId outcome reason platformStatus
   platformCode platformLogId promptTokens completionTokens totalTokens admittedAt firstChunkMs durationMs endedAt`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** A call in the names and words of REST. */
-function asRest({ kind, face, outcome, agentId, ...call }: Any): Any {
+function asRest({ kind, face, outcome, agentId, appId, conversationId, ...call }: Any): Any {
   const named = Object.entries(call).map(([name, value]) => [snakeCase(name), value])
   const words = {
     kind: kind.toLowerCase(),
     face: face.toLowerCase(),
     outcome: outcome?.toLowerCase() ?? null,
   }
-  return { ...Object.fromEntries(named), ...words, agent: agentId }
+  return { ...Object.fromEntries(named), ...words, agent: agentId, app: appId, conversation: conversationId }
 }
 
 async function addCalls(count: number, call: object = {}): Promise<string> {
@@ -90,9 +90,32 @@ test('pages follow each other without gaps, and only forwards', async () => {
       `{ me { calls(${page}) { nodes { id } } } }`,
     ]) {
       const { errors } = await face.query('premium', query)
-      expect(errors, query).toMatchObject([{ extensions: { code: 'invalid_request' } }])
+      // The lists do not declare these arguments.
+      expect(errors?.[0]?.extensions.code, query).toBe('document_invalid')
     }
   }
+})
+
+test('a date is the start of that day in the time zone, for the pages and the count', async () => {
+  const admittedAt = (time: string) => ({
+    id: v7({ msecs: Date.parse(time) }),
+    admittedAt: new Date(time),
+  })
+  const requestId = await addCalls(1, admittedAt('2026-10-31T15:59:59.999Z'))
+  const later = await addCalls(1, admittedAt('2026-10-31T16:00:00Z'))
+  const october = (id: string, timezone: string) =>
+    `calls(timezone: "${timezone}", filter: { requestId: "${id}", from: "2026-10-31", to: "2026-11-01" }) { totalCount nodes { id } }`
+  const { data } = await face.query(
+    'premium',
+    `{ last: ${october(requestId, 'Asia/Shanghai')} next: ${october(later, 'Asia/Shanghai')} utc: ${october(later, 'UTC')} }`,
+  )
+  expect(data).toMatchObject({
+    last: { totalCount: 1 },
+    next: { totalCount: 0, nodes: [] },
+    utc: { totalCount: 1 },
+  })
+  const { errors } = await face.query('premium', '{ calls(timezone: "Mars/Olympus") { totalCount } }')
+  expect(errors?.map(({ extensions }) => extensions.field)).toContain('timezone')
 })
 
 test('calls are filtered as in REST, and mistakes name the field', async () => {
@@ -105,16 +128,22 @@ test('calls are filtered as in REST, and mistakes name the field', async () => {
   }
   expect(await count(`requestId: "${running}"`)).toBe(3)
   expect(
-    await count(`requestId: "${running}", outcome: RUNNING, userId: "${face.callers.premium.ownerId}"`),
+    await count(`requestId: "${running}", outcome: RUNNING, ownerId: "${face.callers.premium.ownerId}"`),
   ).toBe(3)
   expect(await count(`requestId: "${running}", outcome: DONE`)).toBe(0)
   expect(await count(`requestId: "${running}", to: "2020-01-01"`)).toBe(0)
-  expect(await count(`conversation: "${conversation}"`)).toBe(2)
-  expect(await count(`conversation: "${conversation}", outcome: DONE`)).toBe(0)
+  expect(await count(`conversationId: "${conversation}"`)).toBe(2)
+  expect(await count(`conversationId: "${conversation}", outcome: [DONE, FAILED]`)).toBe(0)
+  const named = `requestId: "${await addCalls(2, { app: 'app-1', model: 'model-1', endUser: 'ada' })}"`
+  expect(
+    await count(`${named}, appId: "app-1", model: "model-1", endUser: "ada", kind: CHAT, face: REST`),
+  ).toBe(2)
+  for (const other of ['appId: ""', 'model: ""', 'endUser: "bob"', 'kind: UPLOAD', 'face: GRAPHQL'])
+    expect(await count(`${named}, ${other}`), other).toBe(0)
   expect(await count('from: "yesterday"')).toBe('filter.from')
   expect(await count('from: "2026-11-21", to: "2026-11-20"')).toBe('filter.from')
-  expect(await count('agent: "nobody"')).toBe('filter.agent')
-  expect(await count('requestId: null, agent: null')).toEqual(expect.any(Number))
+  expect(await count('agentId: "nobody"')).toBe('filter.agentId')
+  expect(await count('requestId: null, agentId: null')).toEqual(expect.any(Number))
 })
 
 test('the number of calls is exact to 10,000, then null, and is read only if it is selected', async () => {

@@ -59,9 +59,9 @@ export const UsageTotals = builder.objectRef<Metrics>('UsageTotals').implement({
 })
 
 export const UsagePoint = builder.objectRef<Metrics & { readonly start: Date }>('UsagePoint').implement({
-  description: 'The numbers of one hour, day or month.',
+  description: USAGE_DESCRIPTIONS.point,
   interfaces: [UsageMetrics],
   fields: (t) => ({
-    start: t.expose('start', { type: 'DateTime', description: 'When the hour, day or month begins.' }),
+    start: t.expose('start', { type: 'DateTime', description: USAGE_DESCRIPTIONS.start }),
   }),
 })

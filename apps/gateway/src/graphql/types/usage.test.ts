@@ -17,7 +17,7 @@ const REPORT = `
   totals { ${METRICS} }
   points { start ${METRICS} }
   groups(first: 100) {
-    keyId agentId app model userId endUser outcome
+    keyId agentId appId model ownerId endUser outcome
     totals { ${METRICS} }
     points { start ${METRICS} }
   }`
@@ -34,9 +34,9 @@ function asRest(value: Any): Any {
 const GROUP_FIELDS: Record<string, string> = {
   key: 'key_id',
   agent: 'agent_id',
-  app: 'app',
+  app: 'app_id',
   model: 'model',
-  user: 'user_id',
+  user: 'owner_id',
   end_user: 'end_user',
   outcome: 'outcome',
 }
@@ -51,7 +51,11 @@ describe('a report has the numbers of REST', () => {
       query: '?group_by=app,model&granularity=hour',
     },
     {
-      arguments: `(granularity: MONTH, timezone: "Asia/Shanghai", filter: { from: "2026-01-31", to: "2099-01-01T00:00:00Z", agent: "${FAILING_AGENT}" })`,
+      arguments: `(groupBy: [KEY], filter: { agentId: "${FAILING_AGENT}", appId: "", model: "", endUser: "", outcome: [FAILED, REJECTED] })`,
+      query: `?group_by=key&agent=${FAILING_AGENT}&app=&model=&end_user=&outcome=failed,rejected`,
+    },
+    {
+      arguments: `(granularity: MONTH, timezone: "Asia/Shanghai", filter: { from: "2026-01-31", to: "2099-01-01T00:00:00Z", agentId: "${FAILING_AGENT}" })`,
       query: `?granularity=month&timezone=Asia/Shanghai&from=2026-01-31&to=2099-01-01T00:00:00Z&agent=${FAILING_AGENT}`,
     },
   ])('$arguments', async ({ arguments: given, query }) => {
@@ -81,25 +85,25 @@ describe('a report has the numbers of REST', () => {
 
 test('groups resolve to the key, the user and the agent, if they are the caller’s to see', async () => {
   const document = `{ usage(groupBy: [KEY, USER, AGENT]) {
-    groups { keyId key { id name } userId user { id username } agentId agent { id name } app } } }`
+    groups { keyId key { id name } ownerId owner { id username } agentId agent { id name } appId } } }`
   const { data } = await face.query('admin', document)
   expect(data.usage.groups).toHaveLength(4)
   for (const group of data.usage.groups) {
     expect(group).toMatchObject({
       key: { id: group.keyId, name: 'a key' },
-      user: { id: group.userId, username: expect.any(String) },
+      owner: { id: group.ownerId, username: expect.any(String) },
       agent: { id: FAILING_AGENT, name: 'Failing' },
-      app: null,
+      appId: null,
     })
   }
   const ofKey = await face.query('chat key', document)
   expect(ofKey.errors).toBeUndefined()
   expect(ofKey.data.usage.groups).toMatchObject([
-    { key: { name: 'a key' }, user: null, agent: { name: 'Failing' } },
+    { key: { name: 'a key' }, owner: null, agent: { name: 'Failing' } },
   ])
 })
 
-test('the period before has as many buckets, and each group its totals in it', async () => {
+test('the period before is as long, and each group its totals in it', async () => {
   const { data } = await face.query(
     'premium',
     `{ usage(filter: { from: "2026-11-10", to: "2026-11-20" }) { from previous { from to granularity } } }`,
@@ -167,10 +171,12 @@ test('mistakes name the argument, and a refused part keeps the rest', async () =
     `{
       range: usage(filter: { from: "2026-02-02", to: "2026-02-01" }) { from }
       time: usage(filter: { from: "2026-02-30" }) { from }
-      agent: usage(filter: { agent: "nobody" }) { from }
+      agent: usage(filter: { agentId: "nobody" }) { from }
       key: usage(filter: { keyId: "${v7()}" }) { from }
       zone: usage(timezone: "Asia/Kolkata") { from }
-      first: usage { groups(first: 101) { app } }
+      running: usage(filter: { outcome: RUNNING }) { from }
+      user: usage(filter: { ownerId: "${v7()}", endUser: "${'e'.repeat(257)}" }) { from }
+      first: usage { groups(first: 101) { appId } }
       good: usage { timezone }
     }`,
   )
@@ -180,16 +186,20 @@ test('mistakes name the argument, and a refused part keeps the rest', async () =
     agent: null,
     key: null,
     zone: null,
+    running: null,
+    user: null,
     first: null,
     good: { timezone: 'UTC' },
   })
   const places = errors?.map(({ path, extensions }) => [path?.[0], extensions.code, extensions.field])
   expect(places?.sort()).toEqual([
-    ['agent', 'invalid_request', 'filter.agent'],
+    ['agent', 'invalid_request', 'filter.agentId'],
     ['first', 'invalid_request', 'first'],
     ['key', 'key_not_found', undefined],
     ['range', 'invalid_request', 'filter.from'],
+    ['running', 'invalid_request', 'filter.outcome'],
     ['time', 'invalid_request', 'filter.from'],
+    ['user', 'invalid_request', 'filter.endUser'],
     ['zone', 'invalid_request', 'timezone'],
   ])
 })

@@ -1,5 +1,5 @@
 import { OUTCOMES } from '#core/ledger/ledger.ts'
-import { GRANULARITIES } from '#core/reports/report-range.ts'
+import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Report, Series } from '#core/reports/reports.ts'
 import { SERIES_ORDERS, topSeries } from '#core/reports/top-series.ts'
@@ -8,13 +8,14 @@ import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
+import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
-import { CallOutcome } from './call-outcome.ts'
+import { CallOutcome, CallState } from './call-outcome.ts'
 import { Quota } from './quota.ts'
 import { UsagePoint, UsageTotals } from './usage-metrics.ts'
 import { User } from './user.ts'
@@ -50,23 +51,28 @@ const GroupOrder = enumOf('UsageGroupOrder', SERIES_ORDERS, {
   },
 })
 
+const ENDED_SO = 'Only calls that ended in one of these ways.'
+
 const UsageFilter = builder.inputType('UsageFilter', {
   description: 'Which calls a report counts. All conditions must hold.',
   fields: (t) => ({
     from: t.field({
       type: 'DateTime',
-      description:
-        'Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. The report begins with the hour, day or month that contains it.',
+      description: USAGE_DESCRIPTIONS.fromTime,
     }),
     to: t.field({
       type: 'DateTime',
-      description: 'Only calls admitted before this time, in the same form as `from`; now by default.',
+      description: USAGE_DESCRIPTIONS.toTime,
     }),
-    agent: t.string({
+    agentId: t.string({
       description: CALL_DESCRIPTIONS.toAgent,
     }),
+    appId: t.string({ description: USAGE_DESCRIPTIONS.ofApp }),
+    model: t.string({ description: CALL_DESCRIPTIONS.ofModel }),
     keyId: t.id({ description: CALL_DESCRIPTIONS.ofKey }),
-    userId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
+    ownerId: t.id({ description: CALL_DESCRIPTIONS.ofUser }),
+    endUser: t.string({ description: USAGE_DESCRIPTIONS.ofEndUser }),
+    outcome: t.field({ type: [CallState], description: ENDED_SO }),
   }),
 })
 
@@ -86,15 +92,16 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
       resolve: ({ series: { group } }, _args, context, info) =>
         group.key === undefined ? null : context.loaders.key(group.key, relatedQuery(context, info)),
     }),
-    userId: t.id({
+    ownerId: t.id({
       nullable: true,
-      description: 'The id of the user, if the report is grouped by `USER`.',
+      description: 'The id of the user whom the API keys belong to, if the report is grouped by `USER`.',
       resolve: ({ series }) => series.group.user,
     }),
-    user: t.field({
+    owner: t.field({
       type: User,
       nullable: true,
-      description: 'The user, if the report is grouped by `USER`; null if it is not yours to see.',
+      description:
+        'The user whom the API keys belong to, if the report is grouped by `USER`; null if it is not yours to see.',
       resolve: ({ series: { group } }, _args, context, info) =>
         group.user === undefined ? null : context.loaders.user(group.user, relatedQuery(context, info)),
     }),
@@ -111,7 +118,7 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
       resolve: ({ series: { group } }, _args, { loaders }) =>
         group.agent === undefined ? null : loaders.agent(group.agent),
     }),
-    app: t.string({
+    appId: t.string({
       nullable: true,
       description: 'The id of the app, if the report is grouped by `APP`. Empty for agents without apps.',
       resolve: ({ series }) => series.group.app,
@@ -139,7 +146,7 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
     }),
     points: t.field({
       type: [UsagePoint],
-      description: 'The numbers of the group for each hour, day or month of the report, without gaps.',
+      description: `The numbers of the group. ${USAGE_DESCRIPTIONS.points}`,
       resolve: ({ series }, _args, { reportPoints }) => reportPoints.inTurn(series),
     }),
     previousTotals: t.field({
@@ -168,8 +175,7 @@ UsageReport.implement({
     totals: t.expose('totals', { type: UsageTotals, description: USAGE_DESCRIPTIONS.totals }),
     points: t.field({
       type: [UsagePoint],
-      description:
-        'The numbers of all calls together for each hour, day or month, in order and without gaps: one with zeros where there were no calls.',
+      description: `The numbers of all calls together. ${USAGE_DESCRIPTIONS.points}`,
       resolve: (report, _args, { reportPoints }) => reportPoints.inTurn(report),
     }),
     groups: t.field({
@@ -200,7 +206,7 @@ UsageReport.implement({
       type: UsageReport,
       nullable: true,
       description:
-        'The same report for the period before, with as many hours, days or months. It counts as a report of its own towards the rate limit.',
+        'The same report for the period before, which is as long and ends where this one begins. It counts as a report of its own towards the rate limit.',
       resolve: (report, _args, { previousReports }) => previousReports.reportBefore(report),
     }),
     quota: t.field({
@@ -241,7 +247,7 @@ builder.queryField('usage', (t) =>
     resolve: (_root, { filter, ...query }, context) =>
       context.services.usage.report(
         callerOf(context),
-        { ...withoutNulls(filter), ...query },
+        { ...conditionsOf(withoutNulls(filter)), ...query },
         showLimit(context),
         context.signal,
       ),
@@ -257,7 +263,11 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
     args: {
       from: t.arg({ type: 'DateTime', description: 'As in `UsageFilter`.' }),
       to: t.arg({ type: 'DateTime', description: 'As in `UsageFilter`.' }),
-      agent: t.arg.string({ description: 'As in `UsageFilter`.' }),
+      agentId: t.arg.string({ description: 'As in `UsageFilter`.' }),
+      appId: t.arg.string({ description: 'As in `UsageFilter`.' }),
+      model: t.arg.string({ description: 'As in `UsageFilter`.' }),
+      endUser: t.arg.string({ description: 'As in `UsageFilter`.' }),
+      outcome: t.arg({ type: [CallState], description: ENDED_SO }),
       granularity: t.arg({
         type: Granularity,
         required: true,
@@ -276,6 +286,6 @@ builder.objectField(ApiKey, 'usageReport', (t) =>
         description: USAGE_DESCRIPTIONS.timezoneName,
       }),
     },
-    resolve: ({ id }, args, { loaders }) => loaders.report(id, withoutNulls(args)),
+    resolve: ({ id }, args, { loaders }) => loaders.report(id, conditionsOf(withoutNulls(args))),
   }),
 )

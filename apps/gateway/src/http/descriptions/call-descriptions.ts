@@ -26,8 +26,20 @@ export const CALL_DESCRIPTIONS = {
   ofUser: 'Only calls of the API keys of the user with this id.',
   toAgent:
     'Only calls to this agent, such as `fastgpt`, which must be configured or have been called before.',
-  before: 'Only calls admitted before this time, in the same form as `from`, which must not be later.',
-  withOutcome: 'Only calls that ended in this way, or those that still run.',
+  fromTime:
+    'Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`.',
+  toTime:
+    'Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included.',
+  timezoneName:
+    'The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default.',
+  ofApp:
+    'Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent.',
+  ofModel:
+    'Only calls for which the platform named this model; an empty text stands for calls for which it named none.',
+  ofEndUser:
+    'Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user.',
+  ofKind: 'Only calls that did this.',
+  throughFace: 'Only calls that came through this interface.',
   ofRequest: 'Only calls of the request with this id.',
   ofConversation:
     'Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation.',

@@ -1,6 +1,8 @@
 import { assert, constantFrom, date, integer, property, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BUCKETS_MAX, type Granularity, rangeBefore, reportRange, type Segment } from './report-range.ts'
+import { parseReportQuery } from '../report-query.ts'
+import type { Granularity } from './calendar.ts'
+import { BUCKETS_MAX, rangeBefore, reportRange, type Segment } from './report-range.ts'
 
 const HOUR_MS = 3_600_000
 const LENGTH_MAX_HOURS = { hour: 100, day: 60 * 24, month: 900 * 24 }
@@ -35,17 +37,19 @@ const rangesBy = (granularity: Granularity) =>
   )
 
 describe.each(['hour', 'day', 'month'] as const)('a report by the %s', (granularity) => {
-  test('has buckets without gaps that overlap the requested range and begin at the boundaries of the zone', () => {
+  test('has the hours that the requested range touches, in buckets without gaps that begin where those of the zone do', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const to = new Date(from.getTime() + lengthMs)
         const range = reportRange(from, to, timezone, granularity)
+        expect([range.from, range.to]).toEqual([
+          new Date(Math.floor(from.getTime() / HOUR_MS) * HOUR_MS),
+          new Date(Math.ceil(to.getTime() / HOUR_MS) * HOUR_MS),
+        ])
         expect(range.starts[0]).toEqual(range.from)
-        expect(range.from <= from && range.to >= to).toBe(true)
-        expect(range.starts.every((start) => start < to)).toBe(true)
-        // A report for the returned range has the same range.
+        // A report for the returned range is the same one.
         expect(reportRange(range.from, range.to, timezone, granularity)).toEqual(range)
-        const labels = [...range.starts, range.to].map((start) => labelOf(start, timezone, granularity))
+        const labels = range.starts.map((start) => labelOf(start, timezone, granularity))
         if (granularity !== 'hour') expect(new Set(labels).size).toBe(labels.length)
         for (const [index, start] of range.starts.entries()) {
           const end = range.starts[index + 1] ?? range.to
@@ -57,14 +61,14 @@ describe.each(['hour', 'day', 'month'] as const)('a report by the %s', (granular
     )
   })
 
-  test('has a period before it with as many buckets, which ends where it begins', () => {
+  test('has a period before it that is as long and ends where it begins', () => {
     assert(
       property(rangesBy(granularity), ([from, lengthMs, timezone]) => {
         const range = reportRange(from, new Date(from.getTime() + lengthMs), timezone, granularity)
-        const before = rangeBefore(range, timezone, granularity)
-        const { starts, ...aligned } = reportRange(before.from, before.to, timezone, granularity)
-        expect(aligned).toMatchObject({ from: before.from, to: range.from })
-        expect(starts).toHaveLength(range.starts.length)
+        const { from: start, to: end } = rangeBefore(range)
+        const before = reportRange(start, end, timezone, granularity)
+        expect(before.to).toEqual(range.from)
+        expect(before.to.getTime() - before.from.getTime()).toBe(range.to.getTime() - range.from.getTime())
       }),
       { numRuns: process.env.SOAK ? 1_000 : 30 },
     )
@@ -107,8 +111,8 @@ function countHours(segments: readonly Segment[]): Map<number, number> {
 
 test('a month of a zone is the nearest UTC month, with hours added and subtracted at its edges', () => {
   const { segments } = reportRange(
-    midnightOf('2026-03-01'),
-    midnightOf('2026-03-02'),
+    new Date('2026-02-28T16:00:00Z'),
+    new Date('2026-03-31T16:00:00Z'),
     'Asia/Shanghai',
     'month',
   )
@@ -127,14 +131,57 @@ test.each([
   ['America/Santiago', '2026-09-06', 23],
   ['America/Havana', '2026-11-01', 25],
   ['UTC', '2026-03-29', 24],
-])('in %s the day %s has %i hours', (timezone, day, hours) => {
-  const noon = new Date(`${day}T15:00:00Z`)
-  const { from, to } = reportRange(noon, new Date(noon.getTime() + 1), timezone, 'day')
+])('in %s the day %s is one point of %i hours', (timezone, day, hours) => {
+  const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+  const query = parseReportQuery({ from: day, to: next, timezone }, new Date())
+  const { from, to, starts } = reportRange(query.from, query.to, timezone, 'day')
+  expect(starts).toEqual([from])
   expect((to.getTime() - from.getTime()) / HOUR_MS).toBe(hours)
 })
 
+test.each([
+  ['Asia/Shanghai', '2026-10-01', '2026-11-01', 31, 744],
+  ['America/New_York', '2026-10-01', '2026-11-01', 31, 744],
+  ['America/New_York', '2026-11-01', '2026-12-01', 30, 721],
+  ['Europe/Berlin', '2026-10-01', '2026-11-01', 31, 745],
+  ['UTC', '2028-02-01', '2028-03-01', 29, 696],
+])(
+  'in %s the month from %s to %s is one point, or %i by the day, of %i hours',
+  (timezone, begins, ends, days, hours) => {
+    const query = parseReportQuery({ from: begins, to: ends, timezone }, new Date())
+    const byMonth = reportRange(query.from, query.to, timezone, 'month')
+    expect(byMonth.starts).toEqual([byMonth.from])
+    expect((byMonth.to.getTime() - byMonth.from.getTime()) / HOUR_MS).toBe(hours)
+    expect(reportRange(query.from, query.to, timezone, 'day').starts).toHaveLength(days)
+  },
+)
+
+test('a part of a month is covered by its days, and a part of a day by its hours', () => {
+  const { from, to, starts, segments } = reportRange(
+    new Date('2026-09-20T22:30:00Z'),
+    new Date('2026-11-02T01:00:00.001Z'),
+    'UTC',
+    'month',
+  )
+  expect([from, ...starts.slice(1), to].map((moment) => moment.toISOString())).toEqual([
+    '2026-09-20T22:00:00.000Z',
+    '2026-10-01T00:00:00.000Z',
+    '2026-11-01T00:00:00.000Z',
+    '2026-11-02T02:00:00.000Z',
+  ])
+  expect(
+    segments.map(({ sign, span, from, to }) => [sign, span, from.toISOString(), to.toISOString()]),
+  ).toEqual([
+    [1, 'hour', '2026-09-20T22:00:00.000Z', '2026-09-21T00:00:00.000Z'],
+    [1, 'day', '2026-09-21T00:00:00.000Z', '2026-10-01T00:00:00.000Z'],
+    [1, 'month', '2026-10-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
+    [1, 'day', '2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'],
+    [1, 'hour', '2026-11-02T00:00:00.000Z', '2026-11-02T02:00:00.000Z'],
+  ])
+})
+
 test('months have their own lengths, and a year has twelve', () => {
-  const { starts } = reportRange(midnightOf('2027-12-15'), midnightOf('2028-12-01'), 'UTC', 'month')
+  const { starts } = reportRange(midnightOf('2027-12-01'), midnightOf('2028-12-01'), 'UTC', 'month')
   expect(starts).toHaveLength(12)
   const lengths = starts
     .slice(1)
