@@ -6,6 +6,7 @@ export type Range = (typeof RANGES)[number]
 export const STATES = [
   'DONE',
   'RUNNING',
+  'FAILED',
   'CLIENT_GONE',
   'UPSTREAM_ERROR',
   'TIMEOUT',

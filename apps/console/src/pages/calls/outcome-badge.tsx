@@ -1,8 +1,8 @@
 import { useTranslations } from 'use-intl'
-import type { CallOutcome, CallState } from '../../generated/graphql.ts'
+import type { CallOutcome } from '../../generated/graphql.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 
-const TONES: Record<CallState, Tone> = {
+const TONES: Record<CallOutcome | 'RUNNING', Tone> = {
   RUNNING: 'accent',
   DONE: 'ok',
   CLIENT_GONE: 'neutral',
