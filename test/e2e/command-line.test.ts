@@ -53,6 +53,22 @@ test('--json prints the records that REST returns', async () => {
   expect(await json('usage', 'verify')).toEqual([])
 })
 
+test('reports and calls are those of REST, with the same filters', async () => {
+  const october = ['--from', '2026-10-01', '--to', '2026-11-01', '--timezone', 'Asia/Shanghai']
+  const conditions = 'from=2026-10-01&to=2026-11-01&timezone=Asia/Shanghai&outcome=failed'
+  const report = await json('usage', 'report', ...october, '--outcome', 'failed')
+  expect(report).toEqual(await restData(`/api/v1/usage?${conditions}`))
+  expect(report.series[0].points).toHaveLength(31)
+  expect(await json('calls', 'list', ...october, '--outcome', 'failed')).toEqual(
+    await restData(`/api/v1/calls?${conditions}`),
+  )
+  const { code, output: refusal } = await gateway.trunkline('calls', 'list', '--outcome', 'lost')
+  expect([code, refusal]).toEqual([1, expect.stringContaining('--outcome: expected a list of')])
+  expect(await output('usage', 'report', ...october)).toMatch(
+    /^START +CALLS +FAILED +TOKENS +P50 MS +P95 MS\n2026-09-30T16/,
+  )
+})
+
 test('the default output is a table with headings and one line per record', async () => {
   await output('users', 'create', '数据库管理员', '--quota-period', 'day')
   const [headings = '', ...rows] = (await output('users', 'list')).trimEnd().split('\n')

@@ -5,7 +5,7 @@ import { addDatabaseCommands } from './database.ts'
 import { addKeyCommands } from './keys.ts'
 import { addGatewayCommands } from './start.ts'
 import { addUploadCommands } from './uploads.ts'
-import { addUsageCommands } from './usage.ts'
+import { addCallCommands, addUsageCommands } from './usage.ts'
 import { addUserCommands } from './users.ts'
 
 /**
@@ -30,6 +30,7 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addUserCommands(program)
   addKeyCommands(program)
   addUsageCommands(program)
+  addCallCommands(program)
   addUploadCommands(program)
   return program
 }

@@ -1,10 +1,31 @@
 import type { Command } from 'commander'
 import type { Drift } from '#core/ledger/verify.ts'
-import { type JsonOption, run, withJson } from './context.ts'
+import type { CallsInput } from '#core/reports/calls-query.ts'
+import type { ReportInput } from '#core/reports/report-query.ts'
+import type { CallRecord, ReportRecord } from '#process/commands.ts'
+import { type JsonOption, list, run, wholeNumber, withJson } from './context.ts'
 import { type Column, printJson, printTable } from './output.ts'
 
+type ReportOptions = JsonOption & ReportInput & { readonly user?: string }
+type CallsOptions = JsonOption &
+  CallsInput & { readonly user?: string; readonly limit?: number; readonly cursor?: string }
+
 export function addUsageCommands(program: Command): void {
-  const usage = program.command('usage').description('inspect the counted usage')
+  const usage = program.command('usage').description('report and inspect the counted usage')
+
+  withConditions(withJson(usage.command('report')))
+    .description('report usage: a line for each hour, day or month, or with --group-by for each group')
+    .option('--granularity <length>', 'hour, day or month; day by default')
+    .option(
+      '--group-by <list>',
+      'key, agent, app, model, user, end_user and outcome, separated by commas',
+      list,
+    )
+    .action(async ({ json, user: username, ...input }: ReportOptions) => {
+      const report = await run('usage report', { username, ...input })
+      if (json) printJson(report)
+      else printReport(report)
+    })
 
   withJson(usage.command('verify'))
     .description('check that counters, rollups and ledger agree; exit code 1 where they do not')
@@ -16,6 +37,78 @@ export function addUsageCommands(program: Command): void {
       if (drifts.length > 0) process.exitCode = 1
     })
 }
+
+export function addCallCommands(program: Command): void {
+  const calls = program.command('calls').description('inspect the ledger')
+
+  withConditions(withJson(calls.command('list')))
+    .description('list calls, newest first')
+    .option('--kind <kind>', 'chat or upload')
+    .option('--face <face>', 'rest, openai, graphql or responses')
+    .option('--request-id <id>', 'calls of the request with this id')
+    .option('--conversation <id>', 'calls of the conversation that the client names by this id')
+    .option('--limit <count>', '1 to 100; 20 by default', wholeNumber)
+    .option('--cursor <cursor>', 'the cursor after which to continue, as the previous page has printed it')
+    .action(async ({ json, user: username, ...input }: CallsOptions) => {
+      const { calls, nextCursor } = await run('calls list', { username, ...input })
+      if (json) printJson({ items: calls, next_cursor: nextCursor })
+      else printTable(calls, CALL_COLUMNS, 'There is no such call.')
+      if (!json && nextCursor !== null) console.log(`More: --cursor ${nextCursor}`)
+    })
+}
+
+function withConditions(command: Command): Command {
+  return command
+    .option('--from <time>', 'ISO 8601 with a zone, or a date: the start of that day in the time zone')
+    .option('--to <time>', 'the end, not included, in the same form')
+    .option('--timezone <name>', 'IANA name of a time zone, such as Asia/Shanghai; UTC by default')
+    .option('--agent <id>', 'calls of this agent')
+    .option('--app <id>', 'calls of this app')
+    .option('--model <name>', 'calls for which the platform named this model')
+    .option('--key-id <id>', 'calls of the API key with this id')
+    .option('--user <username>', 'calls of the API keys of this user')
+    .option('--end-user <name>', 'calls of this end user')
+    .option('--outcome <list>', 'outcomes, separated by commas; failed stands for all failures', list)
+}
+
+function printReport({ group_by: groupBy, series, totals }: ReportRecord): void {
+  const grouped = series.map(({ group, totals }) => ({
+    ...totals,
+    name: groupBy.map((name) => group[name] || '-'),
+  }))
+  const points = (series[0]?.points ?? []).map(({ start, ...metrics }) => ({ ...metrics, name: [start] }))
+  const headings = groupBy.length === 0 ? ['start'] : groupBy
+  const rows: ReportLine[] = groupBy.length === 0 ? points : grouped
+  const total = { ...totals, name: ['total'] }
+  printTable([...rows, total], reportColumns(headings), '')
+}
+
+type ReportLine = ReportRecord['totals'] & { readonly name: readonly string[] }
+
+function reportColumns(headings: readonly string[]): readonly Column<ReportLine>[] {
+  return [
+    ...headings.map((heading, index): Column<ReportLine> => [heading, ({ name }) => name[index]]),
+    ['calls', (line) => line.calls],
+    ['failed', (line) => line.failed_calls],
+    ['tokens', (line) => line.total_tokens],
+    ['p50 ms', (line) => line.duration_ms?.p50],
+    ['p95 ms', (line) => line.duration_ms?.p95],
+  ]
+}
+
+const CALL_COLUMNS: readonly Column<CallRecord>[] = [
+  ['id', (call) => call.id],
+  ['admitted', (call) => call.admitted_at],
+  ['kind', (call) => call.kind],
+  ['face', (call) => call.face],
+  ['agent', (call) => call.agent],
+  ['app', (call) => call.app],
+  ['model', (call) => call.model],
+  ['outcome', (call) => call.outcome ?? 'running'],
+  ['reason', (call) => call.reason],
+  ['tokens', (call) => call.total_tokens],
+  ['ms', (call) => call.duration_ms],
+]
 
 const COLUMNS: readonly Column<Drift>[] = [
   ['equation', (drift) => drift.equation],

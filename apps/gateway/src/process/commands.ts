@@ -9,6 +9,8 @@ import type { Drift } from '#core/ledger/verify.ts'
 import type { OrderChoice } from '#core/lists/list-order.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import type { Principal } from '#core/principal.ts'
+import type { CallsInput } from '#core/reports/calls-query.ts'
+import type { ReportInput } from '#core/reports/report-query.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import type { UploadFiles } from '#core/uploads/upload-rows.ts'
@@ -17,6 +19,7 @@ import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/users.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
+import { callRecord, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
 
 /**
@@ -32,7 +35,10 @@ export interface CommandArguments {
   'keys list': Omit<KeyFilter, 'ownerId'> & OrderChoice<KeyOrder>
   'keys show': { id: string }
   'keys revoke': { id: string }
+  /** `username` stands for the id of the user. */
+  'usage report': { username?: string | undefined } & ReportInput
   'usage verify': Record<string, never>
+  'calls list': { username?: string | undefined } & PageRequest & CallsInput
   'uploads sweep': Record<string, never>
   /** A batch of the files that uploads refer to; `after` is the id of the last one of the previous batch. */
   'uploads files': { after?: string }
@@ -51,7 +57,9 @@ export interface CommandResults {
   'keys list': { keys: Key[]; owners: Readonly<Record<string, string>> }
   'keys show': Key
   'keys revoke': Key
+  'usage report': ReportRecord
   'usage verify': Drift[]
+  'calls list': { calls: CallRecord[]; nextCursor: string | null }
   'uploads sweep': SweptUploads
   'uploads files': UploadFiles
   'db export': ExportEnd['end']
@@ -64,6 +72,8 @@ export interface SweptUploads extends SweptOrphans {
 
 export type UserRecord = ReturnType<typeof fullUserRecord>
 export type Key = ReturnType<typeof keyRecord>
+export type ReportRecord = ReturnType<typeof reportRecord>
+export type CallRecord = ReturnType<typeof callRecord>
 export type CreatedKey = ReturnType<typeof createdKeyRecord>
 
 export type Command = keyof CommandArguments
@@ -77,12 +87,12 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
  * @throws OperatorError (the returned function) if the command is not known
  */
 export function createCommands({
-  services: { users, keys },
+  services: { users, keys, usage: reports },
   processTasks: { usage, uploads },
   database,
   runtime,
 }: {
-  services: Pick<Services, 'users' | 'keys'>
+  services: Pick<Services, 'users' | 'keys' | 'usage'>
   processTasks: Pick<ProcessTasks, 'usage' | 'uploads'>
   database: Database
   runtime: Pick<Runtime, 'now'>
@@ -93,6 +103,9 @@ export function createCommands({
     )
   const shownUser = (user: User) => fullUserRecord(user, runtime.now())
   const shownKey = (key: ApiKey) => keyRecord(key, runtime.now())
+
+  const userOf = async (username: string | undefined) =>
+    username === undefined ? {} : { userId: (await users.findByName(operator(), username)).id }
 
   const commands: Commands = {
     'users create': async (args) => shownUser(await users.create(operator(), args)),
@@ -120,7 +133,18 @@ export function createCommands({
     },
     'keys show': async ({ id }) => shownKey(await keys.find(operator(), id)),
     'keys revoke': async ({ id }) => shownKey(await keys.revoke(operator(), id)),
+    async 'usage report'({ username, ...input }) {
+      const report = await reports.report(operator(), { ...input, ...(await userOf(username)) })
+      if (report.series.length * report.points.length > REPORT_POINTS_MAX)
+        refuseField(['groupBy'], 'gives too many points; expected a shorter range or fewer groups.')
+      return reportRecord(report)
+    },
     'usage verify': () => usage.verify('all'),
+    async 'calls list'({ username, limit, cursor, ...input }) {
+      const filter = { ...input, ...(await userOf(username)) }
+      const page = await readPage({ limit, cursor }, (query) => reports.calls(operator(), filter, query))
+      return { calls: page.items.map(callRecord), nextCursor: page.nextCursor }
+    },
     async 'uploads sweep'() {
       let expired = 0
       for (let count = await uploads.expired(); count > 0; count = await uploads.expired()) expired += count
@@ -136,6 +160,9 @@ export function createCommands({
     return commands[name as Command](args as never)
   }
 }
+
+/** A result is written in one go, and a larger report would make calls wait. */
+const REPORT_POINTS_MAX = 10_000
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 

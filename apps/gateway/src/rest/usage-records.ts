@@ -1,11 +1,10 @@
-import type { Static } from 'typebox'
 import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
 import type { Quantiles } from '#core/ledger/histogram.ts'
-import type { Report, Series } from '#core/reports/reports.ts'
-import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
+import type { Report } from '#core/reports/reports.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import type { Cell } from '#http/reply/csv.ts'
 import { success } from '#http/reply/schemas.ts'
+import { callRecord, reportRecord, seriesRecord } from '#records/usage-record.ts'
 import { CallSchema } from './usage-schemas.ts'
 
 /**
@@ -13,41 +12,17 @@ import { CallSchema } from './usage-schemas.ts'
  * and with it every running call.
  */
 export async function* reportPieces(report: Report): AsyncGenerator<string> {
-  const { from, to, timezone, granularity, groupBy, totals, series } = report
+  const { series } = report
   const yieldToEventLoop = createEventLoopYield()
-  const query = { timezone, granularity, group_by: groupBy }
-  const data = { ...query, from: from.toISOString(), to: to.toISOString(), totals: metricsRecord(totals) }
-  const [before, after] = JSON.stringify(success({ ...data, series: [] })).split('"series":[]')
+  const [before, after] = JSON.stringify(success(reportRecord({ ...report, series: [] }))).split(
+    '"series":[]',
+  )
   yield `${before}"series":[`
   for (const [index, one] of series.entries()) {
     yield `${index === 0 ? '' : ','}${JSON.stringify(seriesRecord(one))}`
     await yieldToEventLoop()
   }
   yield `]${after}`
-}
-
-function seriesRecord({ group, totals, points }: Series) {
-  return {
-    group,
-    totals: metricsRecord(totals),
-    points: points.map(({ start, ...metrics }) => ({
-      start: start.toISOString(),
-      ...metricsRecord(metrics),
-    })),
-  }
-}
-
-function metricsRecord(metrics: UsageMetrics) {
-  return {
-    calls: metrics.calls,
-    failed_calls: metrics.failedCalls,
-    prompt_tokens: metrics.promptTokens,
-    completion_tokens: metrics.completionTokens,
-    total_tokens: metrics.totalTokens,
-    token_coverage: metrics.tokenCoverage,
-    first_chunk_ms: metrics.firstChunkMs,
-    duration_ms: metrics.durationMs,
-  }
 }
 
 export function reportHeader({ groupBy }: Report): string[] {
@@ -87,34 +62,6 @@ export function* reportRows({ series, groupBy }: Report): Generator<Cell[]> {
 
 function quantileCells(quantiles: Quantiles | null): Cell[] {
   return quantiles === null ? [null, null, null] : [quantiles.p50, quantiles.p95, quantiles.p99]
-}
-
-export function callRecord(call: Call): Static<typeof CallSchema> {
-  return {
-    id: call.id,
-    request_id: call.requestId,
-    key_id: call.keyId,
-    owner_id: call.ownerId,
-    end_user: call.endUser,
-    kind: call.kind,
-    face: call.face,
-    agent: call.agent,
-    app: call.app,
-    model: call.model,
-    conversation: call.conversation,
-    outcome: call.outcome,
-    reason: call.reason,
-    platform_status: call.platformStatus,
-    platform_code: call.platformCode,
-    platform_log_id: call.platformLogId,
-    prompt_tokens: call.promptTokens,
-    completion_tokens: call.completionTokens,
-    total_tokens: call.totalTokens,
-    admitted_at: call.admittedAt.toISOString(),
-    first_chunk_ms: call.firstChunkMs,
-    duration_ms: call.durationMs,
-    ended_at: call.endedAt?.toISOString() ?? null,
-  }
 }
 
 export const CALL_FIELDS = Object.keys(CallSchema.properties)

@@ -26,7 +26,8 @@ import {
   success,
 } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
-import { CALL_FIELDS, callRecord, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
+import { callRecord } from '#records/usage-record.ts'
+import { CALL_FIELDS, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
 export function usageRoutes(
