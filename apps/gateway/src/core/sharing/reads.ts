@@ -3,11 +3,11 @@ import type { Database } from '#core/database/database.ts'
 import { type Asking, OwnerTurns, type WaitingPlaces } from './owner-turns.ts'
 
 /**
- * Schedules the large reads: reports, pages of the ledger and exports, and beside them searches of keys and users. On a server at
- * most two of them run at a time, so that they leave the other connections of the pool to short statements, and one of each
- * owner: a filter that matches no call reads the whole ledger, and two of these would keep everybody waiting until the statement limit. An embedded database has one
- * connection and runs on the event loop; there, one read runs at a time, in slices. Owners take turns, so that many reads of
- * one of them delay those of another by one.
+ * Schedules the large reads: reports, pages of the ledger and exports, and beside them searches of keys and users. On a
+ * server at most two of them run at a time, so that they leave the other connections of the pool to short statements, and
+ * one of each owner: a filter that matches no call reads the whole ledger, and two of these would keep everybody waiting
+ * until the statement limit. An embedded database has one connection and runs on the event loop; there, one read runs at a
+ * time, in slices. Owners take turns, so that many reads of one of them delay those of another by one.
  */
 export interface Reads {
   /**
