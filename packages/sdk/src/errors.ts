@@ -1,6 +1,14 @@
 import type { ErrorReason } from './generated/wire.ts'
 import { wasConnected } from './transport/was-connected.ts'
 
+/** An input that is not valid. */
+export interface FieldMistake {
+  /** The field by its place in the request, such as `body.password`; on GraphQL from the argument on, such as `input.password`. */
+  readonly field: string
+  /** What was expected there, for people. */
+  readonly message: string
+}
+
 /** What is known of a failure; everything but the message may be absent. */
 export interface ErrorFields {
   /** The HTTP status. */
@@ -9,6 +17,8 @@ export interface ErrorFields {
   readonly reason?: ErrorReason | (string & {}) | undefined
   /** What exactly went wrong, for people. */
   readonly detail?: string | undefined
+  /** Every input that is at fault, in the order of the contract; `detail` says the same of the first. */
+  readonly fields?: readonly FieldMistake[] | undefined
   /** The id under which the operator of the gateway finds the request. */
   readonly requestId?: string | undefined
   /** How long to wait before the next attempt. */
@@ -47,6 +57,8 @@ export class TrunklineError extends Error {
   declare readonly reason: ErrorReason | (string & {}) | undefined
   /** What exactly went wrong, for people. */
   declare readonly detail: string | undefined
+  /** Every input that is at fault, in the order of the contract, where inputs are; at most 50. */
+  declare readonly fields: readonly FieldMistake[] | undefined
   /** The id under which the operator of the gateway finds the request. */
   declare readonly requestId: string | undefined
   /** How long the gateway asks to wait before the next attempt. */
@@ -82,7 +94,21 @@ export class StatusError extends TrunklineError {
   override readonly name: string = 'StatusError'
 }
 
-/** 400: the request is not valid; `detail` names the field. */
+/**
+ * 400: the request is not valid; `fields` names every field at fault, and `detail` the first of them.
+ *
+ * @example
+ * ```ts
+ * import { BadRequestError } from '@trunkline/sdk'
+ *
+ * try {
+ *   await client.users.create({ username: 'a', password: 'short' })
+ * } catch (error) {
+ *   if (!(error instanceof BadRequestError)) throw error
+ *   for (const { field, message } of error.fields ?? []) console.log(field, message)
+ * }
+ * ```
+ */
 export class BadRequestError extends StatusError {
   override readonly name = 'BadRequestError'
 }

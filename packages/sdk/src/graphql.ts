@@ -69,7 +69,9 @@ interface GraphqlResult {
 
 interface GraphqlResultError {
   readonly message: string
-  readonly extensions?: { code?: unknown; status?: unknown; retryAfterSeconds?: unknown } | undefined
+  readonly extensions?:
+    | { code?: unknown; status?: unknown; fields?: unknown; requestId?: unknown; retryAfterSeconds?: unknown }
+    | undefined
 }
 
 /**
@@ -251,11 +253,11 @@ function failureOf(
   given: Headers,
   cause: ResultWithErrors,
 ): StatusError {
-  const { code, status, retryAfterSeconds } = extensions
+  const { code, status, fields, requestId, retryAfterSeconds } = extensions
   const headers = new Headers(given)
   if (typeof retryAfterSeconds === 'number') headers.set('retry-after', String(retryAfterSeconds))
   const head = { status: typeof status === 'number' ? status : 400, headers }
-  const error = statusError(head, { detail: message, reason: code })
+  const error = statusError(head, { detail: message, reason: code, fields, request_id: requestId })
   error.cause = new PartialResult(cause)
   return error
 }

@@ -13,15 +13,6 @@ export type AgentStatus =
   /** The platform does not answer. */
   | 'UNAVAILABLE';
 
-/** Whether an API key can be used, and why not. */
-export type ApiKeyState =
-  /** The key can be used. */
-  | 'ACTIVE'
-  /** The key has expired, and was not revoked before. */
-  | 'EXPIRED'
-  /** The key was revoked. */
-  | 'REVOKED';
-
 /** The interface through which a call came. */
 export type CallFace =
   /** This API. */
@@ -36,31 +27,21 @@ export type CallFace =
 /** Which calls to list. All conditions must hold. */
 export type CallFilter = {
   /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
-  agentId?: string | null | undefined;
-  /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. */
-  appId?: string | null | undefined;
+  agent?: string | null | undefined;
   /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
-  conversationId?: string | null | undefined;
-  /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
-  endUser?: string | null | undefined;
-  /** Only calls that came through this interface. */
-  face?: CallFace | null | undefined;
-  /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
+  conversation?: string | null | undefined;
+  /** Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. */
   from?: string | null | undefined;
   /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls that did this. */
-  kind?: CallKind | null | undefined;
-  /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
-  model?: string | null | undefined;
-  /** Only calls of which one of these is true. */
-  outcome?: Array<CallState> | null | undefined;
-  /** Only calls of the API keys of the user with this id. */
-  ownerId?: string | number | null | undefined;
+  /** Only calls that ended in this way, or those that still run. */
+  outcome?: CallState | null | undefined;
   /** Only calls of the request with this id. */
   requestId?: string | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
+  /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
   to?: string | null | undefined;
+  /** Only calls of the API keys of the user with this id. */
+  userId?: string | number | null | undefined;
 };
 
 /** What a call did. */
@@ -87,7 +68,7 @@ export type CallOutcome =
   /** The platform failed. */
   | 'UPSTREAM_ERROR';
 
-/** Whether a call still runs, or how it ended, in filters. */
+/** Whether a call still runs, or how it ended. */
 export type CallState =
   /** The client left before the end. */
   | 'CLIENT_GONE'
@@ -95,18 +76,147 @@ export type CallState =
   | 'DONE'
   /** The gateway shut down. */
   | 'DRAINED'
-  /** In any way that counts as a failure: `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`. */
-  | 'FAILED'
   /** The process of the gateway died. */
   | 'INTERRUPTED'
   /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
-  /** It has not ended. Reports count only calls that have ended and do not take it. */
+  /** It has not ended. */
   | 'RUNNING'
   /** The platform took too long. */
   | 'TIMEOUT'
   /** The platform failed. */
   | 'UPSTREAM_ERROR';
+
+/** Why something was refused or failed: the values of `extensions.code` of errors, and of the reasons of calls. */
+export type ErrorReason =
+  /** This operation takes an access token. */
+  | 'access_token_required'
+  /** The agent platform refused the gateway's credentials. */
+  | 'agent_credentials'
+  /** The API key may not use this agent. */
+  | 'agent_denied'
+  /** The agent platform sent an empty reply. */
+  | 'agent_empty_reply'
+  /** The agent platform failed. */
+  | 'agent_error'
+  /** The agent platform sent an unreadable reply. */
+  | 'agent_malformed'
+  /** The agent is not set up correctly. */
+  | 'agent_misconfigured'
+  /** The gateway's quota at the agent platform is used up. */
+  | 'agent_quota'
+  /** The agent platform is busy. */
+  | 'agent_rate_limited'
+  /** The agent platform refused the input. */
+  | 'agent_rejected_input'
+  /** The agent waits for the output of a tool that no client can give. */
+  | 'agent_requires_action'
+  /** The agent platform took too long. */
+  | 'agent_timeout'
+  /** The agent platform's reply broke off. */
+  | 'agent_truncated'
+  /** The agent platform did not answer. */
+  | 'agent_unreachable'
+  /** This operation takes an API key. */
+  | 'api_key_required'
+  /** This agent needs a real value in app_id. */
+  | 'app_id_required'
+  /** This app does not exist. */
+  | 'app_not_found'
+  /** The body is too large. */
+  | 'body_too_large'
+  /** This call does not exist. */
+  | 'call_not_found'
+  /** The agent platform refused the content. */
+  | 'content_filtered'
+  /** Another call is running in this conversation. */
+  | 'conversation_busy'
+  /** This agent needs a real value in conversation_id. */
+  | 'conversation_id_required'
+  /** This conversation does not exist. */
+  | 'conversation_not_found'
+  /** The credential is malformed. */
+  | 'credential_malformed'
+  /** A credential is required. */
+  | 'credential_missing'
+  /** The GraphQL document does not fit the schema. */
+  | 'document_invalid'
+  /** The GraphQL document cannot be parsed. */
+  | 'document_malformed'
+  /** No document with this hash is known. */
+  | 'document_not_found'
+  /** This gateway executes only the documents that its operator trusts. */
+  | 'document_not_trusted'
+  /** The gateway is shutting down. */
+  | 'draining'
+  /** This type of file is not accepted. */
+  | 'file_type_not_accepted'
+  /** An internal error happened. */
+  | 'internal_error'
+  /** The Host header is not valid. */
+  | 'invalid_host'
+  /** The body is not valid JSON. */
+  | 'invalid_json'
+  /** The request is not valid. */
+  | 'invalid_request'
+  /** This API key has expired. */
+  | 'key_expired'
+  /** This API key does not exist. */
+  | 'key_not_found'
+  /** This API key was revoked. */
+  | 'key_revoked'
+  /** This API key does not exist. */
+  | 'key_unknown'
+  /** The last active administrator must stay one. */
+  | 'last_admin'
+  /** The username or the password is wrong. */
+  | 'login_failed'
+  /** This path does not take this method. */
+  | 'method_not_allowed'
+  /** No accepted media type can carry the result. */
+  | 'not_acceptable'
+  /** There is no object with this id. */
+  | 'object_not_found'
+  /** The GraphQL operation asks for too much. */
+  | 'operation_too_large'
+  /** The owner of this credential is suspended. */
+  | 'owner_suspended'
+  /** The API key lacks the permission for this. */
+  | 'permission_denied'
+  /** The call quota of this user is used up. */
+  | 'quota_exceeded'
+  /** The rate limit is exceeded. */
+  | 'rate_limited'
+  /** The user's role does not allow this. */
+  | 'role_denied'
+  /** There is nothing at this path. */
+  | 'route_not_found'
+  /** This event stream does not exist. */
+  | 'stream_not_found'
+  /** This event stream is open already. */
+  | 'stream_taken'
+  /** The access token has expired. */
+  | 'token_expired'
+  /** The access token is not valid. */
+  | 'token_invalid'
+  /** The access token is no longer valid. */
+  | 'token_revoked'
+  /** This user has too many active API keys. */
+  | 'too_many_keys'
+  /** A part that this call needs is not available. */
+  | 'unavailable'
+  /** The Agent header names no configured agent. */
+  | 'unknown_agent'
+  /** This content type, encoding or charset is not accepted. */
+  | 'unsupported_media_type'
+  /** This upload does not exist. */
+  | 'upload_not_found'
+  /** The uploads of this user take all the space that they may. */
+  | 'upload_space_used_up'
+  /** This user does not exist. */
+  | 'user_not_found'
+  /** This username is taken. */
+  | 'username_taken';
 
 /** What an API key may be used for. */
 export type Permission =
@@ -138,23 +248,15 @@ export type Role =
 /** Which calls a report counts. All conditions must hold. */
 export type UsageFilter = {
   /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
-  agentId?: string | null | undefined;
-  /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. Apps beyond the bound of a day are counted under `(other)`. */
-  appId?: string | null | undefined;
-  /** Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`. */
-  endUser?: string | null | undefined;
-  /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The report begins with the hour that contains it. */
+  agent?: string | null | undefined;
+  /** Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. The report begins with the hour, day or month that contains it. */
   from?: string | null | undefined;
   /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
-  model?: string | null | undefined;
-  /** Only calls that ended in one of these ways. */
-  outcome?: Array<CallState> | null | undefined;
-  /** Only calls of the API keys of the user with this id. */
-  ownerId?: string | number | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`, which must be earlier: a date stands for the start of that day, which is not included. The report ends with the hour in which it lies; now by default. */
+  /** Only calls admitted before this time, in the same form as `from`; now by default. */
   to?: string | null | undefined;
+  /** Only calls of the API keys of the user with this id. */
+  userId?: string | number | null | undefined;
 };
 
 /** The length of the buckets of a report. */
@@ -202,7 +304,7 @@ export type UserStatus =
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ appId: string, name: string }> }> | null };
+export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ id: string, name: string }> }> | null };
 
 export type KeyChoicesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -226,9 +328,9 @@ export type MeQuery = { me: { id: string, username: string, role: Role, lastLogi
 export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }> }> | null };
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ id: string, name: string }> }> | null };
 
-export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
+export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
 export type CallsQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
@@ -236,7 +338,7 @@ export type CallsQueryVariables = Exact<{
 }>;
 
 
-export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type CallCountQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
@@ -250,13 +352,12 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: string | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, conversation: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
 export type KeysQueryVariables = Exact<{
-  search?: string | null | undefined;
-  state?: ApiKeyState | null | undefined;
+  active?: boolean | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -322,16 +423,15 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, drawn?: Array<{ agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null }>, groups?: Array<{ agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null }> } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
-export type GroupNameFragment = { agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null };
+export type GroupNameFragment = { agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null };
 
 export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserListQueryVariables = Exact<{
-  search?: string | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -367,7 +467,7 @@ export const CallFieldsFragmentDoc = new TypedDocumentString(`
     id
     name
   }
-  appId
+  app
   model
   outcome
   reason
@@ -471,15 +571,15 @@ export const GroupNameFragmentDoc = new TypedDocumentString(`
   agent {
     name
   }
-  appId
+  app
   model
   keyId
   key {
     name
     keyPrefix
   }
-  ownerId
-  owner {
+  userId
+  user {
     username
   }
   endUser
@@ -509,12 +609,12 @@ export const AgentChoicesDocument = new TypedDocumentString(`
     name
     requires
     apps {
-      appId
+      id
       name
     }
   }
 }
-    `, {"hash":"sha256:e2127ca3b5e87928be1cb4ea873b7194a90fda4e2460aa74e68c1dc4f0da688b"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
+    `, {"hash":"sha256:863101b26ad8075b45183efc6863dfebcc34af699b10ca34599e878c6f0d2c09"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
 export const KeyChoicesDocument = new TypedDocumentString(`
     query KeyChoices($after: String) {
   apiKeys(first: 100, after: $after) {
@@ -580,13 +680,13 @@ export const AgentListDocument = new TypedDocumentString(`
       stop
     }
     apps {
-      appId
+      id
       name
     }
     sandbox
   }
 }
-    `, {"hash":"sha256:f64bddbb30ea8b57b43ec60cc39341891ecf586b0528867a9ecbf5fafbb60a3b"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+    `, {"hash":"sha256:933e46b90995d4c01f967942ecf4c51c269fb299b7d6105e0830c1f13b3edd66"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $after: String) {
   calls(filter: $filter, first: 50, after: $after) {
@@ -609,7 +709,7 @@ export const CallsDocument = new TypedDocumentString(`
     id
     name
   }
-  appId
+  app
   model
   outcome
   reason
@@ -627,7 +727,7 @@ export const CallsDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:133904b0b2146006419b204b514a404ae80a4664fb584650a024a6955d8ad0c1"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+}`, {"hash":"sha256:802c8ac031a264bc89b1dfa94fb6dc472312c915eb8808001149cff734a3f05c"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallCountDocument = new TypedDocumentString(`
     query CallCount($filter: CallFilter) {
   calls(filter: $filter, first: 1) {
@@ -640,7 +740,7 @@ export const CallDocument = new TypedDocumentString(`
   call(id: $id) {
     ...CallFields
     endUser
-    conversationId
+    conversation
     promptTokens
     completionTokens
     platformStatus
@@ -659,7 +759,7 @@ export const CallDocument = new TypedDocumentString(`
     id
     name
   }
-  appId
+  app
   model
   outcome
   reason
@@ -677,10 +777,10 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:cbbdc0e44b8ac65e9e49016da2abcace1609696f9c2e7b7f7e6e7b65a9d6b602"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+}`, {"hash":"sha256:6d6c865ca50f2f96821caf8fea8e71cf6712037d354b6db3953cd8c8b00254ae"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
-    query Keys($search: String, $state: ApiKeyState, $after: String) {
-  apiKeys(search: $search, state: $state, first: 50, after: $after) {
+    query Keys($active: Boolean, $after: String) {
+  apiKeys(active: $active, first: 50, after: $after) {
     nodes {
       ...KeyFields
     }
@@ -722,7 +822,7 @@ export const KeysDocument = new TypedDocumentString(`
     id
     username
   }
-}`, {"hash":"sha256:32e28fbe298e8126355f32992c114a136de84b5674537ab7acad366f1badfe75"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+}`, {"hash":"sha256:62e4f629fdbbd48977e6fb71270951575464213411491c4ad83d8fb697af8a3f"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
 export const KeyDocument = new TypedDocumentString(`
     query Key($id: ID!) {
   apiKey(id: $id) {
@@ -950,15 +1050,15 @@ fragment GroupName on UsageGroup {
   agent {
     name
   }
-  appId
+  app
   model
   keyId
   key {
     name
     keyPrefix
   }
-  ownerId
-  owner {
+  userId
+  user {
     username
   }
   endUser
@@ -977,10 +1077,10 @@ fragment GroupNumbers on UsageTotals {
     p95
     p99
   }
-}`, {"hash":"sha256:b1afeda07db290cad70ea4638ace381f91cb1172b887573470a068d0f6740ab9"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}`, {"hash":"sha256:a07e4424d037a242f65566f1c05ac9b285ae9ddbc3a0d76d8c97605bec7c7e0f"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
-    query UserList($search: String, $after: String) {
-  users(search: $search, first: 50, after: $after) {
+    query UserList($after: String) {
+  users(first: 50, after: $after) {
     nodes {
       id
       username
@@ -997,4 +1097,4 @@ export const UserListDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:70eac71857e0d58303816cbb0bd0c432a1eb8f14ec83f857e44d90350bfaa044"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
+    `, {"hash":"sha256:b075dd58faee0de377c52e6d99a86cf853f32d53e2f5ef2975745e015f256ae7"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;

@@ -165,13 +165,33 @@ export type ErrorReason = keyof typeof ERRORS
 /** What is wrong, as a whole sentence. A function receives the face's naming, for sentences that mention other fields. */
 export type DetailText = string | ((nameOf: NameField) => string)
 
+/** An input that is not valid, in core's names, and what is wrong with it. */
+export interface Mistake {
+  readonly field: FieldPath
+  readonly text: DetailText
+}
+
+/** How much a request that is too large asks for, and how much it may. */
+export interface Cost {
+  /** A text, `more than <n>`, where the count ended at n. */
+  readonly requested: number | `more than ${number}`
+  readonly allowed: number
+}
+
+/** The most mistakes that one response names; the search for more ends there. */
+export const MISTAKES_MAX = 50
+
 export interface ProblemOptions {
   /** The input field that is not valid, in core's names; each face renders it in its own notation. */
   readonly field?: FieldPath | undefined
+  /** The mistakes in other fields of the same request. */
+  readonly others?: readonly Mistake[] | undefined
   /** What was expected, for the client. It must not contain a secret or a platform's raw body. */
   readonly detail?: DetailText | undefined
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
+  /** What a refusal for size is about. */
+  readonly cost?: Cost | undefined
   readonly cause?: unknown
 }
 
@@ -183,6 +203,9 @@ export class Problem extends Error {
   /** The field and what is wrong with it, in core's own names, as the log shows it. Faces use {@link describe}. */
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
+  readonly cost: Cost | undefined
+  /** Every input that is known to be at fault, that of {@link field} first; empty if the problem is about no field. */
+  readonly mistakes: readonly Mistake[]
   readonly #text: DetailText
 
   constructor(reason: ErrorReason, options: ProblemOptions = {}) {
@@ -192,14 +215,34 @@ export class Problem extends Error {
     this.status = ERRORS[reason].status
     this.field = options.field
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.cost = options.cost
     this.#text = options.detail ?? ERRORS[reason].text
+    const { field, others = [] } = options
+    this.mistakes = field === undefined ? [] : [{ field, text: this.#text }, ...others].slice(0, MISTAKES_MAX)
     this.detail = this.describe(joinPath)
   }
 
   /** The same problem at another field, for callers that know where the value came from. */
   at(field: FieldPath): Problem {
+    return this.replaced({ field, text: this.#text }, this.mistakes.slice(1))
+  }
+
+  /** The same problem with these mistakes, for callers that name fields in another way. */
+  replaced({ field, text }: Mistake, others: readonly Mistake[]): Problem {
     const { reason, retryAfterSeconds } = this
-    return new Problem(reason, { field, detail: this.#text, retryAfterSeconds, cause: this })
+    return new Problem(reason, { field, detail: text, others, retryAfterSeconds, cause: this })
+  }
+
+  /** The same problem with mistakes in further fields; of those in the same field the first is kept. */
+  with(mistakes: readonly Mistake[]): Problem {
+    const { reason, field, retryAfterSeconds, cause } = this
+    const byField = new Map<string, Mistake>()
+    for (const mistake of [...this.mistakes, ...mistakes]) {
+      const name = joinPath(mistake.field)
+      if (!byField.has(name)) byField.set(name, mistake)
+    }
+    const others = [...byField.values()].slice(1)
+    return new Problem(reason, { field, detail: this.#text, others, retryAfterSeconds, cause })
   }
 
   /** Returns the detail with every field named as the face names it. */

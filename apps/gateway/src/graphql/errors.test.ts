@@ -80,7 +80,12 @@ describe('faults of the gateway', () => {
     const response = await yoga.fetch('http://a/graphql?query={me{id}}', {}, place)
     expect(response.status).toBe(500)
     expect(await response.json()).toEqual({
-      errors: [{ message: ERRORS.internal_error.text, extensions: { code: 'internal_error', status: 500 } }],
+      errors: [
+        {
+          message: ERRORS.internal_error.text,
+          extensions: { code: 'internal_error', status: 500, requestId: 'the-request' },
+        },
+      ],
     })
     expect(logged).toMatchObject([{ reqId: 'the-request', err: { message: 'SECRET of a plugin' } }])
   })
@@ -215,8 +220,16 @@ describe('refusals', () => {
       'mutation ($mine: String!, $other: String!) { login(input: { username: $mine, password: $other }) { expiresIn } }'
     const { errors } = (await post({ query, variables: { mine: 5 } })).json()
     expect(errors).toMatchObject([
-      { message: 'input.username: expected a string.', extensions: { field: 'input.username' } },
-      { message: 'input.password: is required; expected a string.', extensions: { field: 'input.password' } },
+      {
+        message: 'input.username: expected a string.',
+        extensions: {
+          field: 'input.username',
+          fields: [
+            { field: 'input.username', message: 'expected a string.' },
+            { field: 'input.password', message: 'is required; expected a string.' },
+          ],
+        },
+      },
     ])
   })
 

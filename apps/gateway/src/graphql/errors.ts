@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorOptions, Kind } from 'graphql'
 import { ERRORS, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
-import { joinPath, type NameField } from '#core/values/field-path.ts'
+import { joinPath } from '#core/values/field-path.ts'
 import { problemHeaders, retryAfterOf } from '#http/reply/problem.ts'
 
 /**
@@ -22,28 +22,34 @@ export function problemBehind(error: GraphQLError): Problem | undefined {
   return error instanceof ProblemError ? error.problem : undefined
 }
 
-/** Where an error is, and how its field is named. */
+/** Where an error is. */
 interface GraphqlErrorPlace {
-  /** Renders the path of the input; the default is the path as core has it. */
-  readonly nameOf?: NameField
   /** The place in the document; the executor adds it to errors that a resolver throws. */
   readonly at?: Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions'>
 }
 
 /** A problem as an error of GraphQL. */
-export function graphqlErrorOf(
-  problem: Problem,
-  { nameOf = joinPath, at }: GraphqlErrorPlace = {},
-): GraphQLError {
-  const { reason, status, field } = problem
+export function graphqlErrorOf(problem: Problem, { at }: GraphqlErrorPlace = {}): GraphQLError {
+  const { reason, status, mistakes, cost } = problem
   const retryAfterSeconds = retryAfterOf(problem)
+  const fields = mistakes.map(({ field, text }) => ({
+    field: joinPath(field),
+    message: typeof text === 'string' ? text : text(joinPath),
+  }))
+  const [first] = fields
   const extensions = {
     code: reason,
     status,
-    ...(field !== undefined && { field: nameOf(field) }),
+    ...(first !== undefined && { field: first.field, fields }),
+    ...(cost !== undefined && { cost }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
-  return new ProblemError(problem.describe(nameOf), { ...at, extensions }, problem)
+  return new ProblemError(problem.detail, { ...at, extensions }, problem)
+}
+
+/** Adds the id of the request to its errors, by which the operator finds it in the log. */
+export function nameRequest(errors: readonly GraphQLError[] | undefined, requestId: string): void {
+  for (const { extensions } of errors ?? []) extensions.requestId = requestId
 }
 
 /**

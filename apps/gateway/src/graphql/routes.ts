@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createYoga } from 'graphql-yoga'
-import { fail, type Problem, refuseField } from '#core/errors.ts'
+import { fail, Problem, refuseField } from '#core/errors.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { problemHeaders, toProblem } from '#http/reply/problem.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
@@ -16,7 +16,7 @@ import {
   type OperationPlace,
   placeOf,
 } from './context.ts'
-import { graphqlErrorOf, toGraphqlError } from './errors.ts'
+import { graphqlErrorOf, nameRequest, toGraphqlError } from './errors.ts'
 import { graphiqlRoutes } from './graphiql/routes.ts'
 import { schema } from './schema.ts'
 import { useAuthentication } from './serving/authentication-plugin.ts'
@@ -89,15 +89,19 @@ export function graphqlRoutes(
       useObserver(observer, app.log),
     ],
   })
-  app.setErrorHandler((error, request, reply) => sendGraphqlProblem(toProblem(error), request, reply))
+  app.setErrorHandler((error, request, reply) =>
+    sendGraphqlProblem(withCost(toProblem(error), request), request, reply),
+  )
   const execute = async (body: unknown, place: OperationPlace): Promise<Results> => {
     const request = new yoga.fetchAPI.Request(`http://localhost${PATH}`, { method: 'POST' })
     try {
-      return (
-        (await yoga.getResultForParams({ params: requireParams(body), request }, place)) ?? { errors: [] }
-      )
+      const results = await yoga.getResultForParams({ params: requireParams(body), request }, place)
+      if (results !== undefined && 'errors' in results) nameRequest(results.errors, place.http.id)
+      return results ?? { errors: [] }
     } catch (error) {
-      return { errors: [toGraphqlError(error)] }
+      const errors = [toGraphqlError(error)]
+      nameRequest(errors, place.http.id)
+      return { errors }
     }
   }
   streamRoutes(app, { ...chatOptions, services, hasWorkers, execute })
@@ -140,13 +144,22 @@ const BODY_EXPECTED = 'expected a JSON object with query.'
 const RESULT_EXPECTED =
   'accept: expected application/graphql-response+json or application/json, and text/event-stream for a subscription.'
 
+/** How large a body may be; its size is not known, since no more of it is read. */
+function withCost(problem: Problem, { routeOptions: { bodyLimit } }: FastifyRequest): Problem {
+  if (problem.reason !== 'body_too_large' || bodyLimit === undefined) return problem
+  const cost = { requested: `more than ${bodyLimit}`, allowed: bodyLimit } as const
+  return new Problem(problem.reason, { detail: problem.detail, cost, cause: problem })
+}
+
 /** What is refused before GraphQL begins has the form of a GraphQL error as well. */
 function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.server.faultLog.log(problem, { reqId: request.id })
   request.problem = problem
+  const errors = [graphqlErrorOf(problem)]
+  nameRequest(errors, request.id)
   return reply
     .status(problem.status)
     .headers(problemHeaders(problem))
     .type('application/json; charset=utf-8')
-    .send({ errors: [graphqlErrorOf(problem)] })
+    .send({ errors })
 }

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { readOrderedPage } from '#core/input/pagination.ts'
 import { KEY_ORDERS, KEY_STATES } from '#core/keys/key-filter.ts'
@@ -8,11 +8,13 @@ import {
   DESCRIPTION_LENGTH_MAX,
   type KeyLimitsChange,
   NAME_LENGTH_MAX,
+  type NewKey,
 } from '#core/keys/key-input.ts'
 import { type KeyRateLimits, RESET_PERIODS } from '#core/keys/keys.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
@@ -43,6 +45,8 @@ import {
   uuid,
 } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { judgeList } from '#http/request/judge-page.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
 import { ApiKeySchema, createdKeyRecord, keyRecord, PermissionSchema } from '#records/key-record.ts'
 import { ApiCallsCount, CallCount, MaxApiCalls, QuotaPeriodSchema } from '#records/user-record.ts'
 
@@ -58,22 +62,22 @@ export function apiKeyRoutes(
   const answer = (key: ApiKey) => success(keyRecord(key, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
-  const creating = { schema: createSchema, onRequest: tokenOnly(services) }
+  const judge = (request: FastifyRequest, { body }: SoundRequest) => {
+    const sound = (body ?? {}) as Partial<Static<typeof CreateApiKeySchema>>
+    keys.check(callerOf(request), newKeyOf(sound))
+  }
+
+  const creating = { schema: createSchema, onRequest: tokenOnly(services), config: { judge } }
   routes.post('/api/v1/api-keys', creating, async (request) => {
-    const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = request.body
-    const created = await keys.create(callerOf(request), {
-      name,
-      description,
-      expiresAt: expires_at,
-      permissions,
-      ownerId: owner_id,
-      allowedAgents: allowed_agents,
-      limits: limitsChange(limits),
-    })
+    const { name, description, expires_at, permissions } = request.body
+    const required = { name, description, expiresAt: expires_at, permissions }
+    const created = await keys.create(callerOf(request), { ...newKeyOf(request.body), ...required })
     return success(createdKeyRecord(created, now()))
   })
 
-  routes.get('/api/v1/api-keys', { schema: listSchema, onRequest, ...reads }, async (request, reply) => {
+  const judge = judgeList(KEY_ORDERS)
+  const listing = { schema: listSchema, onRequest, config: { judge }, ...reads }
+  routes.get('/api/v1/api-keys', listing, async (request, reply) => {
     const { limit, cursor, search, state, order_by: orderBy, order } = request.query
     const signal = abortedWith(reply)
     const page = await readOrderedPage({ limit, cursor }, (position) =>
@@ -86,7 +90,8 @@ export function apiKeyRoutes(
     answer(await keys.find(callerOf(request), request.params.id)),
   )
 
-  routes.patch('/api/v1/api-keys/:id', { schema: updateSchema, onRequest }, async (request) => {
+  const changing = { schema: updateSchema, onRequest, config: { judge } }
+  routes.patch('/api/v1/api-keys/:id', changing, async (request) => {
     const { name, description, allowed_agents, limits } = request.body
     const change = { name, description, allowedAgents: allowed_agents, limits: limitsChange(limits) }
     return answer(await keys.update(callerOf(request), request.params.id, change))
@@ -111,6 +116,16 @@ export function apiKeyRoutes(
     const at = now()
     return success({ ...keyRecord(key, at), ...allowanceRecord(rateLimits, quotaOf(owner, at)) })
   })
+}
+
+function newKeyOf(body: Partial<Static<typeof CreateApiKeySchema>>): Partial<NewKey> {
+  const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = body
+  return {
+    ...omitUndefined({ name, description, expiresAt: expires_at, permissions }),
+    ownerId: owner_id,
+    allowedAgents: allowed_agents,
+    limits: limitsChange(limits),
+  }
 }
 
 function limitsChange(limits: Static<typeof LimitsInput> | undefined): KeyLimitsChange | null | undefined {

@@ -22,6 +22,7 @@ import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { inHeader } from '#http/request/field-place.ts'
+import { judgePage } from '#http/request/judge-page.ts'
 import { partsOf } from '#http/request/multipart-body.ts'
 import { UploadFormSchema, UploadSchema, uploadRecord } from './upload-record.ts'
 
@@ -70,12 +71,16 @@ export function uploadsRoutes(app: FastifyInstance, services: UploadServices): v
   const record = async (upload: Upload) => uploadRecord(upload, await uploads.urlOf(upload))
   app.addSchema(UploadSchema)
 
-  routes.get('/api/v1/uploads', { schema: listSchema, onRequest, ...reads }, async (request) => {
-    const { items, nextCursor } = await readPage(request.query, (query) =>
-      uploads.list(callerOf(request), query),
-    )
-    return success({ items: await Promise.all(items.map(record)), next_cursor: nextCursor })
-  })
+  routes.get(
+    '/api/v1/uploads',
+    { schema: listSchema, onRequest, config: { judge: judgePage }, ...reads },
+    async (request) => {
+      const { items, nextCursor } = await readPage(request.query, (query) =>
+        uploads.list(callerOf(request), query),
+      )
+      return success({ items: await Promise.all(items.map(record)), next_cursor: nextCursor })
+    },
+  )
 
   routes.get('/api/v1/uploads/:id', { schema: getSchema, onRequest, ...reads }, async (request) =>
     success(await record(await uploads.find(callerOf(request), request.params.id))),

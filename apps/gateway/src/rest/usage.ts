@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { allOf } from '#core/input/all-of.ts'
 import { readPage } from '#core/input/pagination.ts'
 import { CALL_FACES, CALL_KINDS, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
+import { parseCallsQuery } from '#core/reports/calls-query.ts'
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import type { Services } from '#core/services/services.ts'
@@ -26,6 +28,8 @@ import {
   success,
 } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { judgePage } from '#http/request/judge-page.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
 import { callRecord } from '#records/usage-record.ts'
 import { CALL_FIELDS, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
@@ -40,11 +44,14 @@ export function usageRoutes(
   app.addSchema(UsageReportSchema)
   app.addSchema(CallSchema)
 
-  routes.get('/api/v1/usage', { schema: usageSchema, onRequest }, async (request, reply) => {
-    const { group_by, format, ...filter } = request.query
+  const judgeReport = (_request: unknown, { query }: SoundRequest) =>
+    usage.checkReport(reportInput((query ?? {}) as ReportParameters))
+  const reporting = { schema: usageSchema, onRequest, config: { judge: judgeReport } }
+  routes.get('/api/v1/usage', reporting, async (request, reply) => {
+    const { format } = request.query
     const report = await usage.report(
       callerOf(request),
-      { ...conditionsOf(filter), groupBy: group_by ? group_by.split(',') : [] },
+      reportInput(request.query),
       (verdict) => limitHeaders(reply, verdict),
       abortedWith(reply),
     )
@@ -53,10 +60,11 @@ export function usageRoutes(
     return reply.send(Readable.from(reportPieces(report)))
   })
 
-  routes.get('/api/v1/calls', { schema: callsSchema, onRequest }, async (request, reply) => {
-    const { request_id, format, limit, cursor, ...conditions } = request.query
+  const listing = { schema: callsSchema, onRequest, config: { judge: judgeCalls } }
+  routes.get('/api/v1/calls', listing, async (request, reply) => {
+    const { format, limit, cursor } = request.query
     const caller = callerOf(request)
-    const filter = { ...conditionsOf(conditions), requestId: request_id }
+    const filter = callsInput(request.query)
     const onLimit = (verdict: LimitVerdict) => limitHeaders(reply, verdict)
     const signal = abortedWith(reply)
     if (format === 'csv') {
@@ -68,6 +76,28 @@ export function usageRoutes(
     )
     return success(pageRecord(page, callRecord))
   })
+}
+
+type ReportParameters = Static<typeof usageSchema.querystring>
+type CallsParameters = Static<typeof callsSchema.querystring>
+
+function reportInput({ group_by, format: _format, ...filter }: ReportParameters) {
+  return { ...conditionsOf(filter), groupBy: group_by ? group_by.split(',') : [] }
+}
+
+function callsInput({
+  request_id,
+  format: _format,
+  limit: _limit,
+  cursor: _cursor,
+  ...filter
+}: CallsParameters) {
+  return { ...conditionsOf(filter), requestId: request_id }
+}
+
+function judgeCalls(request: unknown, { query }: SoundRequest): void {
+  const parameters = (query ?? {}) as CallsParameters
+  allOf({ page: () => judgePage(request, { query }), filter: () => parseCallsQuery(callsInput(parameters)) })
 }
 
 interface Conditions {

@@ -1,16 +1,18 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { readOrderedPage } from '#core/input/pagination.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { USER_ORDERS } from '#core/users/user-filter.ts'
+import { checkUser } from '#core/users/user-input.ts'
 import {
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
   USER_STATUSES,
   USERNAME_INPUT_CHARACTERS_MAX,
 } from '#core/users/user-rules.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { API_KEY_DESCRIPTIONS } from '#http/descriptions/api-key-descriptions.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
@@ -21,6 +23,8 @@ import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, orderedPageQuery, page, pageRecord, problems, ref, success } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import { judgeList } from '#http/request/judge-page.ts'
+import type { SoundRequest } from '#http/request/validation.ts'
 import {
   FullUserSchema,
   fullUserRecord,
@@ -42,13 +46,15 @@ export function userRoutes(
   const answer = (user: User) => success(fullUserRecord(user, now()))
   for (const schema of COMPONENTS) app.addSchema(schema)
 
-  routes.post('/api/v1/users', { schema: createSchema, onRequest }, async (request) => {
+  const creating = { schema: createSchema, onRequest, config: { judge: judgeUser } }
+  routes.post('/api/v1/users', creating, async (request) => {
     const { username, password, role, max_api_calls, quota_period } = request.body
     const input = { username, password, role, maxApiCalls: max_api_calls, quotaPeriod: quota_period }
     return answer(await users.create(callerOf(request), input))
   })
 
-  routes.get('/api/v1/users', { schema: listSchema, onRequest, ...reads }, async (request, reply) => {
+  const listing = { schema: listSchema, onRequest, config: { judge: judgeList(USER_ORDERS) }, ...reads }
+  routes.get('/api/v1/users', listing, async (request, reply) => {
     const { limit, cursor, search, state, order_by: orderBy, order } = request.query
     const signal = abortedWith(reply)
     const page = await readOrderedPage({ limit, cursor }, (position) =>
@@ -80,6 +86,12 @@ export function userRoutes(
     const { password } = request.body
     return answer(await users.setPassword(callerOf(request), request.params.id, password))
   })
+}
+
+/** The rules for users that the schemas cannot express. */
+function judgeUser(_request: unknown, { body }: SoundRequest): void {
+  const { username } = (body ?? {}) as Partial<Static<typeof CreateUserSchema>>
+  checkUser(omitUndefined({ username }))
 }
 
 const PasswordSchema = Type.String({

@@ -204,6 +204,7 @@ export const TABLE: {
     ),
   },
   keys: {
+    check: forCaller(MANAGERS, async (caller, { services }) => services.keys.check(caller, { name: 'k' })),
     create: forCaller({ ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }, (caller, call) =>
       call.services.keys.create(caller, newKey(call)),
     ),
@@ -304,6 +305,9 @@ export const TABLE: {
     }),
   },
   chat: {
+    check: forCaller(KEYS, async (caller, { services }) =>
+      services.chat.check(caller, chatCall('', ANSWERING_AGENT)),
+    ),
     start: forAnybody(
       { ...KEYS, anonymous: 'credential_malformed', 'upload key': 'permission_denied' },
       async ({ services, caller }) => {
@@ -400,6 +404,7 @@ export const TABLE: {
     openByAddress: open('Whoever has the unguessable URL may read the file.'),
   },
   usage: {
+    checkReport: open('Judges the form of a query, and reads nothing.'),
     report: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
       const { series } = await services.usage.report(caller, {
         groupBy: ['key'],

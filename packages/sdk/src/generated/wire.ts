@@ -635,7 +635,13 @@ export interface components {
          *       "msg": "The request is not valid.",
          *       "detail": "body.query: is required; expected a string.",
          *       "reason": "invalid_request",
-         *       "request_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"
+         *       "request_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *       "fields": [
+         *         {
+         *           "field": "body.query",
+         *           "message": "is required; expected a string."
+         *         }
+         *       ]
          *     }
          */
         ErrorBody: {
@@ -664,6 +670,19 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             request_id: string;
+            /** Every input that is at fault, in the order of the schema, and also if it is only one; `detail` says the same of the first. It is absent where no input is at fault. Mistakes that only the database shows, such as a username that is taken, come alone. */
+            fields?: {
+                /**
+                 * The place of the input in the request, as `detail` names it.
+                 * @example body.query
+                 */
+                field: string;
+                /**
+                 * What is wrong with it and what was expected; never a value of the request.
+                 * @example is required; expected a string.
+                 */
+                message: string;
+            }[];
         };
         /**
          * The tokens of the call as the platform reported them; absent where it reported none.

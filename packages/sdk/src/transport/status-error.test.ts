@@ -36,6 +36,18 @@ describe('the error of a response', () => {
   )
 })
 
+test('every field at fault is on the error, and what is no such list is left out', async () => {
+  const fields = [
+    { field: 'body.username', message: 'expected 3 to 64 letters, digits and . _ - @.' },
+    { field: 'body.password', message: 'expected a string of 8 to 256 characters.' },
+  ]
+  const read = (given: unknown) => readStatusError(Response.json({ fields: given }, { status: 400 }))
+  expect((await read(fields)).fields).toEqual(fields)
+  expect((await read([...fields, { field: 1 }, null])).fields).toEqual(fields)
+  for (const other of [undefined, null, 'body', {}, [], [7]])
+    expect((await read(other)).fields).toBeUndefined()
+})
+
 test.each([
   ['3', 3000],
   ['0', 0],

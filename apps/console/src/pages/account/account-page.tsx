@@ -3,6 +3,7 @@ import { LogOut } from 'lucide-react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
+import { isShownAtFields, showMistakes } from '../../form/show-mistakes.ts'
 import { useFormats } from '../../format/use-formats.ts'
 import { MeDocument } from '../../generated/graphql.ts'
 import { ChangePassword } from '../../generated/validators.js'
@@ -87,10 +88,11 @@ interface Passwords {
 function PasswordForm() {
   const t = useTranslations('account')
   const resolver = useContractResolver<Passwords>(ChangePassword, (values) => values)
-  const { register, handleSubmit, formState, setError } = useForm<Passwords>({
+  const form = useForm<Passwords>({
     defaultValues: { current_password: '', new_password: '', again: '' },
     resolver,
   })
+  const { register, handleSubmit, formState, setError } = form
   const { username } = useSession()
   const toast = useToast()
   const change = useMutation({
@@ -99,6 +101,7 @@ function PasswordForm() {
       toast(t('passwordChanged'))
       sessions.set(undefined)
     },
+    onError: (error) => showMistakes(error, form),
   })
   function submit(values: Passwords) {
     if (values.again === values.new_password) change.mutate(values)
@@ -106,7 +109,7 @@ function PasswordForm() {
   }
   return (
     <Form className={styles.form} onSubmit={handleSubmit(submit)}>
-      {change.isError && <ErrorNotice error={change.error} />}
+      {change.isError && !isShownAtFields(change.error, form) && <ErrorNotice error={change.error} />}
       <input type="hidden" autoComplete="username" value={username} readOnly />
       <TextField
         label={t('currentPassword')}

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useFormDraft } from '../../form/drafts.ts'
+import { showMistakes } from '../../form/show-mistakes.ts'
 import { KeyChoicesDocument, KeysDocument } from '../../generated/graphql.ts'
 import { CreateApiKey } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
@@ -54,6 +55,7 @@ function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
       void invalidate(KeysDocument, KeyChoicesDocument)
       onCreated(key)
     },
+    onError: (error) => showMistakes(error, form),
   })
   // The fields that a changed key has as well take the form as one of those alone.
   const shared = form as unknown as UseFormReturn<KeyValues>

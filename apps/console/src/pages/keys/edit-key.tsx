@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useFormDraft } from '../../form/drafts.ts'
+import { showMistakes } from '../../form/show-mistakes.ts'
 import {
   KeyChoicesDocument,
   KeyDocument,
@@ -40,6 +41,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
       toast(t('saved'))
       onClose()
     },
+    onError: (error) => showMistakes(error, form),
   })
   return (
     <Dialog title={t('edit', { name: apiKey.name })} isOpen onClose={onClose}>

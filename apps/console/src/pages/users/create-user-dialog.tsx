@@ -4,6 +4,7 @@ import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
 import { useFormDraft } from '../../form/drafts.ts'
+import { isShownAtFields, showMistakes } from '../../form/show-mistakes.ts'
 import { CreateUser } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
@@ -53,13 +54,14 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
     },
     onError(error) {
       if (isTaken(error)) setError('username', { message: describe(error) }, { shouldFocus: true })
+      else showMistakes(error, form)
     },
   })
   const { errors } = formState
   return (
     <Dialog title={t('create')} isOpen onClose={onClose}>
       <Form onSubmit={handleSubmit((values) => create.mutate(values))}>
-        {create.isError && !isTaken(create.error) && <ErrorNotice error={create.error} />}
+        {create.isError && !isShownAtFields(create.error, form) && <ErrorNotice error={create.error} />}
         <TextField
           label={t('username')}
           hint={t('usernameHint')}

@@ -4,6 +4,7 @@ import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useContractResolver } from '../../form/contract-resolver.ts'
 import { useFormDraft } from '../../form/drafts.ts'
+import { isShownAtFields, showMistakes } from '../../form/show-mistakes.ts'
 import { UpdateUser } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
 import { Button } from '../../ui/button.tsx'
@@ -48,13 +49,16 @@ export function EditUserDialog({ user, onClose }: { readonly user: UserRecord; o
     },
     onError(error) {
       if (isLastAdmin(error)) setError('role', { message: describe(error) }, { shouldFocus: true })
+      else showMistakes(error, form)
     },
   })
   const { errors } = formState
   return (
     <Dialog title={t('editUser', { username })} isOpen onClose={onClose}>
       <Form onSubmit={handleSubmit((values) => change.mutate(values))}>
-        {change.isError && !isLastAdmin(change.error) && <ErrorNotice error={change.error} />}
+        {change.isError && !isLastAdmin(change.error) && !isShownAtFields(change.error, form) && (
+          <ErrorNotice error={change.error} />
+        )}
         <RoleAndQuota register={register} errors={errors} />
         <Actions>
           <Button onClick={onClose}>{common('cancel')}</Button>

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail } from '#core/errors.ts'
+import { allOf, ifGiven } from '#core/input/all-of.ts'
 import { requireText } from '#core/input/input-rules.ts'
 import type { Limiter, Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
@@ -97,9 +98,7 @@ export function createLogin({
 
   return {
     async login(input, address) {
-      // The cost of hashing grows with the length of the text, so the length is checked first.
-      requireText(['username'], input.username, USERNAME_INPUT_CHARACTERS_MAX)
-      requireText(['password'], input.password, PASSWORD_CHARACTERS_MAX)
+      checkLogin(input)
       const accepted = await runQueued(() => attempt(input, address))
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
@@ -112,6 +111,20 @@ export function createLogin({
     },
     logout: (caller) => tokens.revoke(caller),
   }
+}
+
+/**
+ * Validates the form of the credentials, as far as they are given.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function checkLogin({ username, password }: Partial<LoginInput>): void {
+  allOf({
+    username: () =>
+      ifGiven(username, (text) => requireText(['username'], text, USERNAME_INPUT_CHARACTERS_MAX)),
+    // The cost of hashing grows with the length of the text, so the length is checked first.
+    password: () => ifGiven(password, (text) => requireText(['password'], text, PASSWORD_CHARACTERS_MAX)),
+  })
 }
 
 async function take(limiter: Limiter, key: string): Promise<void> {

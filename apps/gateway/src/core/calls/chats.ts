@@ -4,7 +4,7 @@ import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.t
 import { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyWatch } from '#core/keys/key-watch.ts'
-import { requireKey } from '#core/principal.ts'
+import { type Principal, requireKey } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AdmissionRequest, AdmissionService } from './admission.ts'
@@ -14,7 +14,7 @@ import { continuedConversation } from './conversation/continuation.ts'
 import { type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
-import { type Call, type ContinuedConversation, resolveCall } from './request/call.ts'
+import { type Call, type ContinuedConversation, checkCall, resolveCall } from './request/call.ts'
 import type { AgentName, ChatRequest } from './request/chat-request.ts'
 import { StopRequests } from './stop-requests.ts'
 
@@ -45,6 +45,12 @@ export interface ChatService {
    * @throws Problem if the call is rejected
    */
   start(request: ChatRequest, signal: AbortSignal, observer?: CallObserver): Promise<Chat>
+  /**
+   * Applies the rules that need no database to a call that a face refuses for another reason, such as the type of a field.
+   *
+   * @throws Problem with all mistakes, or `api_key_required`
+   */
+  check(caller: Principal, request: ChatRequest): void
   /** Rejects new calls, waits for the running ones until the timeout, and then ends those that are left. */
   drain(timeoutMs: number): Promise<void>
   readonly inFlight: number
@@ -86,7 +92,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     if (!(error instanceof Problem)) return error
     const { allowedAgents } = requireKey(await deps.authenticate(request.credential, request.address))
     try {
-      resolveCall(catalog.current(), request, files.isIssued, allowedAgents)
+      checkCall(catalog.current(), request, files.isIssued, allowedAgents)
       return error
     } catch (refusal) {
       return refusal
@@ -139,6 +145,9 @@ export function createChatService(deps: ChatDeps): ChatService {
         observer?.(refused)
         throw refusal
       }
+    },
+    check(caller, request) {
+      checkCall(catalog.current(), request, files.isIssued, requireKey(caller).allowedAgents)
     },
     drain: (timeoutMs) => places.drain(timeoutMs),
     get inFlight() {

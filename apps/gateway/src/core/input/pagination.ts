@@ -87,6 +87,15 @@ export async function readPage<Row extends { id: string }>(
 }
 
 /**
+ * Validates the cursor of a list that is ordered by ids, if there is one, without reading the page.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function checkCursor(cursor: string | undefined): void {
+  if (cursor !== undefined) idOfCursor(cursor)
+}
+
+/**
  * Reads one page of a list whose rows have their cursors, like {@link readPage}.
  *
  * @throws Problem `invalid_request`

@@ -1,10 +1,19 @@
+import { validate } from 'uuid'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import { refuseField } from '#core/errors.ts'
+import { allOf, eachOf, ifGiven } from '#core/input/all-of.ts'
 import { caseKey } from '#core/input/case-key.ts'
-import { isLongerThan, requireItems, requireShort, requireText } from '#core/input/input-rules.ts'
+import {
+  isLongerThan,
+  requireItems,
+  requireOneOf,
+  requireShort,
+  requireText,
+} from '#core/input/input-rules.ts'
 import { parseTimestamp } from '#core/input/timestamp.ts'
 import { type LimitRule, type LimitRules, perMinute } from '#core/limits/limits.ts'
 import { PERMISSIONS, type Permission } from '#core/principal.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 
 /** The fields of a key that can be changed later. Null resets a field to its default. */
 export interface KeyChange {
@@ -51,33 +60,57 @@ const DAY_MS = 86_400_000
 /**
  * Validates a change and returns the columns that it sets.
  *
- * @throws Problem `invalid_request`
+ * @throws Problem `invalid_request` with all mistakes
  */
 export function changedColumns(change: KeyChange, rules: KeyRules) {
-  const { name, description, allowedAgents, limits } = change
-  return {
-    ...(name !== undefined && nameColumns(name)),
-    ...(description !== undefined && { description: checkedDescription(description) }),
-    ...(allowedAgents !== undefined && {
-      allowedAgents: checkedAgents(allowedAgents, rules.catalog.knownIds()),
-    }),
-    ...(limits !== undefined && limitColumns(limits, rules)),
-  }
+  const { limits, name, ...columns } = allOf(rulesOfChange(change, rules))
+  return { ...omitUndefined(columns), ...name, ...limits }
 }
 
 /**
  * Validates the fields of a new key and returns its columns.
  *
- * @throws Problem `invalid_request`
+ * @throws Problem `invalid_request` with all mistakes
  */
 export function newColumns(input: NewKey, rules: KeyRules, now: Date) {
+  const { limits, allowedAgents, name, ...columns } = allOf({
+    ...rulesOfChange(input, rules),
+    name: () => nameColumns(input.name),
+    description: () => checkedDescription(input.description),
+    expiresAt: () => checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
+    permissions: () => checkedPermissions(input.permissions),
+    ownerForm: () => ifGiven(input.ownerId, requireOwnerForm),
+  })
+  const { ownerForm: _checked, ...own } = columns
+  return { ...own, ...name, ...omitUndefined({ allowedAgents }), ...limits }
+}
+
+/**
+ * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
+ *
+ * @throws Problem `invalid_request` with all mistakes
+ */
+export function checkGivenFields(input: Partial<NewKey>, rules: KeyRules, now: Date): void {
+  const { expiresAt, permissions, ownerId } = input
+  allOf({
+    ...rulesOfChange(input, rules),
+    expiresAt: () => ifGiven(expiresAt, (text) => checkedExpiry(text, rules.maxLifetimeDays, now)),
+    permissions: () => ifGiven(permissions, checkedPermissions),
+    ownerForm: () => ifGiven(ownerId, requireOwnerForm),
+  })
+}
+
+function rulesOfChange({ name, description, allowedAgents, limits }: KeyChange, rules: KeyRules) {
   return {
-    ...changedColumns(input, rules),
-    ...nameColumns(input.name),
-    description: checkedDescription(input.description),
-    permissions: checkedPermissions(input.permissions),
-    expiresAt: checkedExpiry(input.expiresAt, rules.maxLifetimeDays, now),
+    name: () => ifGiven(name, nameColumns),
+    description: () => ifGiven(description, checkedDescription),
+    allowedAgents: () => ifGiven(allowedAgents, (agents) => checkedAgents(agents, rules.catalog.knownIds())),
+    limits: () => ifGiven(limits, (change) => limitColumns(change, rules)),
   }
+}
+
+function requireOwnerForm(ownerId: string): void {
+  if (!validate(ownerId)) refuseField(['ownerId'], 'expected a string (uuid).')
 }
 
 /** Rejects unknown permissions here, because the column would store any text and not every face has a schema. */
@@ -85,12 +118,8 @@ function checkedPermissions(permissions: readonly string[]): Permission[] {
   const expected = `one of ${PERMISSIONS.join(', ')}`
   if (permissions.length === 0 || new Set(permissions).size < permissions.length)
     refuseField(['permissions'], `expected an array of ${expected} of at least 1 items, no item twice.`)
-  const known = permissions.map(
-    (word, index) =>
-      PERMISSIONS.find((permission) => permission === word) ??
-      refuseField(['permissions', index], `expected ${expected}.`),
-  )
-  return known
+  eachOf(permissions, (word, index) => requireOneOf(['permissions', index], PERMISSIONS, word))
+  return PERMISSIONS.filter((permission) => permissions.includes(permission))
 }
 
 function nameColumns(name: string) {
@@ -128,11 +157,11 @@ function checkedAgents(agents: readonly string[] | null, agentIds: ReadonlySet<s
   if (agents.length === 0) {
     refuseField(['allowedAgents'], `expected null or 1 to ${ALLOWED_AGENTS_MAX} entries.`)
   }
-  agents.forEach((entry, index) => {
-    if (!isAgentEntry(entry, agentIds)) {
-      const known = [...agentIds].join(', ')
-      refuseField(['allowedAgents', index], `expected agent or agent/app, where agent is one of ${known}.`)
-    }
+  eachOf(agents, (entry, index) => {
+    // What is not a text was reported with the types.
+    if (entry === undefined || isAgentEntry(entry, agentIds)) return
+    const known = [...agentIds].join(', ')
+    refuseField(['allowedAgents', index], `expected agent or agent/app, where agent is one of ${known}.`)
   })
   return [...new Set(agents)]
 }
@@ -151,14 +180,13 @@ function isAgentEntry(entry: string, agentIds: ReadonlySet<string>): boolean {
 
 function limitColumns(limits: KeyLimitsChange | null, rules: KeyRules) {
   const { chatPerMinute, uploadPerMinute } = limits ?? { chatPerMinute: null, uploadPerMinute: null }
-  return {
-    ...(chatPerMinute !== undefined && {
-      chatPerMinute: checkedLimit('chatPerMinute', chatPerMinute, rules.limits.chat),
-    }),
-    ...(uploadPerMinute !== undefined && {
-      uploadPerMinute: checkedLimit('uploadPerMinute', uploadPerMinute, rules.limits.upload),
-    }),
-  }
+  const columns = allOf({
+    chatPerMinute: () =>
+      ifGiven(chatPerMinute, (limit) => checkedLimit('chatPerMinute', limit, rules.limits.chat)),
+    uploadPerMinute: () =>
+      ifGiven(uploadPerMinute, (limit) => checkedLimit('uploadPerMinute', limit, rules.limits.upload)),
+  })
+  return omitUndefined(columns)
 }
 
 function checkedLimit(field: string, limit: number | null, rule: LimitRule): number | null {

@@ -36,7 +36,14 @@ import {
   visibleTo,
 } from './key-filter.ts'
 import { hashKey, KEY_PREFIX_LENGTH, makeApiKey } from './key-format.ts'
-import { changedColumns, type KeyChange, type KeyRules, type NewKey, newColumns } from './key-input.ts'
+import {
+  changedColumns,
+  checkGivenFields,
+  type KeyChange,
+  type KeyRules,
+  type NewKey,
+  newColumns,
+} from './key-input.ts'
 
 export const RESET_PERIODS = ['day', 'month', 'total'] as const
 export type ResetPeriod = (typeof RESET_PERIODS)[number]
@@ -70,6 +77,12 @@ export interface Keys {
    * @throws Problem `invalid_request`, `role_denied`, `access_token_required`, `too_many_keys`
    */
   create(caller: Principal, input: NewKey): Promise<{ key: ApiKey; fullKey: string }>
+  /**
+   * Validates the fields that are given of a new key, of which others are missing or have the wrong type.
+   *
+   * @throws Problem `invalid_request` with all mistakes
+   */
+  check(caller: Principal, input: Partial<NewKey>): void
   /** @throws Problem `key_not_found` if the key does not exist or the caller may not see it */
   find(caller: Principal, id: string, query?: KeyQuery): Promise<ApiKey>
   /**
@@ -133,7 +146,6 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
 
   async function ownerOf(caller: Principal, ownerId: string): Promise<string> {
     if (ownerId === caller.userId) return ownerId
-    if (!validate(ownerId)) refuseField(['ownerId'], 'expected a string (uuid).')
     if (!isAdmin(caller)) fail('role_denied', 'Only an admin may create keys for another user.')
     const owner = await prisma.user.findUnique({ where: { id: ownerId } })
     return owner?.status === 'active'
@@ -221,6 +233,10 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
         prisma.$transaction((tx) => insertKey(tx, data, rules.activePerUserMax)),
       )
       return { key, fullKey }
+    },
+    check(caller, input) {
+      requireManager(caller)
+      checkGivenFields(input, rules, runtime.now())
     },
     find,
     async findMany(caller, ids, query = {}) {

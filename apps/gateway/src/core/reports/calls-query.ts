@@ -1,3 +1,4 @@
+import { allOf, ifGiven } from '#core/input/all-of.ts'
 import {
   CALL_FACES,
   CALL_KINDS,
@@ -16,8 +17,7 @@ import {
   statesOf,
   textOf,
 } from './query-fields.ts'
-import { timeZone } from './range/calendar.ts'
-import { type RangeInput, requireOrder, timeOf } from './range/range-input.ts'
+import { type RangeInput, rangeOf, requireOrder } from './range/range-input.ts'
 
 /** A query for rows of the ledger as the faces receive it, before any check. `outcome` may also have `running`. */
 export interface CallsInput extends ConditionsInput, RangeInput {
@@ -46,21 +46,23 @@ const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
   running: ['running'],
 }
 
-/** @throws Problem `invalid_request` */
+/** @throws Problem `invalid_request` with all mistakes */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
   const { kind, face, outcome, requestId, conversation } = input
-  const zone = timeZone(input.timezone ?? 'UTC')
-  const from = input.from === undefined ? undefined : timeOf('from', input.from, zone)
-  const to = input.to === undefined ? undefined : timeOf('to', input.to, zone)
+  const { range, conditions, ...own } = allOf({
+    conditions: () => parseConditions(input),
+    range: () => orderedRangeOf(input),
+    kind: () => ifGiven(kind, (word) => oneOf('kind', CALL_KINDS, word)),
+    face: () => ifGiven(face, (word) => oneOf('face', CALL_FACES, word)),
+    outcome: () => ifGiven(outcome, (words) => statesOf(words, STATE_WORDS)),
+    requestId: () => textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
+    conversation: () => textOf('conversation', conversation, NAME_LENGTH_MAX),
+  })
+  return { ...conditions, ...own, ...range }
+}
+
+function orderedRangeOf(input: RangeInput): Pick<CallsQuery, 'from' | 'to'> {
+  const { from, to } = rangeOf(input)
   requireOrder(from, to)
-  return {
-    ...parseConditions(input),
-    kind: kind === undefined ? undefined : oneOf('kind', CALL_KINDS, kind),
-    face: face === undefined ? undefined : oneOf('face', CALL_FACES, face),
-    outcome: outcome === undefined ? undefined : statesOf(outcome, STATE_WORDS),
-    requestId: textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
-    conversation: textOf('conversation', conversation, NAME_LENGTH_MAX),
-    from,
-    to,
-  }
+  return { from, to }
 }

@@ -1,4 +1,5 @@
 import { refuseField } from '#core/errors.ts'
+import { allOf } from '#core/input/all-of.ts'
 import { requireShort } from '#core/input/input-rules.ts'
 import { type CallOutcome, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { ScopeFilter } from './scope.ts'
@@ -21,16 +22,15 @@ export interface ConditionsInput extends ScopeFilter {
 
 export interface Conditions extends Omit<ConditionsInput, 'outcome'> {}
 
-/** @throws Problem `invalid_request` */
+/** @throws Problem `invalid_request` with all mistakes */
 export function parseConditions({ agent, app, model, endUser, keyId, userId }: ConditionsInput): Conditions {
-  return {
-    keyId,
-    userId,
-    agent: textOf('agent', agent, AGENT_LENGTH_MAX),
-    app: textOf('app', app, NAME_LENGTH_MAX),
-    model: textOf('model', model, NAME_LENGTH_MAX),
-    endUser: textOf('endUser', endUser, NAME_LENGTH_MAX),
-  }
+  const texts = allOf({
+    agent: () => textOf('agent', agent, AGENT_LENGTH_MAX),
+    app: () => textOf('app', app, NAME_LENGTH_MAX),
+    model: () => textOf('model', model, NAME_LENGTH_MAX),
+    endUser: () => textOf('endUser', endUser, NAME_LENGTH_MAX),
+  })
+  return { keyId, userId, ...texts }
 }
 
 /** What the words for outcomes stand for in a report. */

@@ -1,4 +1,5 @@
 import { refuseField } from '#core/errors.ts'
+import { allOf, ifGiven } from '#core/input/all-of.ts'
 import type { CallOutcome } from '#core/ledger/ledger.ts'
 import {
   type Conditions,
@@ -8,8 +9,8 @@ import {
   parseConditions,
   statesOf,
 } from './query-fields.ts'
-import { daysBefore, GRANULARITIES, type Granularity, timeZone } from './range/calendar.ts'
-import { type RangeInput, timeOf } from './range/range-input.ts'
+import { daysBefore, GRANULARITIES, type Granularity } from './range/calendar.ts'
+import { type RangeInput, rangeOf, requireBefore } from './range/range-input.ts'
 import { GROUPS, type Group } from './report-rows.ts'
 
 /** A query for a report as the faces receive it, before any check and with every field optional. */
@@ -35,25 +36,26 @@ const DEFAULT_DAYS: Record<Granularity, number> = { hour: 1, day: 30, month: 365
  * Checks the query for a report and fills in the defaults. The offset of the time zone and the length of the range are checked
  * where the range is split into buckets (range/report-range.ts).
  *
- * @throws Problem `invalid_request`
+ * @throws Problem `invalid_request` with all mistakes
  */
 export function parseReportQuery(input: ReportInput, now: Date): ReportQuery {
-  const { from, to, timezone = 'UTC', outcome } = input
-  const granularity = oneOf('granularity', GRANULARITIES, input.granularity ?? 'day')
-  const groupBy = groupsOf(input.groupBy ?? [])
-  const zone = timeZone(timezone)
-  const end = to === undefined ? now : timeOf('to', to, zone)
-  const start =
-    from === undefined ? daysBefore(end, DEFAULT_DAYS[granularity], zone) : timeOf('from', from, zone)
-  return {
-    from: start,
-    to: end,
-    timezone,
-    granularity,
-    groupBy,
-    ...parseConditions(input),
-    outcome: outcome === undefined ? undefined : statesOf(outcome, OUTCOME_WORDS),
-  }
+  const { timezone = 'UTC', outcome } = input
+  const { range, conditions, ...checked } = allOf({
+    conditions: () => parseConditions(input),
+    range: () => properRangeOf(input),
+    granularity: () => oneOf('granularity', GRANULARITIES, input.granularity ?? 'day'),
+    groupBy: () => groupsOf(input.groupBy ?? []),
+    outcome: () => ifGiven(outcome, (words) => statesOf(words, OUTCOME_WORDS)),
+  })
+  const to = range.to ?? now
+  const from = range.from ?? daysBefore(to, DEFAULT_DAYS[checked.granularity], range.zone)
+  return { ...conditions, ...checked, from, to, timezone }
+}
+
+function properRangeOf(input: RangeInput) {
+  const range = rangeOf(input)
+  if (range.from !== undefined && range.to !== undefined) requireBefore(range.from, range.to)
+  return range
 }
 
 function groupsOf(names: readonly string[]): readonly Group[] {

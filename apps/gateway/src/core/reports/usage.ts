@@ -37,6 +37,12 @@ import type { UsageUpdate } from './usage-today.ts'
 export interface UsageService {
   report(caller: Principal, input: ReportInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<Report>
   /**
+   * Applies the rules that need no database to the query for a report.
+   *
+   * @throws Problem `invalid_request` with all mistakes
+   */
+  checkReport(input: ReportInput): void
+  /**
    * A report of each of these keys, by its id, for the price of one: they are read in one statement and take one point.
    * Keys whose calls the caller may not read are left out.
    */
@@ -156,6 +162,9 @@ export function createUsageService({
       const query = parseReportQuery(input, runtime.now())
       await requireRead(limits.reports, caller, onLimit, signal)
       return readReport(deps, caller, query, signal)
+    },
+    checkReport(input) {
+      parseReportQuery(input, runtime.now())
     },
     async reportsOfKeys(caller, keyIds, input, onLimit, signal) {
       const query = parseReportQuery({ ...input, keyId: undefined, userId: undefined }, runtime.now())

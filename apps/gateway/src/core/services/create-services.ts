@@ -175,7 +175,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         limits,
         isPublic: config.publicAgentListing,
       }),
-      chat: { start: chat.start },
+      chat: { start: chat.start, check: chat.check },
       chatCalls: createChatCalls({ usage, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,

@@ -28,7 +28,7 @@ export interface Services {
   readonly users: Users
   readonly keys: Keys
   readonly agents: AgentListing
-  readonly chat: Pick<ChatService, 'start'>
+  readonly chat: Pick<ChatService, 'start' | 'check'>
   readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
   readonly usage: UsageService

@@ -3,7 +3,6 @@ import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
-import { requireOneOf, requireText } from '#core/input/input-rules.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import {
   countListed,
@@ -17,7 +16,6 @@ import {
   isAdmin,
   isManager,
   type Principal,
-  ROLES,
   type Role,
   requireAdmin,
   requireManager,
@@ -34,34 +32,13 @@ import {
 import type { Passwords } from './passwords.ts'
 import { USER_ORDERS, type UserFilter, type UserOrder, usersInSql } from './user-filter.ts'
 import {
-  callsProblem,
-  normalizeUsername,
-  PASSWORD_CHARACTERS_MAX,
-  passwordProblem,
-  QUOTA_PERIODS,
-  USER_STATUSES,
-  usernameKey,
-} from './user-rules.ts'
-
-export interface NewUser {
-  readonly username: string
-  readonly password: string
-  readonly role?: Role | undefined
-  readonly maxApiCalls?: number | undefined
-  readonly quotaPeriod?: QuotaPeriod | undefined
-}
-
-export interface UserChange {
-  readonly role?: Role | undefined
-  readonly status?: UserStatus | undefined
-  readonly maxApiCalls?: number | undefined
-  readonly quotaPeriod?: QuotaPeriod | undefined
-}
-
-export interface OwnPasswords {
-  readonly currentPassword: string
-  readonly newPassword: string
-}
+  checkOwnPasswords,
+  checkUser,
+  type NewUser,
+  type OwnPasswords,
+  type UserChange,
+} from './user-input.ts'
+import { normalizeUsername, usernameKey } from './user-rules.ts'
 
 export interface UsersDeps {
   readonly prisma: PrismaClient
@@ -160,12 +137,8 @@ export function createUsers({
   } as const
 
   async function newRow(input: NewUser): Promise<Prisma.UserCreateManyInput> {
-    const username = normalizeUsername(input.username)
-    if (username === undefined) {
-      refuseField(['username'], 'expected 3 to 64 letters, digits and . _ - @.')
-    }
-    checkChange(input)
-    const passwordHash = await hashNew(input.password, 'password')
+    const { username } = checkUser(input)
+    const passwordHash = await passwords.hash(input.password)
     const now = runtime.now()
     return {
       id: runtime.newId(),
@@ -184,12 +157,6 @@ export function createUsers({
     if (!validate(id)) fail('user_not_found')
     const user = await prisma.user.findUnique({ ...columnsOf(query), where: { id } })
     return user ?? fail('user_not_found')
-  }
-
-  async function hashNew(password: string, field: string): Promise<string> {
-    const problem = passwordProblem(password)
-    if (problem !== undefined) refuseField([field], `${problem}.`)
-    return passwords.hash(password)
   }
 
   async function replacePassword(
@@ -221,7 +188,7 @@ export function createUsers({
       requireAdmin(caller)
       const data = await newRow(input)
       const [user] = await prisma.user.createManyAndReturn({ data, skipDuplicates: true })
-      return user ?? fail('username_taken')
+      return user ?? fail('username_taken', { field: ['username'], detail: 'is taken.' })
     },
     async find(caller, id, query) {
       requireAdmin(caller)
@@ -263,25 +230,25 @@ export function createUsers({
     isVisibleTo,
     async update(caller, id, change) {
       requireAdmin(caller)
-      checkChange(change)
+      checkUser(change)
       if (!validate(id)) fail('user_not_found')
       return prisma.$transaction((tx) => changeUser(tx, id, change))
     },
     async setPassword(caller, id, password) {
       requireAdmin(caller)
+      checkUser({ password })
       if (!validate(id)) fail('user_not_found')
-      const user = await replacePassword({ id }, await hashNew(password, 'password'))
+      const user = await replacePassword({ id }, await passwords.hash(password))
       return user ?? fail('user_not_found')
     },
     async changeOwnPassword(caller, { currentPassword, newPassword }) {
       requireManager(caller)
       const id = caller.userId
-      // The cost of hashing grows with the length of the text, so the length is checked first.
-      requireText(['currentPassword'], currentPassword, PASSWORD_CHARACTERS_MAX)
+      checkOwnPasswords({ currentPassword, newPassword })
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
       await requireCurrentPassword(id, passwordHash, currentPassword)
       // The hash in the condition makes the second of two concurrent changes fail: its current password has been replaced.
-      const user = await replacePassword({ id, passwordHash }, await hashNew(newPassword, 'newPassword'))
+      const user = await replacePassword({ id, passwordHash }, await passwords.hash(newPassword))
       return user ?? refuseCurrentPassword()
     },
     async usersExist() {
@@ -309,15 +276,6 @@ function isVisibleTo(caller: Principal, { id }: Pick<User, 'id'>): boolean {
 
 function refuseCurrentPassword(): never {
   refuseField(['currentPassword'], 'is not the current password.')
-}
-
-/** Validates the properties of a user here, because not every face has a schema that checks them. */
-function checkChange({ role, status, maxApiCalls, quotaPeriod }: UserChange): void {
-  requireOneOf(['role'], ROLES, role)
-  requireOneOf(['status'], USER_STATUSES, status)
-  requireOneOf(['quotaPeriod'], QUOTA_PERIODS, quotaPeriod)
-  const problem = maxApiCalls === undefined ? undefined : callsProblem(maxApiCalls)
-  if (problem !== undefined) refuseField(['maxApiCalls'], `${problem}.`)
 }
 
 /** Only statements may be awaited in here: an embedded database has a single connection. */

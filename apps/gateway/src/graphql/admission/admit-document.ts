@@ -72,15 +72,21 @@ export function createDocumentAdmission({
     throw closedProblem(retryAfterSeconds)
   }
 
+  /** How many tokens are counted: a stranger may have no more in any case. */
+  const countedTokens = (place: OperationPlace, boundsOfStranger: DocumentBounds): number =>
+    isStranger(place) ? boundsOfStranger.tokens : withCredential.tokens
+
   /** @throws Problem if the document is larger than its sender may make it */
   const requireWithin = async (
     size: Partial<DocumentSize>,
     boundsOfStranger: DocumentBounds,
     place: OperationPlace,
   ): Promise<void> => {
-    const excessOfStranger = excessOf(size, boundsOfStranger, ' (without a valid credential)')
+    const countedTo = { tokens: countedTokens(place, boundsOfStranger), fields: withCredential.fields }
+    const whose = ' (without a valid credential)'
+    const excessOfStranger = excessOf(size, boundsOfStranger, { whose, countedTo })
     if (excessOfStranger === undefined) return
-    const excess = excessOf(size, withCredential)
+    const excess = excessOf(size, withCredential, { countedTo })
     if (excess !== undefined) await refuse(place, excess)
     if (!(await hasValidCredential(place))) await refuse(place, excessOfStranger)
   }
@@ -91,8 +97,7 @@ export function createDocumentAdmission({
     // Before it is parsed, a document can only seem to ask for the schema.
     const mayAskForSchema = introspection && text.includes('__')
     const boundsOfStranger = mayAskForSchema ? introspectionOfStranger : withoutCredential
-    const countedMax = isStranger(place) ? boundsOfStranger.tokens : withCredential.tokens
-    const tokens = known?.size.tokens ?? countTokens(text, countedMax)
+    const tokens = known?.size.tokens ?? countTokens(text, countedTokens(place, boundsOfStranger))
     await requireWithin({ tokens }, boundsOfStranger, place)
     const { document, size } = known ?? parse(text, tokens)
     const asksForSchema = mayAskForSchema && isIntrospection(document)

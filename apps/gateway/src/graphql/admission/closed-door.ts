@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import { problemHeaders } from '#http/reply/problem.ts'
-import { graphqlErrorOf } from '../errors.ts'
+import { graphqlErrorOf, nameRequest } from '../errors.ts'
 
 /** The problem of an address that has sent too many documents that were refused. */
 export function closedProblem(retryAfterSeconds: number): Problem {
@@ -23,9 +23,11 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
     const known = answers.get(seconds)
     if (known !== undefined) return known
     const problem = closedProblem(seconds)
-    const body = JSON.stringify({ errors: [graphqlErrorOf(problem)] })
+    const error = graphqlErrorOf(problem)
+    nameRequest([error], REQUEST_ID)
+    const [start = '', end = ''] = JSON.stringify({ errors: [error] }).split(JSON.stringify(REQUEST_ID))
     const headers = { ...problemHeaders(problem), 'content-type': 'application/json; charset=utf-8' }
-    const answer = { problem, body, headers }
+    const answer = { problem, start, end, headers }
     // A window may be an hour long.
     if (answers.size < ANSWERS_MAX) answers.set(seconds, answer)
     return answer
@@ -37,16 +39,24 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
       done()
       return
     }
-    const { problem, body, headers } = answerOf(seconds)
+    const { problem, start, end, headers } = answerOf(seconds)
     request.problem = problem
-    reply.status(problem.status).headers(headers).send(body)
+    reply
+      .status(problem.status)
+      .headers(headers)
+      .send(start + JSON.stringify(request.id) + end)
   }
 }
 
 interface Answer {
   readonly problem: Problem
-  readonly body: string
+  /** The body before and after the id of the request. */
+  readonly start: string
+  readonly end: string
   readonly headers: Readonly<Record<string, string>>
 }
+
+/** Stands for the id of the request until there is one. */
+const REQUEST_ID = '<request id>'
 
 const ANSWERS_MAX = 120

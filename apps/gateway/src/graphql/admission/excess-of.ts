@@ -13,15 +13,24 @@ const TEXTS: Readonly<Record<keyof DocumentSize, (most: number) => string>> = {
 }
 const NAMES = ['tokens', 'fields', 'aliases', 'equalNames'] as const
 
-/** Says which bounds a document is beyond; undefined if it is within all. What was not counted is left out. */
+/** Where the counts end, since no more is needed to refuse. */
+type CountedTo = Readonly<Partial<DocumentSize>>
+
+/**
+ * Says which bounds a document is beyond; undefined if it is within all. What was not counted is left out. The cost is that of
+ * the first of these bounds.
+ */
 export function excessOf(
   size: Partial<DocumentSize>,
   bounds: DocumentBounds,
-  whose = '',
+  { whose = '', countedTo = {} }: { readonly whose?: string; readonly countedTo?: CountedTo } = {},
 ): Problem | undefined {
-  const texts = NAMES.filter((name) => (size[name] ?? 0) > bounds[name]).map((name) =>
-    TEXTS[name](bounds[name]),
-  )
-  if (texts.length === 0) return undefined
-  return new Problem('operation_too_large', { detail: `operation: ${texts.join('; ')}${whose}.` })
+  const exceeded = NAMES.filter((name) => (size[name] ?? 0) > bounds[name])
+  const [first] = exceeded
+  if (first === undefined) return undefined
+  const [counted = 0, end = Infinity] = [size[first], countedTo[first]]
+  return new Problem('operation_too_large', {
+    detail: `operation: ${exceeded.map((name) => TEXTS[name](bounds[name])).join('; ')}${whose}.`,
+    cost: { requested: counted > end ? `more than ${end}` : counted, allowed: bounds[first] },
+  })
 }

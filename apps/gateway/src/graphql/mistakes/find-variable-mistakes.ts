@@ -5,7 +5,8 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from 'graphql'
-import { checkValue, type InputMistake, MISTAKES_MAX } from './input-mistakes.ts'
+import { MISTAKES_MAX } from '#core/errors.ts'
+import { checkValue, type InputMistake } from './input-mistakes.ts'
 import { variablePlaces } from './variable-places.ts'
 
 /** What an operation is called with. */

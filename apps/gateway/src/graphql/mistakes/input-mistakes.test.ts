@@ -6,8 +6,9 @@ import {
   validateInputValue,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { MISTAKES_MAX } from '#core/errors.ts'
 import { schema } from '../schema.ts'
-import { checkLiteral, checkValue, type InputMistake, MISTAKES_MAX } from './input-mistakes.ts'
+import { checkLiteral, checkValue, type InputMistake } from './input-mistakes.ts'
 
 function typeOf(name: string): GraphQLInputType {
   const type = schema.getType(name)

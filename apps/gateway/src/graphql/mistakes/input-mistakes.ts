@@ -21,9 +21,6 @@ export interface InputMistake {
   readonly text: string
 }
 
-/** A client repairs one input after the other, or a few at once. */
-export const MISTAKES_MAX = 10
-
 /** Receives one mistake after the other; the walks end once it returns false. */
 export type TakeMistake = (mistake: InputMistake) => boolean
 

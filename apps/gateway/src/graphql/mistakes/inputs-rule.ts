@@ -9,8 +9,9 @@ import {
   typeFromAST,
   type ValidationContext,
 } from 'graphql'
+import { MISTAKES_MAX } from '#core/errors.ts'
 import { callerName } from '#core/input/caller-name.ts'
-import { checkLiteral, type InputMistake, MISTAKES_MAX, missing } from './input-mistakes.ts'
+import { checkLiteral, type InputMistake, missing } from './input-mistakes.ts'
 import { variablePlaces } from './variable-places.ts'
 
 /** Reports a mistake in the inputs of a document, at a node of it. */

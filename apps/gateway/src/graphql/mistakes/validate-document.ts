@@ -11,9 +11,8 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql'
-import { Problem } from '#core/errors.ts'
+import { MISTAKES_MAX, Problem } from '#core/errors.ts'
 import { graphqlErrorOf } from '../errors.ts'
-import { MISTAKES_MAX } from './input-mistakes.ts'
 import { inputsRule } from './inputs-rule.ts'
 import { nameOf, RULE_WORDS, responseNameOf } from './rule-words.ts'
 

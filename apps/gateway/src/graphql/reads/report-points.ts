@@ -20,10 +20,9 @@ export class ReportPoints {
   inTurn({ points }: Pick<Series, 'points'>): Promise<Series['points'][number][]> {
     this.#count += points.length
     if (this.#count > POINTS_PER_OPERATION) {
-      fail(
-        'operation_too_large',
-        `operation: could return more than ${POINTS_PER_OPERATION} points; ask for fewer groups (first), a shorter range or longer buckets.`,
-      )
+      const detail = `operation: could return more than ${POINTS_PER_OPERATION} points; ask for fewer groups (first), a shorter range or longer buckets.`
+      const cost = { requested: `more than ${POINTS_PER_OPERATION}`, allowed: POINTS_PER_OPERATION } as const
+      fail('operation_too_large', { detail, cost })
     }
     // Made with the first list, because most operations, such as the open stream of a chat, have none.
     this.#takeTurn ??= pLimit(1)

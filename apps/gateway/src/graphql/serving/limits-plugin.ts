@@ -3,12 +3,12 @@ import type { Plugin } from 'graphql-yoga'
 import { fail, Problem } from '#core/errors.ts'
 import type { DocumentAdmission } from '../admission/admit-document.ts'
 import type { GraphqlContext } from '../context.ts'
-import { graphqlErrorOf, toGraphqlError } from '../errors.ts'
-import { findVariableMistakes } from '../mistakes/find-variable-mistakes.ts'
+import { toGraphqlError } from '../errors.ts'
+import { wrongInputs } from '../mistakes/wrong-inputs.ts'
 import { requireSmallOperation } from './operation-limits.ts'
 
 /**
- * Refuses operations whose variables are wrong and those that ask for too much. Must come before the plugin that looks up the
+ * Refuses operations whose inputs are wrong and those that ask for too much. Must come before the plugin that looks up the
  * credential, which reads the database.
  */
 export function useOperationLimits(admission: Pick<DocumentAdmission, 'refuse'>): Plugin<GraphqlContext> {
@@ -17,13 +17,8 @@ export function useOperationLimits(admission: Pick<DocumentAdmission, 'refuse'>)
     const operation = getOperationAST(document, args.operationName ?? undefined)
     if (operation == null) return
     const called = { schema, document, operation, variables: args.variableValues ?? {} }
-    const mistakes = findVariableMistakes(called)
-    if (mistakes.length > 0) {
-      const errors = mistakes.map(({ field, text }) =>
-        toGraphqlError(graphqlErrorOf(new Problem('invalid_request', { field, detail: text }))),
-      )
-      return setResultAndStopExecution({ errors })
-    }
+    const error = await wrongInputs(called, args.contextValue as GraphqlContext)
+    if (error !== undefined) return setResultAndStopExecution({ errors: [toGraphqlError(error)] })
     try {
       requireSmallOperation(called)
     } catch (error) {

@@ -4,17 +4,19 @@ import {
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLSchema,
-  getNamedType,
-  isInputObjectType,
   isObjectType,
 } from 'graphql'
-import { Problem, refuseField } from '#core/errors.ts'
+import { type Mistake, Problem, refuseField } from '#core/errors.ts'
+import { byRank } from '#core/input/by-rank.ts'
 import { CURSOR_EXPECTED, PAGE_ITEMS_MAX } from '#core/input/pagination.ts'
-import { type FieldPath, joinPath } from '#core/values/field-path.ts'
 import type { GraphqlContext } from '../context.ts'
 import { graphqlErrorOf } from '../errors.ts'
+import { placeMistakes } from '../mistakes/input-places.ts'
+import { rankOfInput } from '../mistakes/input-rank.ts'
+import { judgedInputs } from '../mistakes/wrong-inputs.ts'
 
-type Resolver = GraphQLFieldResolver<unknown, GraphqlContext, Record<string, unknown>>
+type Arguments = Record<string, unknown>
+type Resolver = GraphQLFieldResolver<unknown, GraphqlContext, Arguments>
 
 /**
  * Makes the problems that a resolver throws name the field by its place in the arguments: `expiresAt` of core becomes
@@ -32,12 +34,17 @@ export function locateProblems(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-function locating({ args: known }: GraphQLField<unknown, GraphqlContext>, resolve: Resolver): Resolver {
+function locating({ name, args: known }: GraphQLField<unknown, GraphqlContext>, resolve: Resolver): Resolver {
   return (root, args, context, info) => {
     const located = (error: unknown): never => {
       const problem = error instanceof PothosValidationError ? problemOfCursor(error) : error
       if (!(problem instanceof Problem)) throw problem
-      throw graphqlErrorOf(problem, { nameOf: (field) => joinPath(placeOf(field, known, args)) })
+      if (problem.field === undefined) throw graphqlErrorOf(problem)
+      // The services have judged their own inputs; of a page that is refused before, they know nothing.
+      const isOfPage = problem !== error || PAGE_ARGUMENTS.has(problem.field[0])
+      const isRoot = info.path.prev === undefined
+      const others = isOfPage && isRoot ? judgedInputs(name, args, context)?.mistakes : undefined
+      throw graphqlErrorOf(inOrder(others === undefined ? problem : problem.with(others), known, args))
     }
     try {
       checkPage(args)
@@ -49,60 +56,44 @@ function locating({ args: known }: GraphQLField<unknown, GraphqlContext>, resolv
   }
 }
 
+const PAGE_ARGUMENTS: ReadonlySet<unknown> = new Set(['first', 'last', 'before', 'after'])
+
+/** The same problem by the places of its fields in the arguments. One with a reason of its own keeps its first mistake. */
+function inOrder(problem: Problem, known: readonly GraphQLArgument[], args: Arguments): Problem {
+  const placed = placeMistakes(problem.mistakes, known, args)
+  const ordered = (mistakes: readonly Mistake[]) => byRank(mistakes, ({ field }) => rankOfInput(field, known))
+  const [first, ...others] =
+    problem.reason === 'invalid_request'
+      ? ordered(placed)
+      : [...placed.slice(0, 1), ...ordered(placed.slice(1))]
+  return first === undefined ? problem : problem.replaced(first, others)
+}
+
 /** {@link checkPage} has found everything else that Pothos refuses in the arguments of a connection. Its words repeat the cursor. */
 function problemOfCursor(cause: PothosValidationError): Problem {
   return new Problem('invalid_request', { ...CURSOR_EXPECTED, cause })
-}
-
-function placeOf(
-  field: FieldPath,
-  known: readonly GraphQLArgument[],
-  args: Record<string, unknown>,
-): FieldPath {
-  const [name, ...rest] = field
-  if (name === 'limit') return args.last == null ? ['first'] : ['last']
-  if (name === 'cursor') return args.before == null ? ['after'] : ['before']
-  for (const [own] of [field, inputNamesOf(field)]) {
-    if (known.some((argument) => argument.name === own)) return [String(own), ...rest]
-    const holder = known.find(({ type }) => {
-      const named = getNamedType(type)
-      return isInputObjectType(named) && Object.hasOwn(named.getFields(), String(own))
-    })
-    if (holder !== undefined) return [holder.name, String(own), ...rest]
-  }
-  return field
-}
-
-/** Core names an object by the word alone, which in the schema is the object; its id has a name of its own. */
-const ID_NAMES: Readonly<Record<string, string>> = {
-  agent: 'agentId',
-  app: 'appId',
-  conversation: 'conversationId',
-  userId: 'ownerId',
-}
-
-/** A field of core by the name of the input that may hold it. */
-export function inputNamesOf([name = '', ...rest]: FieldPath): FieldPath {
-  return [ID_NAMES[name] ?? name, ...rest]
 }
 
 /**
  * Checks the size and the direction of a page in words of our own. Pothos would silently cut a size that is too large, and take
  * one of two sizes for the direction alone.
  */
-function checkPage({ first, last, before, after }: Record<string, unknown>): void {
-  const both = [
+function checkPage({ first, last, before, after }: Arguments): void {
+  const excluding = [
     ['last', last, 'first', first],
     ['before', before, 'after', after],
     ['before', before, 'first', first],
     ['after', after, 'last', last],
   ] as const
-  for (const [name, value, other, otherValue] of both) {
+  for (const [name, value, other, otherValue] of excluding) {
     if (value != null && otherValue != null) {
       refuseField([name], `expected it to be left out where ${other} is given.`)
     }
   }
-  for (const [name, size] of Object.entries({ first, last })) {
+  for (const [name, size] of [
+    ['first', first],
+    ['last', last],
+  ] as const) {
     if (size == null || (Number(size) >= 1 && Number(size) <= PAGE_ITEMS_MAX)) continue
     refuseField([name], `expected an integer of 1 to ${PAGE_ITEMS_MAX}.`)
   }

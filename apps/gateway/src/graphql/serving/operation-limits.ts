@@ -77,7 +77,7 @@ class Walk {
 
   #walk({ selections }: SelectionSetNode, typeName: string, depth: number, around: Multiplied): void {
     if (depth > this.#limits.depth) {
-      this.#refuse(`expected at most ${this.#limits.depth} levels of fields.`)
+      this.#refuse(`expected at most ${this.#limits.depth} levels of fields.`, this.#limits.depth)
     }
     for (const selection of selections) this.#select(selection, typeName, depth, around)
   }
@@ -95,11 +95,12 @@ class Walk {
     if (this.#cost > this.#limits.cost) {
       this.#refuse(
         `could return more than ${this.#limits.cost} values; ask for smaller pages (first, last) or fewer fields.`,
+        this.#limits.cost,
       )
     }
     const name = selection.name.value
     if (name === '__schema' || (typeName === SCHEMA_TYPE && name === 'types')) {
-      if (this.#wholes.has(name)) this.#refuse(`expected ${name} of the schema at most once.`)
+      if (this.#wholes.has(name)) this.#refuse(`expected ${name} of the schema at most once.`, 1)
       this.#wholes.add(name)
     }
     if (selection.selectionSet === undefined) return
@@ -120,8 +121,10 @@ class Walk {
     return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined
   }
 
-  #refuse(detail: string): never {
-    fail('operation_too_large', `operation: ${detail}`)
+  /** The walk ends at the first value beyond a limit, so what the whole operation asks for is not known. */
+  #refuse(detail: string, allowed: number): never {
+    const cost = { requested: `more than ${allowed}`, allowed } as const
+    fail('operation_too_large', { detail: `operation: ${detail}`, cost })
   }
 }
 

@@ -2,9 +2,9 @@ import type { ExecutionResult, GraphQLError } from 'graphql'
 import { handleStreamOrSingleExecutionResult, isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { FaultLog } from '#http/reply/fault-log.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
-import { problemBehind, toGraphqlError } from '../errors.ts'
+import { nameRequest, problemBehind, toGraphqlError } from '../errors.ts'
 
-/** Gives every error of a result its code and status, also in mid-stream, and logs the faults of the gateway. */
+/** Gives every error of a result its code, its status and the id of its request, also in mid-stream, and logs the faults of the gateway. */
 export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationPlace> {
   const logOnce = (error: GraphQLError, { http, loggedFaults }: Logged): void => {
     const problem = problemBehind(error)
@@ -19,6 +19,7 @@ export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationP
       logOnce(error, place)
       return error
     })
+    nameRequest(errors, place.http.id)
     return { ...result, errors }
   }
   const handle = (context: unknown) => (payload: ResultPayload) =>
@@ -28,6 +29,7 @@ export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationP
     onResultProcess({ result, serverContext }) {
       if (Array.isArray(result) || isAsyncIterable(result)) return
       for (const error of result.errors ?? []) logOnce(error, serverContext)
+      nameRequest(result.errors, serverContext.http.id)
     },
     onExecute: ({ args }) => ({
       onExecuteDone: (payload) => handleStreamOrSingleExecutionResult(payload, handle(args.contextValue)),

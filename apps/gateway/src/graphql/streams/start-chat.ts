@@ -1,25 +1,13 @@
 import type { DetailEvent } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
-import { endUserOf } from '#http/chat/chat-route.ts'
 import { bearerOf } from '#http/guards/credentials.ts'
 import { showLimitOfCall } from '#http/reply/limit-headers.ts'
 import type { GraphqlContext } from '../context.ts'
 import type { ChatEnd, ChatItem } from './chat-items.ts'
 import { chatItems } from './chat-items.ts'
+import { type ChatFields, chatRequestOf } from './chat-request.ts'
 import { errorAsLastItem, type ItemOrError } from './item-or-error.ts'
-
-/** The input of a chat as GraphQL has checked it. */
-export interface ChatFields {
-  readonly agentId: string
-  readonly query: string
-  readonly appId?: string | null | undefined
-  readonly conversationId?: string | null | undefined
-  readonly files?: readonly string[] | null | undefined
-  readonly variables?: Readonly<Record<string, unknown>> | null | undefined
-  readonly endUser?: string | null | undefined
-  readonly detail: boolean
-}
 
 /** A whole reply, with the call that it belongs to. */
 export interface ChatReply extends Omit<ChatEnd, 'type'> {
@@ -58,29 +46,12 @@ function forgetRequest(input: ChatFields, context: GraphqlContext & { params?: u
 }
 
 /** The key is looked up by the statement that admits the call, as on REST; only its form is checked before. */
-async function startChat(
-  { agentId, query, appId, conversationId, files, variables, endUser }: ChatFields,
-  { http, reply, signal, services, chatOptions }: GraphqlContext,
-  stream: boolean,
-): Promise<Chat> {
+async function startChat(input: ChatFields, context: GraphqlContext, stream: boolean): Promise<Chat> {
+  const { http, reply, signal, services } = context
   const credential = bearerOf(http)
   await services.authentication.requireKeyFormat(credential, http.ip)
-  const chat = await services.chat.start(
-    {
-      requestId: http.id,
-      face: 'graphql',
-      credential,
-      address: http.ip,
-      agent: { id: agentId, appId: appId ?? '' },
-      asks: { kind: 'question', query, files: files ?? [], variables: variables ?? {} },
-      // The other name, `chatId`, is REST's older one for the same.
-      conversation: { chatId: '', conversationId: conversationId ?? '' },
-      endUser: endUserOf(http, chatOptions, endUser),
-      stream,
-    },
-    signal,
-    showLimitOfCall(reply),
-  )
+  const request = chatRequestOf(input, context, { credential, stream })
+  const chat = await services.chat.start(request, signal, showLimitOfCall(reply))
   http.callId = chat.callId
   return chat
 }

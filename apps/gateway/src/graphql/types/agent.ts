@@ -6,7 +6,7 @@ import { callerOf, optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
-import type { ChatFields } from '../streams/start-chat.ts'
+import type { ChatFields } from '../streams/chat-request.ts'
 import { Node } from './node.ts'
 
 const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {

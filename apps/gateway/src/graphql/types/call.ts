@@ -8,13 +8,14 @@ import { enumOf } from '../enum-of.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { inputNamesOf } from '../serving/locate-problems.ts'
+import { inputNamesOf } from '../mistakes/input-places.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
 import { Agent } from './agent.ts'
 import { ApiKey } from './api-key.ts'
 import { CallOutcome, CallState } from './call-outcome.ts'
 import { ChatReply, ChatStarted } from './chat.ts'
+import { ErrorReason, isGraphqlReason } from './error-reason.ts'
 import { Node } from './node.ts'
 import { Upload } from './upload.ts'
 import { User } from './user.ts'
@@ -87,9 +88,13 @@ export const Call = builder.prismaObject('Call', {
       nullable: true,
       description: CALL_DESCRIPTIONS.outcome,
     }),
-    reason: t.exposeString('reason', {
+    reason: t.field({
+      type: ErrorReason,
       nullable: true,
       description: CALL_DESCRIPTIONS.reason,
+      select: { reason: true },
+      // A row may have been written by another version of the gateway.
+      resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
     }),
     platformStatus: t.int({
       nullable: true,

@@ -57,6 +57,8 @@ export interface ChatRoute<Body extends ChatBody, Form> {
   readonly fieldPlaces: (request: FastifyRequest) => FieldPlaces
   /** Reads a request whose schema holds. What it returns as the form is kept until the reply has ended. */
   readonly read: (request: ChatHttpRequest<Body>, reply: FastifyReply, endUser: string) => ReadChat<Form>
+  /** What the sound fields of a refused request ask, so that the rules can be applied to them. */
+  readonly readSound?: (body: Partial<Body>, headers: ChatHeaders) => Omit<ReadChat<Form>, 'form'>
   readonly encode: (chat: Chat, form: Form) => ChunkEncoder
   /** Reads the whole reply and returns it as JSON. */
   readonly collect: (chat: Chat, form: Form, replyBytesMax: number) => Promise<unknown>
@@ -78,6 +80,7 @@ export function chatRoute<Body extends ChatBody, Form>(
       config: {
         ...(errors !== undefined && { errors }),
         fieldPlaces: (request) => ({ ...fieldPlaces(request), endUser: endUserPlace(request, options) }),
+        judge: (request, { body }) => judgeChat(services.chat, request, body, route),
       },
       schema,
       bodyLimit: bytesMax,
@@ -110,6 +113,27 @@ export function chatRoute<Body extends ChatBody, Form>(
       )
     },
   )
+}
+
+/** Finds the mistakes beside those of the types; of a call that was started, the service has found them. */
+function judgeChat<Body extends ChatBody, Form>(
+  service: Pick<ChatService, 'check'>,
+  request: FastifyRequest,
+  sound: unknown,
+  { readSound, face }: Pick<ChatRoute<Body, Form>, 'readSound' | 'face'>,
+): void {
+  const { principal, isKeyJudgedByCall } = request
+  if (readSound === undefined || principal === undefined || isKeyJudgedByCall) return
+  const body = (sound ?? {}) as Partial<Body>
+  service.check(principal, {
+    ...readSound(body, request.headers as ChatHeaders),
+    requestId: request.id,
+    face,
+    credential: request.apiKey,
+    address: request.ip,
+    endUser: body.user ?? '',
+    stream: false,
+  })
 }
 
 interface Asked<Form> {

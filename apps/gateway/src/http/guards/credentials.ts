@@ -106,7 +106,7 @@ export function judgeKeyFirst({
   return async (error, request) => {
     const isAboutRequest = ABOUT_THE_REQUEST.has(toProblem(error).status)
     if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
-      await authentication.authenticate(request.apiKey, request.ip)
+      request.principal = await authentication.authenticate(request.apiKey, request.ip)
     }
     // Fastify passes it on to the error handler of all routes.
     throw error
@@ -149,7 +149,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the credential hook of a management route. */
+    /** Set by the credential hook of a management route, and by {@link judgeKeyFirst}. */
     principal: Principal | undefined
     /** Set by {@link requireChatKey}. */
     apiKey: string

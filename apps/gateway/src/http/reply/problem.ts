@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
-import { describeIn } from '../request/field-place.ts'
+import { describeIn, nameOf } from '../request/field-place.ts'
 import { validationProblem } from '../request/validation.ts'
+import { allMistakes } from './all-mistakes.ts'
 import { FaultLog } from './fault-log.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
@@ -15,15 +16,29 @@ export interface ErrorBody {
   readonly detail: string
   readonly reason: string
   readonly request_id: string
+  readonly fields?: readonly FieldMistake[]
 }
 
-export function errorBody(problem: Problem, requestId: string, detail = problem.detail): ErrorBody {
+/** An input that is not valid, by the name that `detail` has for it. */
+export interface FieldMistake {
+  readonly field: string
+  readonly message: string
+}
+
+/** @param fields - the inputs at fault, as the request names them; the first of them becomes the detail */
+export function errorBody(
+  problem: Problem,
+  requestId: string,
+  fields: readonly FieldMistake[] = [],
+): ErrorBody {
+  const [first] = fields
   return {
     code: problem.status,
     msg: problem.message,
-    detail,
+    detail: first === undefined ? problem.detail : `${first.field}: ${first.message}`,
     reason: problem.reason,
     request_id: requestId,
+    ...(first !== undefined && { fields }),
   }
 }
 
@@ -41,12 +56,18 @@ export function installProblems(app: FastifyInstance): void {
     // Fastify closes the connection when it refuses a body, and the reset can overtake the response while the client is
     // still sending. Left open, the rest is read and discarded, at most until the server's request timeout.
     if (problem.reason !== 'draining') reply.removeHeader('connection')
-    return sendProblem(problem, request, reply)
+    return sendProblem(problem, request, reply, error)
   })
   app.setNotFoundHandler((request, reply) => sendProblem(problemOfUnknown(request, reply), request, reply))
 }
 
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** @param error - what was thrown, if it was an error of Fastify's */
+export function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: FastifyError | Problem = problem,
+): FastifyReply {
   request.server.faultLog.log(problem, { reqId: request.id })
   request.problem = problem
   const isOpenAi = request.routeOptions.config?.errors === 'openai'
@@ -57,12 +78,16 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   reply.status(problem.status).headers(headers)
   return reply
     .type('application/json; charset=utf-8')
-    .send(isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request))
+    .send(
+      isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request, error),
+    )
 }
 
 /** A request for an unknown path may come from a client of either face, so the body has both forms. */
-function bodyAnywhere(problem: Problem, request: FastifyRequest): object {
-  const body = errorBody(problem, request.id, describeIn(request, problem).detail)
+function bodyAnywhere(problem: Problem, request: FastifyRequest, error: FastifyError | Problem): object {
+  const mistakes = allMistakes(request, problem, error)
+  const fields = mistakes.map(({ place, text }) => ({ field: nameOf(place), message: text }))
+  const body = errorBody(problem, request.id, fields)
   const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
   return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body
 }

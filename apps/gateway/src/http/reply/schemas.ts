@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
-import { ERRORS, type ErrorReason } from '#core/errors.ts'
+import { ERRORS, type ErrorReason, MISTAKES_MAX } from '#core/errors.ts'
 import { PAGE_ITEMS_MAX, type Page } from '#core/input/pagination.ts'
 import { CURSOR_LENGTH_MAX, DIRECTIONS } from '#core/lists/list-order.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
@@ -63,6 +63,26 @@ export const ErrorBodySchema = Type.Object(
       description: 'The id of the request, also sent in the header `X-Request-Id`.',
       examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'],
     }),
+    fields: Type.Optional(
+      Type.Array(
+        Type.Object({
+          field: Type.String({
+            description: 'The place of the input in the request, as `detail` names it.',
+            examples: ['body.query'],
+          }),
+          message: Type.String({
+            description: 'What is wrong with it and what was expected; never a value of the request.',
+            examples: ['is required; expected a string.'],
+          }),
+        }),
+        {
+          minItems: 1,
+          maxItems: MISTAKES_MAX,
+          description:
+            'Every input that is at fault, in the order of the schema, and also if it is only one; `detail` says the same of the first. It is absent where no input is at fault. Mistakes that only the database shows, such as a username that is taken, come alone.',
+        },
+      ),
+    ),
   },
   {
     $id: 'ErrorBody',
@@ -161,11 +181,16 @@ export function listQuery<const Properties extends TProperties>(properties: Prop
 }
 
 /** The reasons with which every route can fail. */
-const COMMON_REASONS = ['invalid_host', 'internal_error', 'draining'] as const satisfies ErrorReason[]
+const COMMON_REASONS = ['invalid_host', 'internal_error'] as const satisfies ErrorReason[]
 
 /** The response schemas for the reasons with which a route can fail, by HTTP status. */
 export function problems(...reasons: readonly ErrorReason[]): Record<number, TSchema> {
   return problemsAs(ErrorBodySchema, reasons)
+}
+
+/** Like {@link problems}, for routes outside of `/api/`, which are served while the gateway drains. */
+export function problemsOutsideApi(...reasons: readonly ErrorReason[]): Record<number, TSchema> {
+  return byStatus(ErrorBodySchema, reasons)
 }
 
 /**
@@ -176,9 +201,16 @@ export function problemsAs(
   body: TSchema & { $id?: string },
   reasons: readonly ErrorReason[],
 ): Record<number, TSchema> {
-  const byStatus = Map.groupBy(new Set([...reasons, ...COMMON_REASONS]), (reason) => ERRORS[reason].status)
+  return byStatus(body, [...reasons, 'draining'])
+}
+
+function byStatus(
+  body: TSchema & { $id?: string },
+  reasons: readonly ErrorReason[],
+): Record<number, TSchema> {
+  const groups = Map.groupBy(new Set([...reasons, ...COMMON_REASONS]), (reason) => ERRORS[reason].status)
   return Object.fromEntries(
-    [...byStatus].map(([status, list]) => [
+    [...groups].map(([status, list]) => [
       status,
       { ...ref(body), description: `\`reason\`: ${list.join(', ')}.` },
     ]),

@@ -25,11 +25,29 @@ export type FieldPlaces = Readonly<Record<string, FieldPlace | ((rest: FieldPath
 /** A problem that the HTTP layer finds by itself, at a place that it knows. */
 export class RequestProblem extends Problem {
   readonly place: FieldPlace
+  readonly text: string
 
-  constructor(place: FieldPlace, detail: string) {
-    super('invalid_request', { detail: `${nameOf(place)}: ${detail}` })
+  constructor(place: FieldPlace, text: string) {
+    super('invalid_request', { detail: `${nameOf(place)}: ${text}` })
     this.place = place
+    this.text = text
   }
+}
+
+/** An input that is not valid, and what is wrong with it, by the names of the request. */
+export interface PlacedMistake {
+  readonly place: FieldPlace
+  readonly text: string
+}
+
+/** The mistakes of a problem; empty if it is about no field. */
+export function placedMistakes(request: FastifyRequest, problem: Problem): readonly PlacedMistake[] {
+  if (problem instanceof RequestProblem) return [{ place: problem.place, text: problem.text }]
+  const placeOf = (field: FieldPath) => findPlace(request, field)
+  return problem.mistakes.map(({ field, text }) => ({
+    place: placeOf(field),
+    text: typeof text === 'string' ? text : text((other) => nameOf(placeOf(other))),
+  }))
 }
 
 /** A problem, described by the names that fields have in the request. */
@@ -40,11 +58,12 @@ export interface DescribedProblem {
 }
 
 export function describeIn(request: FastifyRequest, problem: Problem): DescribedProblem {
-  const placeOf = (field: FieldPath) => findPlace(request, field)
-  const place = problem instanceof RequestProblem ? problem.place : problem.field && placeOf(problem.field)
+  const [first] = placedMistakes(request, problem)
+  if (first === undefined) return { detail: problem.detail, param: null }
+  const { place, text } = first
   return {
-    detail: problem.describe((field) => nameOf(placeOf(field))),
-    param: place === undefined || place.path.length === 0 ? null : joinPath(place.path),
+    detail: `${nameOf(place)}: ${text}`,
+    param: place.path.length === 0 ? null : joinPath(place.path),
   }
 }
 
@@ -61,7 +80,8 @@ function usualPlace({ method }: FastifyRequest, field: FieldPath): FieldPlace {
   return { part, path: renameFields(field, inSnakeCase) }
 }
 
-function nameOf({ part, path }: FieldPlace): string {
+/** `body.expires_at`, as messages name the place. */
+export function nameOf({ part, path }: FieldPlace): string {
   return joinPath([part, ...path])
 }
 

@@ -1,16 +1,16 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { FastifyError, FastifyInstance, FastifySchemaValidationError } from 'fastify'
-import { Problem } from '#core/errors.ts'
-import { callerName } from '#core/input/caller-name.ts'
-import { expectation, type JsonSchema } from '#core/input/expectation.ts'
+import type { FastifyError, FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import { MISTAKES_MAX, Problem } from '#core/errors.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
-import { type FieldPlace, RequestProblem } from './field-place.ts'
+import { type FieldPlace, type PlacedMistake, RequestProblem } from './field-place.ts'
+import { CONTROL_CHARACTERS, type FormSchema, findShapeMistakes, shapeMistake } from './shape-mistakes.ts'
 
+/** The parts of a request, by the names and in the order in which Fastify validates them. */
 const PARTS: Readonly<Record<string, FieldPlace['part']>> = {
+  params: 'path',
   body: 'body',
   querystring: 'query',
-  params: 'path',
   headers: 'headers',
 }
 
@@ -21,6 +21,11 @@ const PARTS: Readonly<Record<string, FieldPlace['part']>> = {
 export function installValidation(app: FastifyInstance): void {
   const strict = createAjv(false)
   const coercing = createAjv(true)
+  // Ajv keeps what it has compiled, by the schema; parts of schemas are compiled when a request is first refused by them.
+  app.decorate('shapeValidators', {
+    strict: (schema) => strict.compile(schema),
+    coercing: (schema) => coercing.compile(schema),
+  })
   app.setValidatorCompiler(({ schema, httpPart }) => {
     for (const [id, shared] of Object.entries(app.getSchemas())) {
       for (const ajv of [strict, coercing])
@@ -34,22 +39,25 @@ export function installValidation(app: FastifyInstance): void {
 }
 
 /** Refuses control characters: no query parameter needs them, and PostgreSQL rejects a NUL with an error. */
-function withoutControlCharacters(
-  validate: ValidateFunction,
-): (query: unknown) => boolean | { error: Problem } {
+function withoutControlCharacters(validate: ValidateFunction): ValidateFunction {
   const check = (query: unknown) => {
-    check.errors = undefined
-    const control = Object.entries(query ?? {}).find(([, value]) => /\p{Cc}/u.test(String(value)))
-    if (control !== undefined) {
-      const place = { part: 'query', path: [callerName(control[0])] } as const
-      return { error: new RequestProblem(place, 'must not contain control characters.') }
-    }
-    const isValid = validate(query)
-    check.errors = validate.errors
+    const name = nameOfControlled(query)
+    const isValid = name === undefined && validate(query)
+    check.errors = name === undefined ? validate.errors : [controlError(`/${name}`)]
     return isValid
   }
   check.errors = validate.errors
-  return check
+  return check as ValidateFunction
+}
+
+function nameOfControlled(query: unknown): string | undefined {
+  return Object.entries(query ?? {}).find(([, value]) => CONTROL.test(String(value)))?.[0]
+}
+
+const CONTROL = /\p{Cc}/u
+
+function controlError(instancePath: string): ErrorObject {
+  return { keyword: CONTROL_CHARACTERS, instancePath, schemaPath: '', params: {} }
 }
 
 function createAjv(coerceTypes: boolean): Ajv {
@@ -59,7 +67,7 @@ function createAjv(coerceTypes: boolean): Ajv {
     strict: false,
     // Puts the schema into the error; the message says what the schema expects.
     verbose: true,
-    // Stopping at the first error keeps hostile bodies cheap.
+    // Stopping at the first error keeps hostile bodies cheap; the others are searched for by findShapeMistakes.
     allErrors: false,
     // Optimizing the generated code of every route would slow down the start; V8 optimizes what is used anyway.
     code: { optimize: false },
@@ -68,29 +76,83 @@ function createAjv(coerceTypes: boolean): Ajv {
   return ajv
 }
 
-/** The problem for an error of the validator: it names the field and says what the schema expects there. */
+/** The problem for an error of the validator: it names the first field and says what the schema expects there. */
 export function validationProblem(error: FastifyError): Problem {
   const [first] = error.validation as (FastifySchemaValidationError & Partial<ErrorObject>)[]
   if (first === undefined) return new Problem('invalid_request', { cause: error })
   const part = PARTS[error.validationContext ?? 'body'] ?? 'body'
-  const missing = first.keyword === 'required' ? String(first.params.missingProperty) : undefined
-  const unknown =
-    first.keyword === 'additionalProperties' ? String(first.params.additionalProperty) : undefined
-  const place = { part, path: pathOf(first.instancePath, missing ?? unknown) }
-  if (unknown !== undefined)
-    return new RequestProblem(place, `is not a known ${part === 'query' ? 'parameter' : 'field'}.`)
-  const schema = missing === undefined ? first.parentSchema : propertySchema(first.parentSchema, missing)
-  const required = missing === undefined ? '' : 'is required; '
-  return new RequestProblem(place, `${required}expected ${expectation(schema)}.`)
+  const { path, text } = shapeMistake(first, unknownIn(part))
+  return new RequestProblem({ part, path }, text)
 }
 
-/** `/files/2` becomes `['files', 2]`. */
-function pathOf(pointer: string, property?: string): FieldPath {
-  const keys = pointer.split('/').slice(1)
-  if (property !== undefined) keys.push(property)
-  return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : callerName(key)))
+/** What the schemas of a route refuse in a request, and the request without it. */
+export interface JudgedShape {
+  readonly mistakes: readonly PlacedMistake[]
+  readonly sound: SoundRequest
 }
 
-function propertySchema(schema: unknown, name: string): JsonSchema | undefined {
-  return (schema as JsonSchema | undefined)?.properties?.[name]
+/**
+ * The parts of a request in which every value has the type of the schema. What had another one is undefined, also within
+ * lists, so that the other items keep their place.
+ */
+export interface SoundRequest {
+  readonly body: unknown
+  readonly query: unknown
+}
+
+/** Searches all parts of a request that its schemas have refused, for at most {@link MISTAKES_MAX} mistakes. */
+export function judgeShape(request: FastifyRequest): JudgedShape {
+  const { schema } = request.routeOptions
+  const mistakes: PlacedMistake[] = []
+  const sound: Record<FieldPlace['part'], unknown> = {
+    path: request.params,
+    body: request.body,
+    query: request.query,
+    headers: request.headers,
+  }
+  for (const [context, part] of Object.entries(PARTS)) {
+    const form = schema?.[context as 'body'] as FormSchema | undefined
+    if (form === undefined) continue
+    const value = sound[part]
+    findShapeMistakes(
+      {
+        validatorOf: request.server.shapeValidators[part === 'body' ? 'strict' : 'coercing'],
+        resolve: (reference) => resolved(request, reference),
+        unknown: unknownIn(part),
+        take: ({ path, text }) => {
+          sound[part] = without(sound[part], path)
+          return mistakes.push({ place: { part, path }, text }) < MISTAKES_MAX
+        },
+      },
+      form,
+      value,
+    )
+  }
+  return { mistakes, sound }
+}
+
+/** The schema that a reference names, or the schema itself. */
+export function resolved({ server }: FastifyRequest, schema: FormSchema): FormSchema {
+  const id = schema.$ref?.replace(/#$/, '')
+  return id === undefined ? schema : ((server.getSchema(id) ?? schema) as FormSchema)
+}
+
+function unknownIn(part: FieldPlace['part']): 'parameter' | 'field' {
+  return part === 'query' ? 'parameter' : 'field'
+}
+
+/** A copy of the value in which the value at this path is undefined. */
+function without(value: unknown, [name, ...rest]: FieldPath): unknown {
+  if (name === undefined) return undefined
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.with(Number(name), without(value[Number(name)], rest))
+  const fields = value as Readonly<Record<string, unknown>>
+  return { ...fields, [name]: without(fields[name], rest) }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Validators by schema, of bodies and of what comes as text. */
+    shapeValidators: Readonly<Record<'strict' | 'coercing', (schema: FormSchema) => ValidateFunction>>
+  }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
+import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { CALL_HEADERS } from '#http/reply/response-headers.ts'
@@ -65,21 +66,32 @@ const route: ChatRoute<ChatBody, { readonly detail: boolean }> = {
   schema: chatSchema,
   fieldPlaces: () => ({ agent: inHeader('agent') }),
   read({ body, headers }) {
-    return {
-      agent: { id: headers.agent, appId: body.app_id },
-      asks: {
-        kind: 'question',
-        query: body.query,
-        files: body.files,
-        variables: (body.variables ?? {}) as Record<string, unknown>,
-      },
-      conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
-      form: { detail: body.detail },
-    }
+    return { ...askedIn(body, headers.agent), form: { detail: body.detail } }
   },
+  // What stands in for a field that is missing is never reported, because that the field is missing is.
+  readSound: (body, headers) =>
+    askedIn(
+      { app_id: '', chat_id: '', query: '-', conversation_id: '', files: [], ...omitUndefined(body) },
+      headers.agent,
+    ),
   encode: createChunkEncoder,
   async collect(chat, { detail }, replyBytesMax) {
     const parts = { details: detail }
     return chatReply(chat, await collectReply(chat, { parts, replyBytesMax }), { detail })
   },
+}
+
+type Question = Pick<ChatBody, 'app_id' | 'chat_id' | 'query' | 'conversation_id' | 'files' | 'variables'>
+
+function askedIn(body: Question, agent: string | undefined) {
+  return {
+    agent: { id: agent, appId: body.app_id },
+    asks: {
+      kind: 'question' as const,
+      query: body.query,
+      files: body.files,
+      variables: (body.variables ?? {}) as Record<string, unknown>,
+    },
+    conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
+  }
 }

@@ -3,6 +3,7 @@ import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.
 import type { EndedEarly, RunningCall } from '#core/calls/running-call.ts'
 import type { Sql } from '#core/database/database.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
+import { allOf } from '#core/input/all-of.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyWatch } from '#core/keys/key-watch.ts'
 import type { Admitted, CallOutcome } from '#core/ledger/ledger.ts'
@@ -98,12 +99,11 @@ export class ReceivedUpload implements RunningCall {
           refusePart(part)
         }
       }
-      const file = stored ?? refuseMissingFile()
-      const upload = await insertUpload(
-        this.#deps.sql,
-        { ...file, createdBy: requireCreatedBy(createdBy) },
-        this.#deps.bounds,
-      )
+      const { file, ...label } = allOf({
+        file: () => stored ?? refuseMissingFile(),
+        createdBy: () => requireCreatedBy(createdBy),
+      })
+      const upload = await insertUpload(this.#deps.sql, { ...file, ...label }, this.#deps.bounds)
       this.#settle('done', undefined)
       return upload
     } catch (error) {

@@ -8,6 +8,7 @@ import {
 import type { Agents } from '#core/agents/catalog.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { fail, refuseField } from '#core/errors.ts'
+import { allOf, eachOf } from '#core/input/all-of.ts'
 import { requireItems, requireShort } from '#core/input/input-rules.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
 import type {
@@ -16,6 +17,7 @@ import type {
   ConversationName,
   EarlierCallName,
   RequestedMessages,
+  RequestedQuestion,
 } from './chat-request.ts'
 import { FILES_MAX, fileUrlProblem } from './file-urls.ts'
 import {
@@ -104,23 +106,10 @@ export function resolveCall(
   const agent = findAgent(agents, name, allowedAgents)
   requirePlainIds(request)
   const app = findApp(agent, name, allowedAgents)
-  const rules = { isIssued, takesInlineFiles: agent.adapter.uploadFile !== undefined }
+  const rules = fileRules(agent, isIssued)
   const asks = resolveAsks(request, agent, rules)
-  const requires = agent.adapter.requires(agent)
-  if (requires.includes('app_id') && app === undefined && isBlank(name.appId)) {
-    fail('app_id_required', {
-      field: ['appId'],
-      detail: `agent ${agent.id} needs ${name.model === undefined ? 'a real value' : `an app, as in ${agent.id}/<app id>`}.`,
-    })
-  }
-  // On faces with messages a call may name no conversation; it then gets a new one.
-  const needsConversation = requires.includes('conversation_id')
-  if (needsConversation && isBlank(conversation.conversationId) && request.asks.kind === 'question') {
-    fail('conversation_id_required', {
-      field: ['conversationId'],
-      detail: `agent ${agent.id} needs a real value.`,
-    })
-  }
+  requireAppId(agent, app, name)
+  const needsConversation = requireConversationId(agent, request)
   if (asks.kind === 'question') requireFiles(asks.files, rules)
   if (request.asks.kind === 'question') requirePublicVariables(request.asks.variables)
   return {
@@ -137,6 +126,77 @@ export function resolveCall(
     asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, isIssued) },
     conversation: conversationOf(conversation, needsConversation),
   }
+}
+
+/**
+ * Applies every check of {@link resolveCall}, also after one has failed. It is for calls that are refused anyway, because
+ * it costs more. Where the agent is not known, what depends on it is left out; of messages only the first mistake is found.
+ *
+ * @throws Problem the first, in the order of {@link resolveCall}, with the mistakes of all
+ */
+export function checkCall(
+  agents: Agents,
+  request: ChatRequest,
+  isIssued: FileRules['isIssued'],
+  allowed: readonly string[],
+): void {
+  const { agent: name, conversation, endUser, asks } = request
+  const allowedAgents = () => selectAllowedAgents(agents, allowed)
+  let agent: Agent | undefined
+  const ofAgent = (rule: (known: Agent) => unknown) => () => (agent === undefined ? undefined : rule(agent))
+  allOf<Record<string, unknown>>({
+    agent: () => {
+      agent = findAgent(agents, name, allowedAgents)
+    },
+    appId: () => requirePlainId('appId', name.appId),
+    chatId: () => requirePlainId('chatId', conversation.chatId),
+    conversationId: () => requirePlainId('conversationId', conversation.conversationId),
+    endUser: () => requirePlainId('endUser', endUser),
+    app: ofAgent((known) => requireAppId(known, findApp(known, name, allowedAgents), name)),
+    ...(asks.kind === 'question'
+      ? rulesOfQuestion(asks, isIssued)
+      : { messages: ofAgent((known) => resolveAsks(request, known, fileRules(known, isIssued))) }),
+    conversation: ofAgent((known) => requireConversationId(known, request)),
+  })
+}
+
+function rulesOfQuestion({ query, files, variables }: RequestedQuestion, isIssued: FileRules['isIssued']) {
+  return {
+    query: () => requireQuery(query),
+    files() {
+      requireItems(['files'], files, FILES_MAX)
+      eachOf(files, (file, index) => requireFile({ field: ['files', index], file }, isIssued))
+    },
+    variables: () => requirePublicVariables(variables),
+  }
+}
+
+function fileRules(agent: Agent, isIssued: FileRules['isIssued']): FileRules {
+  return { isIssued, takesInlineFiles: agent.adapter.uploadFile !== undefined }
+}
+
+function requireAppId(agent: Agent, app: AgentApp | undefined, { appId, model }: AgentName): void {
+  if (app !== undefined || !isBlank(appId) || !agent.adapter.requires(agent).includes('app_id')) return
+  fail('app_id_required', {
+    field: ['appId'],
+    detail: `agent ${agent.id} needs ${model === undefined ? 'a real value' : `an app, as in ${agent.id}/<app id>`}.`,
+  })
+}
+
+/** Returns whether the agent needs a `conversation_id`. On faces with messages a call without one gets a new conversation. */
+function requireConversationId(agent: Agent, { asks, conversation }: ChatRequest): boolean {
+  if (!agent.adapter.requires(agent).includes('conversation_id')) return false
+  if (isBlank(conversation.conversationId) && asks.kind === 'question') {
+    fail('conversation_id_required', {
+      field: ['conversationId'],
+      detail: `agent ${agent.id} needs a real value.`,
+    })
+  }
+  return true
+}
+
+function requireQuery(query: string): void {
+  if (isBlank(query)) refuseField(['query'], 'expected a string that is not blank.')
 }
 
 function hasOwnFiles(asks: AsksOf, isIssued: FileRules['isIssued']): boolean {
@@ -166,7 +226,7 @@ type AsksOf = Omit<Question, 'hasOwnFiles'> | Omit<Messages, 'hasOwnFiles'>
 /** What the agent gets: the message array only if the context of its conversations is in it. */
 function resolveAsks({ asks, conversation }: ChatRequest, agent: Agent, rules: FileRules): AsksOf {
   if (asks.kind === 'question') {
-    if (isBlank(asks.query)) refuseField(['query'], 'expected a string that is not blank.')
+    requireQuery(asks.query)
     const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
     return { ...asks, files, isWhole: false }
   }
@@ -275,11 +335,13 @@ const CONTROL = /\p{Cc}/u
 
 function requireFiles(files: readonly NamedFile[], { isIssued }: FileRules): void {
   requireItems(['files'], files, FILES_MAX)
-  for (const { field, file } of files) {
-    if (typeof file !== 'string' || isIssued(file)) continue
-    const problem = fileUrlProblem(file)
-    if (problem !== undefined) refuseField(field, `expected ${problem}.`)
-  }
+  for (const file of files) requireFile(file, isIssued)
+}
+
+function requireFile({ field, file }: NamedFile, isIssued: FileRules['isIssued']): void {
+  if (typeof file !== 'string' || isIssued(file)) return
+  const problem = fileUrlProblem(file)
+  if (problem !== undefined) refuseField(field, `expected ${problem}.`)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { refuseField } from '#core/errors.ts'
+import { allOf, ifGiven } from '#core/input/all-of.ts'
 import { parseDate, parseTimestamp } from '#core/input/timestamp.ts'
-import { startOfDate, type Zone } from './calendar.ts'
+import { startOfDate, timeZone, UTC, type Zone } from './calendar.ts'
 
 /** The range of a query as the faces receive it. */
 export interface RangeInput {
@@ -12,12 +13,32 @@ export interface RangeInput {
   readonly timezone?: string | undefined
 }
 
+export interface Range {
+  readonly zone: Zone
+  readonly from: Date | undefined
+  readonly to: Date | undefined
+}
+
+/** @throws Problem `invalid_request` with all mistakes */
+export function rangeOf({ from, to, timezone }: RangeInput): Range {
+  // Times are checked also where the zone is wrong.
+  let zone = UTC
+  const times = allOf({
+    timezone() {
+      zone = timeZone(timezone ?? 'UTC')
+    },
+    from: () => ifGiven(from, (time) => timeOf('from', time, zone)),
+    to: () => ifGiven(to, (time) => timeOf('to', time, zone)),
+  })
+  return { zone, from: times.from, to: times.to }
+}
+
 /**
  * Parses a time, unless the face has already parsed it.
  *
  * @throws Problem `invalid_request`
  */
-export function timeOf(field: 'from' | 'to', value: string | Date, zone: Zone): Date {
+function timeOf(field: 'from' | 'to', value: string | Date, zone: Zone): Date {
   if (value instanceof Date) return value
   const day = parseDate(value)
   const time = day === undefined ? parseTimestamp(value) : startOfDate(day, zone)
@@ -34,4 +55,9 @@ export function requireOrder(from: Date | undefined, to: Date | undefined): void
   if (from !== undefined && to !== undefined && from > to) {
     refuseField(['from'], (nameOf) => `expected a time that is not after ${nameOf(['to'])}.`)
   }
+}
+
+/** @throws Problem `invalid_request` for a range that is empty or ends before it begins */
+export function requireBefore(from: Date, to: Date): void {
+  if (from >= to) refuseField(['from'], (nameOf) => `expected a time before ${nameOf(['to'])}.`)
 }

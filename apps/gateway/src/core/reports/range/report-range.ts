@@ -1,5 +1,6 @@
 import { refuseField } from '#core/errors.ts'
 import { type Granularity, HOUR_MS, startOf, startOfNext, timeZoneOfWholeHours, UTC } from './calendar.ts'
+import { requireBefore } from './range-input.ts'
 
 /** A time range that rollups of one span cover exactly, and whose sums are added to a bucket of a report or subtracted. */
 export interface Segment {
@@ -33,7 +34,7 @@ const LAST_MONTH_MS = Date.UTC(9_999, 11)
  * @throws Problem `invalid_request`
  */
 export function reportRange(from: Date, to: Date, timezone: string, granularity: Granularity): ReportRange {
-  if (from >= to) refuseField(['from'], (nameOf) => `expected a time before ${nameOf(['to'])}.`)
+  requireBefore(from, to)
   const zone = timeZoneOfWholeHours(timezone)
   const [first, end] = [startOf(from, 'hour', zone), endOfHour(to)]
   if (end.getTime() > LAST_MONTH_MS) refuseField(['to'], 'expected a time before December 9999.')

@@ -1,0 +1,49 @@
+import { type GraphQLArgument, getNamedType, isInputObjectType } from 'graphql'
+import type { Mistake } from '#core/errors.ts'
+import { type FieldPath, joinPath } from '#core/values/field-path.ts'
+
+/** The mistakes of core by the places of their fields in the arguments, in words that need no other names. */
+export function placeMistakes(
+  mistakes: readonly Mistake[],
+  known: readonly GraphQLArgument[],
+  args: Readonly<Record<string, unknown>>,
+): readonly Mistake[] {
+  const nameOf = (field: FieldPath) => joinPath(placeOfInput(field, known, args))
+  return mistakes.map(({ field, text }) => ({
+    field: placeOfInput(field, known, args),
+    text: typeof text === 'string' ? text : text(nameOf),
+  }))
+}
+
+/** `expiresAt` of core becomes `input.expiresAt`, `agent` becomes `input.agentId`, and the `limit` of a list `first` or `last`. */
+function placeOfInput(
+  field: FieldPath,
+  known: readonly GraphQLArgument[],
+  args: Readonly<Record<string, unknown>>,
+): FieldPath {
+  const [name, ...rest] = field
+  if (name === 'limit') return args.last == null ? ['first'] : ['last']
+  if (name === 'cursor') return args.before == null ? ['after'] : ['before']
+  for (const [own = ''] of [field, inputNamesOf(field)]) {
+    if (known.some((argument) => argument.name === own)) return [own, ...rest]
+    const holder = known.find(({ type }) => {
+      const named = getNamedType(type)
+      return isInputObjectType(named) && Object.hasOwn(named.getFields(), String(own))
+    })
+    if (holder !== undefined) return [holder.name, own, ...rest]
+  }
+  return field
+}
+
+/** Core names an object by the word alone, which in the schema is the object; its id has a name of its own. */
+const ID_NAMES: Readonly<Record<string, string>> = {
+  agent: 'agentId',
+  app: 'appId',
+  conversation: 'conversationId',
+  userId: 'ownerId',
+}
+
+/** A field of core by the name of the input that may hold it. */
+export function inputNamesOf([name = '', ...rest]: FieldPath): FieldPath {
+  return [ID_NAMES[name] ?? name, ...rest]
+}
