@@ -5,6 +5,7 @@ import {
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { badCredentials, CREDENTIAL_REASONS } from '../support/contract/bad-credentials.ts'
 import { OPERATIONS, type Operation } from '../support/contract/contract.ts'
 import {
   type ContractGateway,
@@ -24,12 +25,21 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 const OWN_FAULT = 500
 const UNAVAILABLE = 503
 
-test('every documented status has a provocation', () => {
+test('every documented status and every documented reason has a provocation', () => {
   const missing = OPERATIONS.flatMap((operation) =>
-    [...operation.responses.keys()]
-      .filter((status) => status !== OWN_FAULT && status !== UNAVAILABLE)
-      .filter((status) => !PROVOCATIONS.some((each) => each.status === status && each.of(operation)))
-      .map((status) => `${operation.id} ${status}`),
+    [...operation.responses]
+      .filter(([status]) => status !== OWN_FAULT && status !== UNAVAILABLE)
+      .flatMap(([status, { reasons }]) => {
+        const own = PROVOCATIONS.filter((each) => each.status === status && each.of(operation))
+        const provoked = new Set<string | undefined>([
+          ...own.map(({ reason }) => reason),
+          ...CREDENTIAL_REASONS,
+        ])
+        const unprovoked = reasons.filter((reason) => !provoked.has(reason))
+        return own.length === 0
+          ? [`${operation.id} ${status}`]
+          : unprovoked.map((each) => `${operation.id} ${each}`)
+      }),
   )
   expect(missing).toEqual([])
   expect(OPERATIONS.map(({ id }) => id).filter((id) => GOOD[id] === undefined)).toEqual([])
@@ -56,6 +66,31 @@ describe('a running gateway', () => {
   })
 })
 
+describe('a credential that is not good', () => {
+  let server: InProcess
+  let credentials: Readonly<Record<string, string | undefined>>
+  beforeAll(async () => {
+    const database = await openEmptyDatabase()
+    await database.migrate()
+    const limits = { refusedKeys: { points: 10_000 }, agents: { points: 10_000 } }
+    server = await serveOn(database, { limits, publicAgentListing: false })
+    await server.prepare()
+    credentials = await badCredentials(server, database)
+  })
+  afterAll(() => server?.close())
+
+  const cases = CREDENTIAL_REASONS.flatMap((reason) =>
+    OPERATIONS.filter(({ responses }) => responses.get(401)?.reasons.includes(reason)).map(
+      (operation) => [operation.id, reason, operation] as const,
+    ),
+  )
+  test.each(cases)('%s returns %s', async (_id, reason, operation) => {
+    const answer = await askAnything(server, operation, credentials[reason])
+    expect([answer.status, reasonOf(answer.body)], answer.text).toEqual([401, reason])
+    expectDocumented(operation, answer)
+  })
+})
+
 describe('a database without its tables', () => {
   let server: InProcess
   beforeAll(async () => {
@@ -68,7 +103,7 @@ describe('a database without its tables', () => {
   afterAll(() => server?.close())
 
   test.each(documenting(OWN_FAULT))('%s returns 500 without naming the cause', async (_id, operation) => {
-    const answer = await askAnything(server, operation)
+    const answer = await askAnything(server, operation, inventedKey())
     expect(answer.status, answer.text).toBe(OWN_FAULT)
     expectDocumented(operation, answer)
     expect(answer.text).toContain('"An internal error happened."')
@@ -84,7 +119,7 @@ describe('a start that has not completed', () => {
   afterAll(() => server?.close())
 
   test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
-    const answer = await askAnything(server, operation)
+    const answer = await askAnything(server, operation, inventedKey())
     expect(answer.status, answer.text).toBe(UNAVAILABLE)
     expect(answer.headers['retry-after']).toBe('1')
     expectDocumented(operation, answer)
@@ -103,6 +138,10 @@ describe('a start that has not completed', () => {
       expectDocumented(operation, answer)
       expect([answer.status, reasonOf(answer.body)], operation.id).toEqual([UNAVAILABLE, 'draining'])
     }
+    const documenting = OPERATIONS.filter(({ responses }) =>
+      responses.get(UNAVAILABLE)?.reasons.includes('draining'),
+    )
+    expect(documenting.filter(({ path }) => !path.startsWith('/api/'))).toEqual([])
   })
 })
 
@@ -127,7 +166,7 @@ describe.skipIf(postgres === '')('a database that has gone away', () => {
   })
 
   test.each(documenting(UNAVAILABLE))('%s: 503', async (_id, operation) => {
-    const answer = await askAnything(server, operation)
+    const answer = await askAnything(server, operation, inventedKey())
     expect(answer.status, answer.text).toBe(UNAVAILABLE)
     expectDocumented(operation, answer)
   })
@@ -141,8 +180,8 @@ function documenting(status: number): (readonly [string, Operation])[] {
 }
 
 /** A request built from the contract alone: the documented example with a well-formed key. */
-function askAnything({ url }: InProcess, { id, body }: Operation): Promise<Answer> {
-  const request = { as: inventedKey(), id: '00000000-0000-7000-8000-000000000000', body: body?.example }
+function askAnything({ url }: InProcess, { id, body }: Operation, as: string | undefined): Promise<Answer> {
+  const request = { as, id: '00000000-0000-7000-8000-000000000000', body: body?.example }
   const agent = { agent: 'fastgpt' }
   switch (id) {
     case 'upload': {

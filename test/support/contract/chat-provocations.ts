@@ -52,6 +52,9 @@ export function responseRequest(
   return { as: gateway.key.full_key, body: { model, input } }
 }
 
+/** The beginning of a Windows program, which says of itself that it is a text. */
+const PROGRAM_URL = `data:text/plain;base64,${Buffer.from([0x4d, 0x5a, 0, 0, 1, 2, 3]).toString('base64')}`
+
 /** Statuses that the chat operations of all interfaces document. */
 export const CHAT_PROVOCATIONS: readonly Provocation[] = [
   ...(
@@ -97,6 +100,33 @@ export const CHAT_PROVOCATIONS: readonly Provocation[] = [
   only('chat', 400, 'conversation_id_required', 'hiagent without a conversation', (_good, gateway) =>
     chatRequest(gateway, 'hiagent'),
   ),
+  ...(
+    [
+      ['createCompletion', completionRequest],
+      ['createResponse', responseRequest],
+    ] as const
+  ).flatMap(([id, requestTo]) => [
+    only(id, 400, 'unknown_agent', 'an unknown agent', (good) => ({ ...good, headers: { agent: 'nobody' } })),
+    only(id, 400, 'app_id_required', 'fastgpt without an app', (_good, gateway) =>
+      requestTo(gateway, 'fastgpt'),
+    ),
+  ]),
+  only('createCompletion', 415, 'file_type_not_accepted', 'a program as a data: URL', (_good, gateway) => {
+    const file = { filename: 'a.txt', file_data: PROGRAM_URL }
+    const content = [
+      { type: 'text', text: 'Hello' },
+      { type: 'file', file },
+    ]
+    return {
+      ...completionRequest(gateway),
+      body: { model: 'dify', messages: [{ role: 'user', content }] },
+    }
+  }),
+  only('createResponse', 415, 'file_type_not_accepted', 'a program as a data: URL', (_good, gateway) => {
+    const file = { type: 'input_file', filename: 'a.txt', file_data: PROGRAM_URL }
+    const text = { type: 'input_text', text: 'Hello' }
+    return responseRequest(gateway, 'dify', [{ role: 'user', content: [text, file] }])
+  }),
   only('createCompletion', 200, undefined, 'a stream with its usage', (good) => ({
     ...good,
     body: { ...(good.body as object), stream: true, stream_options: { include_usage: true } },

@@ -2,27 +2,30 @@ import type { AddressInfo } from 'node:net'
 import { parseConfig } from '@trunkline/gateway/src/config/load.ts'
 import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
 import { systemRuntime } from '@trunkline/gateway/src/core/runtime.ts'
-import { createGateway } from '@trunkline/gateway/src/gateway.ts'
+import { createGateway, type Gateway } from '@trunkline/gateway/src/gateway.ts'
 import { createLogger } from '@trunkline/gateway/src/ops/logger.ts'
 import { createServer } from '@trunkline/gateway/src/server/create-server.ts'
 
 /** A server in this process, on a database in a state that a normal start would repair or refuse. */
 export interface InProcess {
   readonly url: string
+  readonly gateway: Gateway
   /** Completes the start; afterwards calls are served. */
   prepare(): Promise<void>
   drain(): Promise<void>
   close(): Promise<void>
 }
 
-export async function serveOn(database: Database): Promise<InProcess> {
-  const agents = { fastgpt: { baseUrl: 'http://127.0.0.1:9', apiKey: 'none', apps: { demo: {} } } }
-  const config = parseConfig({ agents }, {})
+const AGENTS = { fastgpt: { baseUrl: 'http://127.0.0.1:9', apiKey: 'none', apps: { demo: {} } } }
+
+export async function serveOn(database: Database, settings: object = {}): Promise<InProcess> {
+  const config = parseConfig({ agents: AGENTS, ...settings }, {})
   const log = createLogger('silent')
   const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   const app = await createServer(config, gateway, log)
   await app.listen({ host: '127.0.0.1', port: 0 })
   return {
+    gateway,
     url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
     async prepare() {
       await gateway.prepare()
@@ -34,4 +37,11 @@ export async function serveOn(database: Database): Promise<InProcess> {
       await database.close()
     },
   }
+}
+
+/** A gateway on the same database whose clock is behind, and which serves nobody. */
+export function gatewayOfThePast(database: Database, secondsBehind: number): Promise<Gateway> {
+  const runtime = { ...systemRuntime, now: () => new Date(Date.now() - secondsBehind * 1000) }
+  const config = parseConfig({ agents: AGENTS }, {})
+  return createGateway({ config, database, runtime, log: createLogger('silent') })
 }

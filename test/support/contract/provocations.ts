@@ -122,12 +122,32 @@ const SHARED: readonly Provocation[] = [
       operation.responses.has(403),
     request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
   },
-  {
+  ...['key_not_found', 'user_not_found', 'upload_not_found', 'model_not_found'].map((reason) => ({
     what: 'an unknown id',
     status: 404,
+    reason,
     // A file has two parameters and provocations of its own.
-    of: (operation) => hasParameters(operation) && operation.id !== 'getFile',
-    request: (good) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
+    of: (operation: Operation) =>
+      hasParameters(operation) &&
+      operation.id !== 'getFile' &&
+      operation.responses.get(404)?.reasons.includes(reason) === true,
+    request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
+  })),
+  {
+    what: 'a body that is nested too deep',
+    status: 400,
+    reason: 'invalid_request',
+    of: readsJson,
+    request: (good) => ({ ...good, body: '['.repeat(100) + ']'.repeat(100) }),
+  },
+  {
+    what: 'a parameter that does not exist',
+    status: 400,
+    reason: 'invalid_request',
+    of: (operation) =>
+      operation.method === 'GET' &&
+      operation.responses.get(400)?.reasons.includes('invalid_request') === true,
+    request: (good) => ({ ...good, query: 'colour=blue' }),
   },
   {
     what: 'a body of an unsupported media type',
@@ -161,6 +181,19 @@ const OWN: readonly Provocation[] = [
       as: gateway.token,
       query: 'key_id=00000000-0000-7000-8000-000000000000',
     })),
+  ),
+  ...['readUsage', 'listCalls'].map((id) =>
+    only(id, 404, 'user_not_found', 'an unknown user', (_good, gateway) => ({
+      as: gateway.userToken,
+      query: 'user_id=00000000-0000-7000-8000-000000000000',
+    })),
+  ),
+  ...['updateApiKey', 'revokeApiKey', 'deleteApiKey', 'resetApiKeyUsage'].map((id) =>
+    only(id, 403, 'role_denied', 'an owner who did not create the key', async (good, gateway) => {
+      const { body } = await gateway.api.call('GET', '/api/v1/users/me', { token: gateway.userToken })
+      const key = await gateway.api.createKey(gateway.token, { owner_id: body.data.id })
+      return { ...good, as: gateway.userToken, id: key.id }
+    }),
   ),
   only('listAgents', 200, undefined, 'an anonymous caller', () => ({})),
   only('listAgents', 429, 'rate_limited', 'one listing more than the limit', async (_good, gateway) => {

@@ -91,7 +91,7 @@ const completionSchema = {
         'text/event-stream': { schema: Type.Union([ref(CompletionChunkSchema), ref(OpenAiErrorSchema)]) },
       },
     },
-    ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found']),
+    ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found', 'file_type_not_accepted']),
   },
 }
 

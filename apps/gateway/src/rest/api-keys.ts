@@ -63,8 +63,9 @@ export function apiKeyRoutes(
   for (const schema of COMPONENTS) app.addSchema(schema)
 
   const judge = (request: FastifyRequest, { body }: SoundRequest) => {
-    const sound = (body ?? {}) as Partial<Static<typeof CreateApiKeySchema>>
-    keys.check(callerOf(request), newKeyOf(sound))
+    const { expires_at, permissions, owner_id, ...changeable } = (body ?? {}) as GivenFields
+    const created = request.method === 'POST' ? { expires_at, permissions, owner_id } : {}
+    keys.check(callerOf(request), newKeyOf({ ...changeable, ...omitUndefined(created) }))
   }
 
   const creating = { schema: createSchema, onRequest: tokenOnly(services), config: { judge } }
@@ -118,7 +119,9 @@ export function apiKeyRoutes(
   })
 }
 
-function newKeyOf(body: Partial<Static<typeof CreateApiKeySchema>>): Partial<NewKey> {
+type GivenFields = Partial<Static<typeof CreateApiKeySchema>>
+
+function newKeyOf(body: GivenFields): Partial<NewKey> {
   const { name, description, expires_at, permissions, owner_id, allowed_agents, limits } = body
   return {
     ...omitUndefined({ name, description, expiresAt: expires_at, permissions }),

@@ -7,7 +7,7 @@ import { fail, Problem } from '#core/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { isPlainText } from '#core/uploads/content/media-types.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import { problems } from '#http/reply/schemas.ts'
+import { problemsOutsideApi } from '#http/reply/schemas.ts'
 
 /** Serves the files of a local disk. The token in the path is the authorization. */
 export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'uploads'>): void {
@@ -91,6 +91,6 @@ const fileSchema = {
     304: Type.Null({ description: 'The client has the file already.' }),
     412: Type.Null({ description: 'The file is not the one that the request names.' }),
     416: Type.Null({ description: 'The file has no such range.' }),
-    ...problems('unavailable', 'upload_not_found'),
+    ...problemsOutsideApi('unavailable', 'upload_not_found'),
   },
 }

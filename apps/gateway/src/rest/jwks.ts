@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '#core/services/services.ts'
-import { problems, ref } from '#http/reply/schemas.ts'
+import { problemsOutsideApi, ref } from '#http/reply/schemas.ts'
 
 /** Verifiers learn of a new signing key within this time. */
 const CACHE_SECONDS = 60
@@ -39,5 +39,5 @@ const jwksSchema = {
   description:
     'Returns a plain JWK set (RFC 7517) without the envelope of the other operations. Responses may be cached for a minute.',
   security: [],
-  response: { 200: ref(JwkSetSchema), ...problems('unavailable') },
+  response: { 200: ref(JwkSetSchema), ...problemsOutsideApi('unavailable') },
 }

@@ -50,7 +50,12 @@ const responseSchema = {
         'text/event-stream': { schema: ref(ResponseEventSchema) },
       },
     },
-    ...problemsAs(OpenAiErrorSchema, [...CHAT_PROBLEMS, 'model_not_found', 'previous_response_not_found']),
+    ...problemsAs(OpenAiErrorSchema, [
+      ...CHAT_PROBLEMS,
+      'model_not_found',
+      'previous_response_not_found',
+      'file_type_not_accepted',
+    ]),
   },
 }
 

@@ -1,0 +1,59 @@
+import type { Database } from '@trunkline/gateway/src/core/database/database.ts'
+import type { Principal } from '@trunkline/gateway/src/core/principal.ts'
+import { inOneYear } from '../api.ts'
+import { inventedKey } from './contract-gateway.ts'
+import { gatewayOfThePast, type InProcess } from './in-process.ts'
+
+const ADMIN = { username: 'admin', password: 'correct horse' }
+const TOKEN_LIFETIME_SECONDS = 3600
+
+/** A credential for each reason with which one is refused; undefined for none. */
+export async function badCredentials(
+  { gateway: { services, processTasks } }: InProcess,
+  database: Database,
+): Promise<Readonly<Record<string, string | undefined>>> {
+  const { prisma } = database
+  const user = await processTasks.firstStart.createFirstAdmin(ADMIN)
+  if (user === undefined) throw new Error('there was a user before the first start')
+  const admin: Principal = {
+    userId: user.id,
+    role: 'admin',
+    via: { kind: 'token', tokenId: '', expiresAt: new Date() },
+  }
+  const key = { name: 'k', description: '', permissions: ['chat', 'upload', 'admin'], expiresAt: inOneYear() }
+  const revoked = await services.keys.create(admin, key)
+  await services.keys.revoke(admin, revoked.key.id)
+  const expired = await services.keys.create(admin, key)
+  await prisma.apiKey.update({ where: { id: expired.key.id }, data: { expiresAt: new Date(0) } })
+  const other = await services.users.create(admin, { username: 'other', password: ADMIN.password })
+  const suspended = await services.keys.create(admin, { ...key, ownerId: other.id })
+  await services.users.update(admin, other.id, { status: 'suspended' })
+  const past = await gatewayOfThePast(database, TOKEN_LIFETIME_SECONDS + 1)
+  const old = await past.services.login.login(ADMIN, '127.0.0.1')
+  const left = await services.login.login(ADMIN, '127.0.0.1')
+  await services.login.logout(await services.authentication.authenticate(left.accessToken, '127.0.0.1'))
+  return {
+    credential_missing: undefined,
+    credential_malformed: 'tl_mistyped',
+    key_unknown: inventedKey(),
+    key_expired: expired.fullKey,
+    key_revoked: revoked.fullKey,
+    owner_suspended: suspended.fullKey,
+    token_invalid: 'a.b.c',
+    token_expired: old.accessToken,
+    token_revoked: left.accessToken,
+  }
+}
+
+/** The reasons of {@link badCredentials}, for tests that are named after them. */
+export const CREDENTIAL_REASONS = [
+  'credential_missing',
+  'credential_malformed',
+  'key_unknown',
+  'key_expired',
+  'key_revoked',
+  'owner_suspended',
+  'token_invalid',
+  'token_expired',
+  'token_revoked',
+] as const
