@@ -225,7 +225,7 @@ describe('GraphQL names every mistake of a form, in the order of its schema', ()
 
   test('a chat', async () => {
     const document = 'mutation ($input: ChatInput!) { chat(input: $input) { __typename } }'
-    const input = { agent: 'models', query: ' ', files: ['ftp://a'], conversationId: 'a\nb' }
+    const input = { agentId: 'models', query: ' ', files: ['ftp://a'], conversationId: 'a\nb' }
     const both = ['input.query', 'input.conversationId', 'input.files[0]']
     expect((await inputsOf(document, { input }, apiKey)).toSorted()).toEqual(both.toSorted())
     const wrong = { ...input, detail: 'yes' }
