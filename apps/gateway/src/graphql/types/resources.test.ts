@@ -338,7 +338,10 @@ describe('node and nodes', () => {
       const { data, errors } = await face.query('neighbour', document, given)
       return {
         data,
-        errors: errors?.map((error: Any) => ({ ...error, extensions: { ...error.extensions, requestId: '' } })),
+        errors: errors?.map((error: Any) => ({
+          ...error,
+          extensions: { ...error.extensions, requestId: '' },
+        })),
       }
     }
     const theirs = await ask(variables)
