@@ -13,6 +13,15 @@ export type AgentStatus =
   /** The platform does not answer. */
   | 'UNAVAILABLE';
 
+/** Whether an API key can be used, and why not. */
+export type ApiKeyState =
+  /** The key can be used. */
+  | 'ACTIVE'
+  /** The key has expired, and was not revoked before. */
+  | 'EXPIRED'
+  /** The key was revoked. */
+  | 'REVOKED';
+
 /** The interface through which a call came. */
 export type CallFace =
   /** This API. */
@@ -27,21 +36,31 @@ export type CallFace =
 /** Which calls to list. All conditions must hold. */
 export type CallFilter = {
   /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
-  agent?: string | null | undefined;
+  agentId?: string | null | undefined;
+  /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. */
+  appId?: string | null | undefined;
   /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
-  conversation?: string | null | undefined;
-  /** Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. */
+  conversationId?: string | null | undefined;
+  /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
+  endUser?: string | null | undefined;
+  /** Only calls that came through this interface. */
+  face?: CallFace | null | undefined;
+  /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. */
   from?: string | null | undefined;
   /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls that ended in this way, or those that still run. */
-  outcome?: CallState | null | undefined;
+  /** Only calls that did this. */
+  kind?: CallKind | null | undefined;
+  /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
+  model?: string | null | undefined;
+  /** Only calls of which one of these is true. */
+  outcome?: Array<CallState> | null | undefined;
+  /** Only calls of the API keys of the user with this id. */
+  ownerId?: string | number | null | undefined;
   /** Only calls of the request with this id. */
   requestId?: string | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`, which must not be later. */
+  /** Only calls admitted before this time, in the same form as `from`, which must not be later: a date stands for the start of that day, which is not included. */
   to?: string | null | undefined;
-  /** Only calls of the API keys of the user with this id. */
-  userId?: string | number | null | undefined;
 };
 
 /** What a call did. */
@@ -68,7 +87,7 @@ export type CallOutcome =
   /** The platform failed. */
   | 'UPSTREAM_ERROR';
 
-/** Whether a call still runs, or how it ended. */
+/** Whether a call still runs, or how it ended, in filters. */
 export type CallState =
   /** The client left before the end. */
   | 'CLIENT_GONE'
@@ -76,11 +95,13 @@ export type CallState =
   | 'DONE'
   /** The gateway shut down. */
   | 'DRAINED'
+  /** In any way that counts as a failure: `UPSTREAM_ERROR`, `TIMEOUT`, `DRAINED` or `INTERRUPTED`. */
+  | 'FAILED'
   /** The process of the gateway died. */
   | 'INTERRUPTED'
   /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
-  /** It has not ended. */
+  /** It has not ended. Reports count only calls that have ended and do not take it. */
   | 'RUNNING'
   /** The platform took too long. */
   | 'TIMEOUT'
@@ -248,15 +269,23 @@ export type Role =
 /** Which calls a report counts. All conditions must hold. */
 export type UsageFilter = {
   /** Only calls to this agent, such as `fastgpt`, which must be configured or have been called before. */
-  agent?: string | null | undefined;
-  /** Only calls admitted at this time or later; also a date, such as `2026-11-01`, which begins at midnight UTC. The report begins with the hour, day or month that contains it. */
+  agentId?: string | null | undefined;
+  /** Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent. Apps beyond the bound of a day are counted under `(other)`. */
+  appId?: string | null | undefined;
+  /** Only calls of the end user whom the client named so, with all keys together; an empty text stands for calls without one. End users beyond the bound of a day are counted under `(other)`. */
+  endUser?: string | null | undefined;
+  /** Only calls admitted at this time or later: ISO 8601 with a time zone, or a date, such as `2026-10-01`, which stands for the start of that day in `timezone`. The report begins with the hour that contains it. */
   from?: string | null | undefined;
   /** Only calls of the API key with this id. */
   keyId?: string | number | null | undefined;
-  /** Only calls admitted before this time, in the same form as `from`; now by default. */
-  to?: string | null | undefined;
+  /** Only calls for which the platform named this model; an empty text stands for calls for which it named none. */
+  model?: string | null | undefined;
+  /** Only calls that ended in one of these ways. */
+  outcome?: Array<CallState> | null | undefined;
   /** Only calls of the API keys of the user with this id. */
-  userId?: string | number | null | undefined;
+  ownerId?: string | number | null | undefined;
+  /** Only calls admitted before this time, in the same form as `from`, which must be earlier: a date stands for the start of that day, which is not included. The report ends with the hour in which it lies; now by default. */
+  to?: string | null | undefined;
 };
 
 /** The length of the buckets of a report. */
@@ -304,7 +333,7 @@ export type UserStatus =
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ id: string, name: string }> }> | null };
+export type AgentChoicesQuery = { agents: Array<{ id: string, name: string, requires: Array<string>, apps: Array<{ appId: string, name: string }> }> | null };
 
 export type KeyChoicesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -328,9 +357,9 @@ export type MeQuery = { me: { id: string, username: string, role: Role, lastLogi
 export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ id: string, name: string }> }> | null };
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }> }> | null };
 
-export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
+export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
 export type CallsQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
@@ -338,7 +367,7 @@ export type CallsQueryVariables = Exact<{
 }>;
 
 
-export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+export type CallsQuery = { calls: { nodes: Array<{ id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type CallCountQueryVariables = Exact<{
   filter?: CallFilter | null | undefined;
@@ -352,12 +381,13 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, conversation: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, app: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
 export type KeysQueryVariables = Exact<{
-  active?: boolean | null | undefined;
+  search?: string | null | undefined;
+  state?: ApiKeyState | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -423,15 +453,16 @@ export type UsageReportQueryVariables = Exact<{
 }>;
 
 
-export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, drawn?: Array<{ agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null }>, groups?: Array<{ agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null }> } | null };
+export type UsageReportQuery = { usage: { from: string, to: string, granularity: UsageGranularity, timezone: string, groupBy: Array<UsageGroupBy>, groupCount: number, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, drawn?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, points: Array<{ start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null }>, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }>, groups?: Array<{ agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, totals: { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null }, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null }> } | null };
 
 export type MetricPointFragment = { start: string, calls?: number, failedCalls?: number, totalTokens?: number | null, firstChunkMs?: { p50: number, p95: number, p99: number } | null, durationMs?: { p50: number, p95: number, p99: number } | null };
 
-export type GroupNameFragment = { agentId: string | null, app: string | null, model: string | null, keyId: string | null, userId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, user: { username: string } | null };
+export type GroupNameFragment = { agentId: string | null, appId: string | null, model: string | null, keyId: string | null, ownerId: string | null, endUser: string | null, outcome: CallOutcome | null, agent: { name: string } | null, key: { name: string, keyPrefix: string } | null, owner: { username: string } | null };
 
 export type GroupNumbersFragment = { calls: number, failedCalls: number, totalTokens: number | null, firstChunkMs: { p50: number, p95: number } | null, durationMs: { p50: number, p95: number, p99: number } | null };
 
 export type UserListQueryVariables = Exact<{
+  search?: string | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -467,7 +498,7 @@ export const CallFieldsFragmentDoc = new TypedDocumentString(`
     id
     name
   }
-  app
+  appId
   model
   outcome
   reason
@@ -571,15 +602,15 @@ export const GroupNameFragmentDoc = new TypedDocumentString(`
   agent {
     name
   }
-  app
+  appId
   model
   keyId
   key {
     name
     keyPrefix
   }
-  userId
-  user {
+  ownerId
+  owner {
     username
   }
   endUser
@@ -609,12 +640,12 @@ export const AgentChoicesDocument = new TypedDocumentString(`
     name
     requires
     apps {
-      id
+      appId
       name
     }
   }
 }
-    `, {"hash":"sha256:863101b26ad8075b45183efc6863dfebcc34af699b10ca34599e878c6f0d2c09"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
+    `, {"hash":"sha256:e2127ca3b5e87928be1cb4ea873b7194a90fda4e2460aa74e68c1dc4f0da688b"}) as unknown as TypedDocumentString<AgentChoicesQuery, AgentChoicesQueryVariables>;
 export const KeyChoicesDocument = new TypedDocumentString(`
     query KeyChoices($after: String) {
   apiKeys(first: 100, after: $after) {
@@ -680,13 +711,13 @@ export const AgentListDocument = new TypedDocumentString(`
       stop
     }
     apps {
-      id
+      appId
       name
     }
     sandbox
   }
 }
-    `, {"hash":"sha256:933e46b90995d4c01f967942ecf4c51c269fb299b7d6105e0830c1f13b3edd66"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+    `, {"hash":"sha256:f64bddbb30ea8b57b43ec60cc39341891ecf586b0528867a9ecbf5fafbb60a3b"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $after: String) {
   calls(filter: $filter, first: 50, after: $after) {
@@ -709,7 +740,7 @@ export const CallsDocument = new TypedDocumentString(`
     id
     name
   }
-  app
+  appId
   model
   outcome
   reason
@@ -727,7 +758,7 @@ export const CallsDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:802c8ac031a264bc89b1dfa94fb6dc472312c915eb8808001149cff734a3f05c"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+}`, {"hash":"sha256:133904b0b2146006419b204b514a404ae80a4664fb584650a024a6955d8ad0c1"}) as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallCountDocument = new TypedDocumentString(`
     query CallCount($filter: CallFilter) {
   calls(filter: $filter, first: 1) {
@@ -740,7 +771,7 @@ export const CallDocument = new TypedDocumentString(`
   call(id: $id) {
     ...CallFields
     endUser
-    conversation
+    conversationId
     promptTokens
     completionTokens
     platformStatus
@@ -759,7 +790,7 @@ export const CallDocument = new TypedDocumentString(`
     id
     name
   }
-  app
+  appId
   model
   outcome
   reason
@@ -777,10 +808,10 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:6d6c865ca50f2f96821caf8fea8e71cf6712037d354b6db3953cd8c8b00254ae"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+}`, {"hash":"sha256:cbbdc0e44b8ac65e9e49016da2abcace1609696f9c2e7b7f7e6e7b65a9d6b602"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
-    query Keys($active: Boolean, $after: String) {
-  apiKeys(active: $active, first: 50, after: $after) {
+    query Keys($search: String, $state: ApiKeyState, $after: String) {
+  apiKeys(search: $search, state: $state, first: 50, after: $after) {
     nodes {
       ...KeyFields
     }
@@ -822,7 +853,7 @@ export const KeysDocument = new TypedDocumentString(`
     id
     username
   }
-}`, {"hash":"sha256:62e4f629fdbbd48977e6fb71270951575464213411491c4ad83d8fb697af8a3f"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+}`, {"hash":"sha256:32e28fbe298e8126355f32992c114a136de84b5674537ab7acad366f1badfe75"}) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
 export const KeyDocument = new TypedDocumentString(`
     query Key($id: ID!) {
   apiKey(id: $id) {
@@ -1050,15 +1081,15 @@ fragment GroupName on UsageGroup {
   agent {
     name
   }
-  app
+  appId
   model
   keyId
   key {
     name
     keyPrefix
   }
-  userId
-  user {
+  ownerId
+  owner {
     username
   }
   endUser
@@ -1077,10 +1108,10 @@ fragment GroupNumbers on UsageTotals {
     p95
     p99
   }
-}`, {"hash":"sha256:a07e4424d037a242f65566f1c05ac9b285ae9ddbc3a0d76d8c97605bec7c7e0f"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
+}`, {"hash":"sha256:b1afeda07db290cad70ea4638ace381f91cb1172b887573470a068d0f6740ab9"}) as unknown as TypedDocumentString<UsageReportQuery, UsageReportQueryVariables>;
 export const UserListDocument = new TypedDocumentString(`
-    query UserList($after: String) {
-  users(first: 50, after: $after) {
+    query UserList($search: String, $after: String) {
+  users(search: $search, first: 50, after: $after) {
     nodes {
       id
       username
@@ -1097,4 +1128,4 @@ export const UserListDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:b075dd58faee0de377c52e6d99a86cf853f32d53e2f5ef2975745e015f256ae7"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;
+    `, {"hash":"sha256:70eac71857e0d58303816cbb0bd0c432a1eb8f14ec83f857e44d90350bfaa044"}) as unknown as TypedDocumentString<UserListQuery, UserListQueryVariables>;

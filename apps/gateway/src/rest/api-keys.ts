@@ -76,8 +76,7 @@ export function apiKeyRoutes(
     return success(createdKeyRecord(created, now()))
   })
 
-  const judge = judgeList(KEY_ORDERS)
-  const listing = { schema: listSchema, onRequest, config: { judge }, ...reads }
+  const listing = { schema: listSchema, onRequest, config: { judge: judgeList(KEY_ORDERS) }, ...reads }
   routes.get('/api/v1/api-keys', listing, async (request, reply) => {
     const { limit, cursor, search, state, order_by: orderBy, order } = request.query
     const signal = abortedWith(reply)
