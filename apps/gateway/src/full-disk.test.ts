@@ -44,7 +44,7 @@ const READS = {
   login: ['login'],
   users: ['find', 'findByName', 'findMany', 'list', 'count', 'me', 'visibleTo', 'isVisibleTo'],
   keys: [
-    ...['find', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
+    ...['check', 'find', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
     ...['visibleTo', 'isVisibleTo', 'current'],
   ],
   uploads: [

@@ -30,7 +30,7 @@ beforeAll(async () => {
     const upload = uploadOf(admin, keyId, call.id)
     await prisma.call.create({ data: call })
     await prisma.upload.create({ data: upload })
-    await prisma.rollup.create({ data: rollupOf(keyId) })
+    await prisma.rollup.createMany({ data: [rollupOf(keyId, 'hour'), rollupOf(keyId, 'day')] })
     ids.User.push(user)
     ids.ApiKey.push(keyId)
     ids.Call.push(call.id)
@@ -59,9 +59,9 @@ function uploadOf(ownerId: string, keyId: string, callId: string) {
   return { id: v7(), callId, token: v7(), ...file, ownerId, keyId, createdBy: 'test', ...times }
 }
 
-function rollupOf(keyId: string) {
+function rollupOf(keyId: string, span: 'hour' | 'day') {
   const bucket = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
-  const place = { span: 'day', grain: 'key', subject: keyId, bucket, endUser: '', kind: 'chat' } as const
+  const place = { span, grain: 'key', subject: keyId, bucket, endUser: '', kind: 'chat' } as const
   const row = { ...place, agent: FAILING_AGENT, app: '', model: '', outcome: 'done' } as const
   const sums = { promptTokens: 0, completionTokens: 0, totalTokens: 1, firstChunk: {}, duration: {} }
   return { ...row, ...sums, calls: 1, tokenCalls: 1 }

@@ -208,7 +208,7 @@ test('the points of a response are bounded', async () => {
   const document = (first: number) =>
     `{ usage(groupBy: [KEY], granularity: HOUR, filter: { from: "${dayAt(-39).toISOString()}" }) {
       totals { calls } groupCount groups(first: ${first}) { points { calls } } } }`
-  await countedKeys(12, () => ({ calls: 1, tokens: 0 }), 0, 'hour')
+  await countedKeys(12, () => ({ calls: 1, tokens: 0 }))
   const few = await face.query('premium', document(10))
   expect(few.errors).toBeUndefined()
   expect(few.data.usage.groups).toHaveLength(10)
@@ -337,30 +337,23 @@ function dayAt(days: number): Date {
 }
 
 /** Adds keys of premium with calls of today, or of another day, in the rollups. */
-async function countedKeys(
-  keys: number,
-  usageOf: (index: number) => Counted,
-  days = 0,
-  span: 'day' | 'hour' = 'day',
-): Promise<string[]> {
+async function countedKeys(keys: number, usageOf: (index: number) => Counted, days = 0): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < keys; index += 1) {
     const id = await face.newKey(face.callers.premium.ownerId)
-    await count(id, usageOf(index), days, span)
+    await count(id, usageOf(index), days)
     ids.push(id)
   }
   return ids
 }
 
-async function count(
-  keyId: string,
-  { calls, tokens }: Counted,
-  days: number,
-  span: 'day' | 'hour' = 'day',
-): Promise<void> {
-  for (const [grain, subject] of [
-    ['key', keyId],
-    ['all', ''],
+/** Counts in hours and days, as the ledger does: of a day that goes on, a report reads the hours. */
+async function count(keyId: string, { calls, tokens }: Counted, days: number): Promise<void> {
+  for (const [grain, subject, span] of [
+    ['key', keyId, 'hour'],
+    ['key', keyId, 'day'],
+    ['all', '', 'hour'],
+    ['all', '', 'day'],
   ] as const) {
     const place = { span, grain, subject, bucket: dayAt(days), endUser: '', kind: 'chat' } as const
     const row = { ...place, agent: FAILING_AGENT, app: '', model: '', outcome: 'done' } as const
