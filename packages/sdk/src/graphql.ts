@@ -1,5 +1,6 @@
 import type { Trunkline } from './client.ts'
 import { AbortError, ConnectionError, StatusError, TrunklineError } from './errors.ts'
+import { type AnyDocument, documentText, type NoDocumentNode } from './graphql/document-text.ts'
 import { type GraphqlOperation, readOperation } from './graphql/graphql-operation.ts'
 import type { CallOptions, ChatStreamOptions } from './options.ts'
 import { guardedResponse } from './transport/guarded-response.ts'
@@ -16,6 +17,8 @@ import { LONG_TIMEOUT_MS, type RequestSpec } from './transport/transport.ts'
 export interface GraphqlDocument<Data, Variables> {
   /** Returns the text of the document. */
   toString(): string
+  /** Refuses a `DocumentNode`, as Apollo Client and urql take it: `print` of the package `graphql` gives its text. */
+  readonly kind?: NoDocumentNode
   /** Carries the types, and does not exist at run time. */
   __apiType?: (variables: Variables) => Data
 }
@@ -95,7 +98,8 @@ interface GraphqlResultError {
 export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient {
   const { transport } = client
 
-  async function query(document: string, variables?: object, options?: CallOptions): Promise<unknown> {
+  async function query(given: AnyDocument, variables?: object, options?: CallOptions): Promise<unknown> {
+    const document = documentText(given)
     const operation = readOperation(document)
     for (let isRenewed = false; ; isRenewed = true) {
       const bearer = await transport.bearerFor(operation.credential, options ?? {})
@@ -111,13 +115,14 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
   }
 
   async function* subscribe(
-    document: string,
+    given: AnyDocument,
     leave: () => void,
     variables: object | undefined,
     options: ChatStreamOptions,
   ) {
-    const operation = readOperation(document)
     try {
+      const document = documentText(given)
+      const operation = readOperation(document)
       for (let isRenewed = false; ; isRenewed = true) {
         const bearer = await transport.bearerFor(operation.credential, options)
         let hasBegun = false
@@ -201,7 +206,7 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
   }
 
   return {
-    query: (document, ...rest) => query(document.toString(), ...(rest as Rest)) as Promise<never>,
+    query: (document, ...rest) => query(document, ...(rest as Rest)) as Promise<never>,
     subscribe(document, ...rest) {
       const [variables, { signal, ...options } = {}] = rest as Rest
       const leaving = new AbortController()
@@ -210,7 +215,7 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
         endWaiting()
         leaving.abort()
       }
-      const items = subscribe(document.toString(), leave, variables, { ...options, signal: leaving.signal })
+      const items = subscribe(document, leave, variables, { ...options, signal: leaving.signal })
       // `graphql-sse` reads on, whether somebody asks for the items or not.
       dropped?.register(items, leave)
       return items as AsyncGenerator<never, void, undefined>
