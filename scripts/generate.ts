@@ -17,7 +17,12 @@ import codegen from '../codegen.ts'
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const FOLDERS = ['apps/gateway/src/generated', 'apps/console/src/generated', 'examples/generated']
+const FOLDERS = [
+  'apps/gateway/src/generated',
+  'apps/console/src/generated',
+  'examples/generated',
+  'examples/react/generated',
+]
 const run = promisify(execFile)
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' } } })
@@ -66,10 +71,7 @@ async function generatePrismaClient(target: string): Promise<void> {
 }
 
 async function generateTypedDocuments(target: string): Promise<void> {
-  const generates = Object.entries(codegen.generates).map(([folder, options]) => [
-    `${join(target, folder)}/`,
-    options,
-  ])
+  const generates = Object.entries(codegen.generates).map(([path, options]) => [join(target, path), options])
   await generateDocuments(
     { ...codegen, generates: Object.fromEntries(generates), silent: true, errorsOnly: true },
     true,

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as apollo from '@trunkline/examples/apollo-client.ts'
 import { Login } from '@trunkline/examples/documents.ts'
 import * as plain from '@trunkline/examples/fetch.ts'
 import * as sse from '@trunkline/examples/graphql-sse.ts'
 import type { Reply } from '@trunkline/examples/reply.ts'
-import * as urql from '@trunkline/examples/urql.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 
@@ -37,19 +35,6 @@ const EXAMPLES: readonly Example[] = [
     ask: (key, input, show) => plain.ask(key, input, show, url),
   },
   { file: 'graphql-sse.ts', ask: (key, input, show) => sse.ask(key, input, show, url) },
-  {
-    file: 'urql.ts',
-    logIn: (username, password) => urql.logIn(urql.createUrqlClient(undefined, url), username, password),
-    callsByAgent: (token, from, to) => urql.callsByAgent(urql.createUrqlClient(token, url), from, to),
-    ask: (key, input, show) => urql.ask(urql.createUrqlClient(key, url), input, show),
-  },
-  {
-    file: 'apollo-client.ts',
-    logIn: (username, password) =>
-      apollo.logIn(apollo.createApolloClient(undefined, url), username, password),
-    callsByAgent: (token, from, to) => apollo.callsByAgent(apollo.createApolloClient(token, url), from, to),
-    ask: (key, input, show) => apollo.ask(apollo.createApolloClient(key, url), input, show),
-  },
 ]
 
 const QUESTION = { agentId: 'fastgpt', appId: 'app-1', query: 'Hello' }
@@ -125,14 +110,29 @@ function codeOf(error: unknown): unknown {
   return (found.extensions as { code?: unknown } | undefined)?.code
 }
 
-test('the documentation quotes the examples as they are', () => {
+test.each([
+  [
+    'graphql-clients.md',
+    [
+      'codegen.ts',
+      'examples/documents.ts',
+      'examples/reply.ts',
+      ...EXAMPLES.map(({ file }) => `examples/${file}`),
+    ],
+  ],
+  ['graphql-react.md', examplesIn('react')],
+  ['graphql-apollo.md', examplesIn('react/apollo')],
+  ['graphql-urql.md', examplesIn('react/urql')],
+])('docs/%s quotes the examples as they are, and all of them', (page, paths) => {
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-  const quotes = [...read('docs/graphql.md').matchAll(/^<!-- (\S+) -->\n\n```\w+\n(.*?)^```/gms)]
+  const quotes = [...read(`docs/${page}`).matchAll(/^<!-- (\S+) -->\n\n```\w+\n(.*?)^```/gms)]
   for (const [, path = '', text] of quotes) expect(text, path).toBe(read(path))
-  expect(quotes.map(([, path]) => path)).toEqual([
-    'codegen.ts',
-    'examples/documents.ts',
-    'examples/reply.ts',
-    ...EXAMPLES.map(({ file }) => `examples/${file}`),
-  ])
+  expect(quotes.map(([, path]) => path).sort()).toEqual([...paths].sort())
 })
+
+/** All but `main.tsx`, which is the same in every program with React. */
+function examplesIn(folder: string): string[] {
+  return globSync(`examples/${folder}/*.{ts,tsx}`, { cwd: ROOT }).filter(
+    (path) => !path.endsWith('/main.tsx'),
+  )
+}

@@ -1,0 +1,52 @@
+import { type SubmitEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { addItem, NO_REPLY } from '../../reply.ts'
+import { Chat as ChatDocument } from '../documents.ts'
+import { fieldsOf } from '../form.ts'
+import { createChatClient, extensionsOf } from './client.ts'
+
+export function Chat({ apiKey }: { apiKey: string }) {
+  const client = useMemo(() => createChatClient(apiKey), [apiKey])
+  const [reply, setReply] = useState(NO_REPLY)
+  const [failure, setFailure] = useState<string>()
+  const running = useRef<{ unsubscribe(): void }>(null)
+  // Leaving the page stops the agent.
+  useEffect(() => () => running.current?.unsubscribe(), [])
+
+  // A chat is something that the user does, so it begins here. A hook would begin it by showing the component.
+  function send(event: SubmitEvent<HTMLFormElement>) {
+    const query = fieldsOf(event)('query')
+    const fail = (error: { message: string }) => setFailure(extensionsOf(error)?.code ?? error.message)
+    running.current?.unsubscribe()
+    setReply(NO_REPLY)
+    setFailure(undefined)
+    running.current = client
+      .subscribe({
+        query: ChatDocument,
+        variables: { input: { agentId: 'fastgpt', appId: 'app-1', query } },
+        // Items of a chat are no records, so the cache is left out.
+        fetchPolicy: 'no-cache',
+      })
+      .subscribe({
+        next({ data, error }) {
+          if (error !== undefined) fail(error)
+          else if (data != null) setReply((before) => addItem(before, data))
+        },
+        error: fail,
+      })
+  }
+
+  return (
+    <section>
+      <h2>Chat</h2>
+      <form onSubmit={send}>
+        <label>
+          Message <input name="query" required />
+        </label>
+        <button type="submit">Send</button>
+      </form>
+      <p aria-live="polite">{reply.text}</p>
+      {reply.isFinished && <p role="status">The reply is complete.</p>}
+      {failure !== undefined && <p role="alert">{failure}</p>}
+    </section>
+  )
+}

@@ -1,0 +1,66 @@
+
+      export interface PossibleTypesResultData {
+        possibleTypes: {
+          [key: string]: string[]
+        }
+      }
+      const result: PossibleTypesResultData = {
+  "possibleTypes": {
+    "ChatDetail": [
+      "Interaction",
+      "NodeFinished",
+      "NodeStarted",
+      "OtherDetail",
+      "Reasoning",
+      "Sources",
+      "TextReplacement",
+      "Thought",
+      "ToolCall",
+      "ToolResult",
+      "Variables"
+    ],
+    "ChatItem": [
+      "ChatFinished",
+      "ChatStarted",
+      "ChatText",
+      "ChatTextReplaced",
+      "Interaction",
+      "NodeFinished",
+      "NodeStarted",
+      "OtherDetail",
+      "Reasoning",
+      "Sources",
+      "TextReplacement",
+      "Thought",
+      "ToolCall",
+      "ToolResult",
+      "Variables"
+    ],
+    "Detail": [
+      "Interaction",
+      "NodeFinished",
+      "NodeStarted",
+      "OtherDetail",
+      "Reasoning",
+      "Sources",
+      "TextReplacement",
+      "Thought",
+      "ToolCall",
+      "ToolResult",
+      "Variables"
+    ],
+    "Node": [
+      "Agent",
+      "ApiKey",
+      "Call",
+      "Upload",
+      "User"
+    ],
+    "UsageMetrics": [
+      "UsagePoint",
+      "UsageTotals"
+    ]
+  }
+};
+      export default result;
+    
