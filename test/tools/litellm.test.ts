@@ -1,0 +1,50 @@
+import { completion } from 'litellm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { collect } from '../support/collect.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+
+let system: GatewayWithSandbox
+
+beforeAll(async () => {
+  system = await startGatewayWithSandbox({ agents: ({ dify }) => ({ 'gpt-helpdesk': { ...dify } }) })
+})
+afterAll(() => system.remove())
+
+const options = (model: string) => ({
+  model,
+  baseUrl: `${system.gateway.url}/api/v1`,
+  apiKey: system.key,
+})
+const ask = (model: string, ...contents: string[]) =>
+  completion({
+    ...options(model),
+    messages: contents.map((content) => ({ role: 'user' as const, content })),
+    stream: false,
+  })
+
+test('an agent whose id contains gpt- answers, and sees the messages before', async () => {
+  const { choices } = await ask('gpt-helpdesk', 'My name is Ada.', 'What is my name?')
+  expect(choices[0]?.message.content).toContain('Ada')
+  expect(choices[0]?.finish_reason).toBe('stop')
+})
+
+test('it streams the same reply', async () => {
+  const { choices } = await ask('gpt-helpdesk', 'What is a gateway?')
+  const messages = [{ role: 'user' as const, content: 'What is a gateway?' }]
+  const chunks = await collect(await completion({ ...options('gpt-helpdesk'), messages, stream: true }))
+  expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(
+    choices[0]?.message.content,
+  )
+})
+
+test('a failure of the platform is thrown, with its reason', async () => {
+  await expect(ask('gpt-helpdesk', 'sandbox:error=filtered Hello')).rejects.toMatchObject({
+    status: 400,
+    code: 'content_filtered',
+  })
+})
+
+test('an agent of another name is not sent, and the prefix openai/ is not taken away', async () => {
+  await expect(ask('dify', 'Hello')).rejects.toThrow('Cannot find a handler')
+  await expect(ask('openai/dify', 'Hello')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
+})
