@@ -28,7 +28,6 @@ const OWN_WORDS = new Set([
   'Agent.id',
   'Agent.requires',
   'Agent.status',
-  'AgentApp.id',
   'ApiKey.id',
   'Call.id',
   'Call.outcome',

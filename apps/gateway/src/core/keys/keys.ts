@@ -5,6 +5,7 @@ import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { requireOneOf } from '#core/input/input-rules.ts'
+import type { Keyset } from '#core/input/pagination.ts'
 import { perMinute } from '#core/limits/limits.ts'
 import {
   countListed,
@@ -170,14 +171,16 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
     const filtered = filterInSql(caller, filter, runtime.now())
     if (ownerId !== undefined && !validate(ownerId)) return []
     const visible = visibleTo(caller)
-    const plain = readPlain(KEY_ORDERS, query, filtered !== undefined, ({ where, ...keyset }) =>
+    const readKeyset = ({ where, ...keyset }: Keyset) =>
       prisma.apiKey.findMany({
         ...columnsOf(query),
         ...keyset,
         where: { ...where, AND: [visible, ownerId === undefined ? {} : { ownerId }] },
-      }),
+      })
+    return (
+      readPlain(KEY_ORDERS, query, filtered !== undefined, readKeyset) ??
+      readOrdered(ordered, query, listing(caller, filtered, ownerId), readRows(caller, query))
     )
-    return plain ?? readOrdered(ordered, query, listing(caller, filtered, ownerId), readRows(caller, query))
   }
 
   const listing = (caller: Principal, filtered: Prisma.Sql | undefined, ownerId?: string) => ({

@@ -3,6 +3,7 @@ import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
+import type { Keyset } from '#core/input/pagination.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import {
   countListed,
@@ -201,12 +202,13 @@ export function createUsers({
     async list(caller, query, filter = {}) {
       requireAdmin(caller)
       const where = usersInSql(filter)
-      const plain = readPlain(USER_ORDERS, query, where !== undefined, (keyset) =>
-        prisma.user.findMany({ ...columnsOf(query), ...keyset }),
-      )
+      const readKeyset = (keyset: Keyset) => prisma.user.findMany({ ...columnsOf(query), ...keyset })
       const readRows = (ids: readonly string[]) =>
         prisma.user.findMany({ ...columnsOf(query), where: { id: { in: [...ids] } } })
-      return plain ?? readOrdered(ordered, query, listing(caller, where), readRows)
+      return (
+        readPlain(USER_ORDERS, query, where !== undefined, readKeyset) ??
+        readOrdered(ordered, query, listing(caller, where), readRows)
+      )
     },
     async count(caller, filter = {}, signal) {
       requireAdmin(caller)
