@@ -42,14 +42,14 @@ const CHANGES = {
 /** The names of methods that only read, or that are refused otherwise. A new method must be in one of both lists. */
 const READS = {
   login: ['login'],
-  users: ['find', 'findByName', 'findMany', 'list', 'count', 'me', 'visibleTo', 'isVisibleTo'],
+  users: ['find', 'findByName', 'findMany', 'list', 'count', 'me', 'isVisibleTo'],
   keys: [
     ...['check', 'find', 'findMany', 'list', 'count', 'listOfOwners', 'countOfOwners'],
-    ...['visibleTo', 'isVisibleTo', 'current'],
+    ...['isVisibleTo', 'current'],
   ],
   uploads: [
     ...['requireUploader', 'receive', 'find', 'findMany', 'list', 'count', 'listOfKeys', 'countOfKeys'],
-    ...['visibleTo', 'urlOf', 'openByAddress'],
+    ...['urlOf', 'openByAddress'],
   ],
 }
 

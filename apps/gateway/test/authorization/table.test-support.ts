@@ -150,17 +150,6 @@ export const TABLE: {
       },
     ),
     findByName: forCaller(ADMINS, (caller, { services }) => services.users.findByName(caller, 'other')),
-    visibleTo: forCaller(
-      {
-        ...MANAGERS,
-        user: 'itself',
-        premium: 'itself',
-        'admin key of a user': 'itself',
-        neighbour: 'itself',
-      },
-      async (caller, { services }) =>
-        JSON.stringify(services.users.visibleTo(caller)).includes(caller.userId) ? 'itself' : 'allowed',
-    ),
     isVisibleTo: forCaller(
       {
         user: 'itself',
@@ -228,17 +217,6 @@ export const TABLE: {
       const counts = await services.keys.countOfOwners(caller, [ownerId, 'no id'])
       return (counts.get(ownerId) ?? 0) > 0 ? 'allowed' : 'nothing'
     }),
-    visibleTo: forCaller(
-      {
-        ...MANAGERS,
-        user: 'its own',
-        premium: 'its own',
-        'admin key of a user': 'its own',
-        neighbour: 'its own',
-      },
-      async (caller, { services }) =>
-        JSON.stringify(services.keys.visibleTo(caller)).includes(caller.userId) ? 'its own' : 'allowed',
-    ),
     find: forCaller(KEY_READERS, async (caller, { services, ...call }) =>
       services.keys.find(caller, await call.all.newKey(call.caller.ownerId)),
     ),
@@ -380,23 +358,6 @@ export const TABLE: {
         return (await services.uploads.count(caller)) > before ? 'allowed' : 'nothing'
       },
     ),
-    visibleTo: forCaller(
-      {
-        ...MANAGERS,
-        user: 'its own',
-        premium: 'its own',
-        admin: 'its own',
-        neighbour: 'its own',
-        'admin key of an admin': 'its own',
-        'admin key of a user': 'its own',
-        'upload key': 'made with it',
-      },
-      async (caller, { services }) => {
-        const { ownerId, keyId } = services.uploads.visibleTo(caller)
-        if (caller.via.kind === 'key' && keyId === caller.via.keyId) return 'made with it'
-        return ownerId === caller.userId ? 'its own' : 'all'
-      },
-    ),
     remove: forCaller(UPLOAD_READERS, async (caller, { services, ...call }) =>
       services.uploads.remove(caller, await call.all.newUpload(call.caller.ownerId)),
     ),
@@ -479,23 +440,6 @@ export const TABLE: {
         const { value } = await updates.next()
         await updates.return?.()
         return String(value?.totals.failedCalls)
-      },
-    ),
-    visibleTo: forCaller(
-      {
-        ...EVERYBODY,
-        user: 'its own',
-        premium: 'its own',
-        neighbour: 'its own',
-        'admin key of a user': 'its own',
-        'chat key': 'of the key',
-        'upload key': 'of the key',
-        'chat key of an admin': 'of the key',
-      },
-      async (caller, { services }) => {
-        const { ownerId, keyId } = services.usage.visibleTo(caller)
-        if (caller.via.kind === 'key' && keyId === caller.via.keyId) return 'of the key'
-        return ownerId === caller.userId ? 'its own' : 'allowed'
       },
     ),
     seesPlatform: forCaller(

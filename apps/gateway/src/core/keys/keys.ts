@@ -114,11 +114,6 @@ export interface Keys {
     signal?: AbortSignal,
   ): Promise<Map<string, number>>
   /**
-   * Returns the condition that limits `find`, `list` and `count`, for queries that reach keys through a relation. Combine it
-   * by `AND`: spread into a `where`, it could replace another condition on the same column.
-   */
-  visibleTo(caller: Principal): Prisma.ApiKeyWhereInput
-  /**
    * Checks the condition of {@link findMany} on a row that has been read, for to-one relations, which Prisma cannot filter.
    */
   isVisibleTo(caller: Principal, key: Pick<ApiKey, 'id' | 'ownerId' | 'createdById'>): boolean
@@ -277,10 +272,6 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
     async countOfOwners(caller, ownerIds, filter = {}, signal) {
       requireManager(caller)
       return countListedOf(ordered, listingOfOwners(caller, ownerIds, filter), signal)
-    },
-    visibleTo(caller) {
-      requireManager(caller)
-      return visibleTo(caller)
     },
     isVisibleTo(caller, { id, ownerId, createdById }) {
       if (!isManager(caller)) return caller.via.kind === 'key' && caller.via.keyId === id

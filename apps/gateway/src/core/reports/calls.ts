@@ -150,7 +150,7 @@ export async function findCalls(
 }
 
 /** The condition for the calls that the caller may see. */
-export function callsVisibleTo(caller: Principal): Prisma.CallWhereInput {
+function callsVisibleTo(caller: Principal): Prisma.CallWhereInput {
   return filterOf(ownScopeOf(caller), {})
 }
 

@@ -8,10 +8,9 @@ import type { Runtime } from '#core/runtime.ts'
 import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
 import { createReads } from '#core/sharing/reads.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
-import type { Call, Prisma } from '#generated/prisma/client.ts'
+import type { Call } from '#generated/prisma/client.ts'
 import {
   type CallQuery,
-  callsVisibleTo,
   countCalls,
   exportCalls,
   findCall,
@@ -98,11 +97,6 @@ export interface UsageService {
    * @throws Problem `rate_limited`, `draining`, `unavailable`
    */
   updates(caller: Principal, onLimit?: OnLimit): Promise<AsyncIterableIterator<UsageUpdate, undefined>>
-  /**
-   * Returns the condition that limits all of these, for queries that reach calls by other ways. Combine it by `AND`. What
-   * the platform said is then hidden by {@link UsageService.seesPlatform}.
-   */
-  visibleTo(caller: Principal): Prisma.CallWhereInput
   /** Whether the caller may see the columns `platformStatus`, `platformCode` and `platformLogId` of a call. */
   seesPlatform(caller: Principal): boolean
   /** Returns null for a call that does not exist and for one that the caller may not see. */
@@ -199,7 +193,6 @@ export function createUsageService({
       return feed.subscribe(caller)
     },
     endUpdates: () => feed.close(),
-    visibleTo: callsVisibleTo,
     seesPlatform,
     findCall: (caller, id, query) => findCall(deps, caller, id, query),
     findCalls: (caller, ids, query) => findCalls(deps, caller, ids, query),

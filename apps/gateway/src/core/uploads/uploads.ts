@@ -54,8 +54,6 @@ export interface Uploads {
   ): Promise<Map<string, Upload[]>>
   /** How many uploads each of several keys has; keys without any are left out. */
   countOfKeys(caller: Principal, keyIds: readonly string[]): Promise<Map<string, number>>
-  /** The condition that limits `find`, `list` and `count`, for queries that reach uploads through a relation. */
-  visibleTo(caller: Principal): Prisma.UploadWhereInput
   /**
    * Removes the file, its URL and its record. If the storage fails, the upload no longer exists for callers, and a
    * repetition or the sweep completes the removal.
@@ -158,7 +156,6 @@ export function createUploads({ prisma, sql, storage, runtime }: UploadsDeps): U
       })
       return new Map(counts.map(({ keyId, _count }) => [keyId, _count._all]))
     },
-    visibleTo,
     async remove(caller, id) {
       // A deletion that has begun can be repeated, so its row is found although it is not visible any more.
       const { deletedAt: _live, ...visible } = visibleTo(caller)

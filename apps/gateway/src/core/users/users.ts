@@ -86,16 +86,7 @@ export interface Users {
   count(caller: Principal, filter?: UserFilter, signal?: AbortSignal): Promise<number>
   /** Returns the caller's own user. */
   me(caller: Principal, query?: UserQuery): Promise<User>
-  /**
-   * Returns the condition for the users that the caller may see, for queries that reach users through a relation:
-   * administrators see all, others only themselves. Combine it by `AND`: spread into a `where` with an id, it would replace
-   * that id.
-   */
-  visibleTo(caller: Principal): Prisma.UserWhereInput
-  /**
-   * Checks the condition of {@link visibleTo} on a row that has been read, for to-one relations, which Prisma cannot filter.
-   * It returns false for an API key without `admin`, where `visibleTo` throws.
-   */
+  /** Whether {@link findMany} finds a user that has been read already; never for an API key without `admin`. */
   isVisibleTo(caller: Principal, user: Pick<User, 'id'>): boolean
   /**
    * Changes a user. A suspension revokes the user's tokens.
@@ -224,10 +215,6 @@ export function createUsers({
     async me(caller, query) {
       requireManager(caller)
       return findById(caller.userId, query)
-    },
-    visibleTo(caller) {
-      requireManager(caller)
-      return isAdmin(caller) ? {} : { id: caller.userId }
     },
     isVisibleTo,
     async update(caller, id, change) {
