@@ -92,7 +92,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     expect(await dialog.getByLabel('Password', { exact: true }).inputValue()).toBe('')
 
     await page.goto(`${console.system.gateway.url}/console/keys?new=true`)
-    await page.getByLabel('Name').fill('key with a long name')
+    await page.getByLabel('Name', { exact: true }).fill('key with a long name')
     // What the page reads beside the form would lead to the login as well.
     await page.waitForLoadState('networkidle')
     await fetch(`${console.system.gateway.url}/api/v1/logout`, {
@@ -102,7 +102,9 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText('Log in to return to where you were.').waitFor()
     await logIn()
-    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('key with a long name')
+    await expect
+      .poll(() => page.getByLabel('Name', { exact: true }).inputValue())
+      .toBe('key with a long name')
   })
 
   test('changing the own password checks the form, ends the session and takes the new password', async () => {
@@ -120,7 +122,7 @@ describe.runIf(HAS_BROWSER)('logging in to the console', () => {
     await page.getByText('The two new passwords differ.').waitFor()
     await page.getByLabel('New password, again').fill('second password')
     await page.getByRole('button', { name: 'Change password' }).click()
-    await page.getByRole('alert').waitFor()
+    await page.getByText('is not the current password.').waitFor()
     expect(await page.getByLabel('Current password').inputValue()).toBe('not the password')
     await page.getByLabel('Current password').fill('first password')
     await page.getByRole('button', { name: 'Change password' }).click()

@@ -153,7 +153,7 @@ describe('an error is one line that names the field', () => {
     ],
     [/^--expires-at: expected an ISO 8601 time with a zone/, keyFor('admin', '--expires-at', 'soon')],
     ['There is no user "nobody".', keyFor('nobody')],
-    ['This username is taken.', ['users', 'create', 'Admin']],
+    [/^<?username>?: is taken\./, ['users', 'create', 'Admin']],
     ['The last active administrator must stay one.', ['users', 'set-role', 'admin', 'user']],
     [
       /'99999999999999999999' is invalid.*whole number, 0 to 9007199254740991\./,

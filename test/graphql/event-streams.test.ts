@@ -74,7 +74,7 @@ describe.each([
     expect([last.data.chat, last.errors[0].path, last.errors[0].extensions]).toEqual([
       null,
       ['chat'],
-      { code: 'agent_error', status: 502 },
+      { code: 'agent_error', status: 502, requestId: expect.any(String) },
     ])
     client.dispose()
     await allEnded()
@@ -261,6 +261,7 @@ test('a process that drains ends a chat that takes too long with an error, and t
   expect(results.at(-1)?.errors?.[0]?.extensions).toEqual({
     code: 'draining',
     status: 503,
+    requestId: expect.any(String),
     retryAfterSeconds: 1,
   })
   expect(isComplete).toBe(true)

@@ -43,7 +43,9 @@ const row = (
   rest: Pick<MatrixRow, 'within' | 'see'> = {},
 ): MatrixRow => ({ cells: { anonymous: missing, ...cells }, field, ...rest })
 
-const PAGE = 'first: 100, after: null, last: null, before: null'
+const PAGE_AHEAD = 'first: 100, after: null'
+const PAGE = `${PAGE_AHEAD}, last: null, before: null`
+const ORDERED_PAGE = `search: null, orderBy: CREATED_AT, order: null, ${PAGE}`
 const newKey = ({ all, caller }: MatrixCall) => all.newKey(caller.ownerId)
 const newUpload = ({ all, caller }: MatrixCall) => all.newUpload(caller.ownerId)
 const NONE_FOR_KEYS = { 'chat key': 'nothing', 'upload key': 'nothing', 'chat key of an admin': 'nothing' }
@@ -102,11 +104,11 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   }),
   'Query.me': row(MANAGERS, 'me'),
   'Query.user': row(ADMINS, ({ all }) => `user(id: "${all.otherUserId}")`),
-  'Query.users': row(ADMINS, `users(${PAGE})`),
+  'Query.users': row(ADMINS, `users(state: ACTIVE, ${ORDERED_PAGE})`),
   'Query.apiKey': row(KEY_READERS, async (call) => `apiKey(id: "${await newKey(call)}")`),
   'Query.apiKeys': row(
     { ...MANAGERS, neighbour: 'nothing' },
-    ({ caller }) => `apiKeys(state: ACTIVE, ownerId: "${caller.ownerId}", ${PAGE})`,
+    ({ caller }) => `apiKeys(state: ACTIVE, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
   ),
   'Query.currentApiKey': row(KEYS, 'currentApiKey'),
   'Query.node': row(
@@ -142,12 +144,16 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Query.call': row(shownTo(ONE_CALL), ({ all }) => `call(id: "${all.callId}")`, {
     see: ({ platformStatus }) => (platformStatus === null ? 'allowed' : WITH_PLATFORM),
   }),
-  'Query.calls': row(shownTo(OWN_CALLS), `calls(filter: { agentId: "${FAILING_AGENT}" }, ${PAGE})`, {
-    see({ nodes }) {
-      if (nodes.length === 0) return 'nothing'
-      return nodes.some((call: Any) => call.platformStatus !== null) ? WITH_PLATFORM : 'allowed'
+  'Query.calls': row(
+    shownTo(OWN_CALLS),
+    `calls(filter: { agentId: "${FAILING_AGENT}" }, timezone: "UTC", ${PAGE_AHEAD})`,
+    {
+      see({ nodes }) {
+        if (nodes.length === 0) return 'nothing'
+        return nodes.some((call: Any) => call.platformStatus !== null) ? WITH_PLATFORM : 'allowed'
+      },
     },
-  }),
+  ),
   'Query.usage': row(OWN_CALLS, REPORTED, {
     see: ({ totals }) => (totals.calls > 0 ? 'allowed' : 'nothing'),
   }),
@@ -192,7 +198,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     within: `subscription { ${CHAT} { ... on ChatStarted { $FIELD } } }`,
   }),
   'CurrentApiKey.apiKey': row(KEYS, 'apiKey', { within: '{ currentApiKey { $FIELD } }' }),
-  'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(state: ACTIVE, ${PAGE})`, {
+  'User.apiKeys': row({ ...MANAGERS, neighbour: 'nothing' }, `apiKeys(state: ACTIVE, ${ORDERED_PAGE})`, {
     within: '{ me { $FIELD } }',
   }),
   'User.uploads': row(
@@ -206,8 +212,10 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
       },
     },
   ),
-  'User.calls': row({ ...MANAGERS, neighbour: 'nothing' }, `calls(${PAGE})`, { within: '{ me { $FIELD } }' }),
-  'ApiKey.calls': row(ONE_CALL, `calls(${PAGE})`, {
+  'User.calls': row({ ...MANAGERS, neighbour: 'nothing' }, `calls(${PAGE_AHEAD})`, {
+    within: '{ me { $FIELD } }',
+  }),
+  'ApiKey.calls': row(ONE_CALL, `calls(${PAGE_AHEAD})`, {
     within: ({ all }) => `{ call(id: "${all.callId}") { key { $FIELD } } }`,
   }),
   'ApiKey.owner': row(
@@ -250,6 +258,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Call.owner': row({ ...ONE_CALL, 'chat key': 'nothing' }, 'owner', {
     within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }`,
   }),
+  'Call.agent': row(ONE_CALL, 'agent', { within: ({ all }) => `{ call(id: "${all.callId}") { $FIELD } }` }),
   'ApiKey.usageReport': row(
     { ...KEY_READERS },
     'usageReport(from: null, to: null, agentId: null, appId: null, model: null, endUser: null, outcome: null, granularity: DAY, groupBy: [], timezone: "UTC")',
@@ -260,9 +269,10 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     see: (groups) => (groups.length > 0 ? 'allowed' : 'nothing'),
   }),
   'UsageGroup.key': row(OWN_CALLS, 'key', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
-  'UsageGroup.user': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'user', {
+  'UsageGroup.owner': row({ ...OWN_CALLS, ...NONE_FOR_KEYS }, 'owner', {
     within: `{ ${REPORTED} { groups { $FIELD } } }`,
   }),
+  'UsageGroup.agent': row(OWN_CALLS, 'agent', { within: `{ ${REPORTED} { groups { $FIELD } } }` }),
 }
 
 function soon(): string {
