@@ -25,7 +25,7 @@ export function isShownAtFields<Values extends FieldValues>(
 /**
  * The mistakes with the names that their fields have in the form: those of the properties of the request, of which the
  * innermost counts, such as `chat_per_minute` of `body.limits.chat_per_minute`. An error with a reason of its own, such as a
- * name that is taken, is told by the notice, in the user's language.
+ * name that is taken, has a text in the user's language instead.
  */
 function mistakesOf(error: unknown, values: FieldValues) {
   const isOfFields = error instanceof TrunklineError && error.reason === 'invalid_request'

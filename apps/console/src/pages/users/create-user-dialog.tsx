@@ -58,10 +58,11 @@ export function CreateUserDialog({ onClose }: { onClose(): void }) {
     },
   })
   const { errors } = formState
+  const isUntold = create.isError && !isTaken(create.error) && !isShownAtFields(create.error, form)
   return (
     <Dialog title={t('create')} isOpen onClose={onClose}>
       <Form onSubmit={handleSubmit((values) => create.mutate(values))}>
-        {create.isError && !isShownAtFields(create.error, form) && <ErrorNotice error={create.error} />}
+        {isUntold && <ErrorNotice error={create.error} />}
         <TextField
           label={t('username')}
           hint={t('usernameHint')}
