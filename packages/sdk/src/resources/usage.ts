@@ -5,8 +5,6 @@ import { type GatewayTransport, withQuery } from '../transport/gateway-transport
 
 type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
 
-type LedgerQuery = NonNullable<operations['listCalls']['parameters']['query']>
-
 /** How a call ended; `failed` stands for all outcomes that count as failures. */
 export type OutcomeFilter = NonNullable<Call['outcome']> | 'failed'
 
@@ -19,7 +17,10 @@ export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome'> & 
 }
 
 /** Which calls of the ledger to read, and how many are asked for at once. */
-export type CallFilter = Omit<LedgerQuery, 'format' | 'outcome'> & {
+export type CallFilter = Omit<
+  NonNullable<operations['listCalls']['parameters']['query']>,
+  'format' | 'outcome'
+> & {
   /** Only calls that ended in this way, or in one of these; `running` stands for those that have not ended. */
   outcome?: OutcomeFilter | 'running' | readonly (OutcomeFilter | 'running')[]
 }

@@ -80,13 +80,10 @@ export function statusError({ status, headers }: ResponseHead, body: unknown): S
 
 /** The inputs at fault; undefined where the body, which may be that of a proxy, has none. */
 function mistakesIn(body: unknown): readonly FieldMistake[] | undefined {
-  const found: unknown = Reflect.get(Object(body), 'fields')
-  if (!Array.isArray(found)) return undefined
-  const mistakes = found.flatMap((each) => {
-    const [field, message] = [textIn(each, 'field'), textIn(each, 'message')]
-    return field === undefined || message === undefined ? [] : [{ field, message }]
-  })
-  return mistakes.length > 0 ? mistakes : undefined
+  const { fields } = Object(body)
+  return Array.isArray(fields) && fields.every((each) => textIn(each, 'field') && textIn(each, 'message'))
+    ? fields
+    : undefined
 }
 
 /** The wait that a response asks for by `Retry-After`, in seconds or as a date. */
