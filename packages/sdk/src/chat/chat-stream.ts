@@ -21,7 +21,8 @@ export interface ChatStreamEvents {
   error: unknown
 }
 
-type Listeners = { readonly [Event in keyof ChatStreamEvents]: ((value: ChatStreamEvents[Event]) => void)[] }
+/** What a listener takes belongs to its event, which `on` and `#emit` hold together. */
+type Listeners = Record<string, ((value: never) => void)[]>
 
 interface ChatStreamSpec {
   /** Sends the request and resolves with its response. It is called once. */
@@ -51,7 +52,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   readonly #spec: ChatStreamSpec
   readonly #controller = new AbortController()
   readonly #collector: ReplyCollector
-  readonly #listeners: Listeners = { text: [], detail: [], end: [], error: [] }
+  readonly #listeners: Listeners = {}
   #endListening: (() => void) | undefined
   /** Resolves with the failure, where there is one. */
   readonly #ended: Promise<unknown>
@@ -137,7 +138,8 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     event: Event,
     listener: (value: ChatStreamEvents[Event]) => void,
   ): this {
-    this.#listeners[event].push(listener)
+    this.#listeners[event] ??= []
+    this.#listeners[event]?.push(listener)
     void this.#flow()
     return this
   }
@@ -244,7 +246,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
         this.#take(chunk)
         yield chunk
       }
-      if (this.#listeners.end.length > 0) this.#emit('end', this.#collector.reply())
+      if (this.#listeners.end) this.#emit('end', this.#collector.reply())
       failure = undefined
       return undefined
     } catch (error) {
@@ -267,7 +269,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   #emit<Event extends keyof ChatStreamEvents>(event: Event, value: ChatStreamEvents[Event]): void {
-    for (const listener of this.#listeners[event]) listener(value)
+    for (const listener of this.#listeners[event] ?? []) listener(value as never)
   }
 
   #openOnce(): Promise<Response> {
@@ -294,7 +296,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     try {
       for await (const _ of this);
     } catch (error) {
-      if (!this.#isAwaited && this.#listeners.error.length === 0) throw error
+      if (!this.#isAwaited && !this.#listeners.error) throw error
     }
   }
 }

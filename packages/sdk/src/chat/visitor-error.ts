@@ -27,6 +27,6 @@ export async function visitorError(
   try {
     message = `${(await onError?.(error)) ?? message}`
   } catch {}
-  const told = type ? { type, code: reason, retry_after_ms: retryAfterMs } : {}
+  const told = type && { type, code: reason, retry_after_ms: retryAfterMs }
   return { error: { message, type: 'server_error', code: 'stream_failed', param: null, ...told } }
 }

@@ -19,7 +19,7 @@ import {
   UnsupportedMediaTypeError,
 } from '../errors.ts'
 import { parseJson } from './parse-json.ts'
-import { type ResponseHead, responseFields } from './response-fields.ts'
+import { type ResponseHead, requestIdOf, responseFields } from './response-fields.ts'
 import type { Hide } from './shown-cause.ts'
 import { textIn } from './text-in.ts'
 
@@ -59,31 +59,25 @@ export async function readStatusError(
 }
 
 /** Returns the error with the class of the status and the fields of an error body, as far as there are any. */
-export function statusError({ status, headers }: ResponseHead, body: unknown): StatusError {
+export function statusError(head: ResponseHead, body: unknown): StatusError {
   const [msg, detail, reason, requestId] = ['msg', 'detail', 'reason', 'request_id'].map((name) =>
     textIn(body, name),
   )
-  const Class = reason === 'token_expired' ? TokenExpiredError : (CLASSES[status] ?? StatusError)
+  // The body may be that of a proxy, which has no inputs at fault.
+  const fields: FieldMistake[] = [Object(body).fields].flat().filter((each) => textIn(each, 'field'))
+  const Class = reason === 'token_expired' ? TokenExpiredError : (CLASSES[head.status] ?? StatusError)
   const words = [
-    [status, reason],
+    [head.status, reason],
     [msg, detail],
   ].map((pair) => pair.filter(Boolean).join(' '))
   return new Class(words.filter(Boolean).join(': '), {
-    ...responseFields({ status, headers }),
+    ...responseFields(head),
     reason,
     detail,
-    fields: mistakesIn(body),
-    ...(requestId && { requestId }),
-    retryAfterMs: retryAfterMs(headers),
+    fields: fields[0] && fields,
+    requestId: requestId ?? requestIdOf(head),
+    retryAfterMs: retryAfterMs(head.headers),
   })
-}
-
-/** The inputs at fault; undefined where the body, which may be that of a proxy, has none. */
-function mistakesIn(body: unknown): readonly FieldMistake[] | undefined {
-  const { fields } = Object(body)
-  return Array.isArray(fields) && fields.every((each) => textIn(each, 'field') && textIn(each, 'message'))
-    ? fields
-    : undefined
 }
 
 /** The wait that a response asks for by `Retry-After`, in seconds or as a date. */
