@@ -1,8 +1,8 @@
 import {
   AbortError,
   type ChatReply,
-  type ChatStream,
   NotFoundError,
+  type ServerChatStream,
   StreamFailedError,
   Trunkline,
 } from '@trunkline/sdk'
@@ -170,7 +170,7 @@ test.each([
   expect(errors).toEqual([expect.objectContaining({ requestId: expect.any(String) })])
 })
 
-test.each<[string, (stream: ChatStream, leaving: AbortController) => unknown]>([
+test.each<[string, (stream: ServerChatStream, leaving: AbortController) => unknown]>([
   ['abort()', (stream) => stream.abort()],
   ['the signal', (_stream, leaving) => leaving.abort()],
   ['cancelling toReadableStream()', (stream) => stream.toReadableStream().cancel()],

@@ -1,3 +1,4 @@
+import { ChatStream } from './chat/chat-stream.ts'
 import type { ChatClientOptions } from './options.ts'
 import { Chat } from './resources/chat.ts'
 import { Transport } from './transport/transport.ts'
@@ -23,6 +24,6 @@ export class ChatClient {
   readonly chat: Chat
 
   constructor(options: ChatClientOptions) {
-    this.chat = new Chat(new Transport(options), options)
+    this.chat = new Chat(new Transport(options), options, (spec) => new ChatStream(spec))
   }
 }

@@ -3,7 +3,6 @@ export type { ChatParams } from './chat/chat-request.ts'
 export type { ChatStream, ChatStreamEvents } from './chat/chat-stream.ts'
 export type { Conversation, ConversationParams } from './chat/conversation.ts'
 export { type ChatStreamSource, type ReadChatStreamOptions, readChatStream } from './chat/read-chat-stream.ts'
-export type { VisitorErrorOptions } from './chat/visitor-error.ts'
 export { ChatClient } from './chat-client.ts'
 export * from './errors.ts'
 export type {

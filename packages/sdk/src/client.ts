@@ -1,4 +1,5 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts'
+import { ServerChatStream } from './chat/server-chat-stream.ts'
 import { AuthenticationError } from './errors.ts'
 import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
@@ -31,7 +32,7 @@ export class Trunkline {
   /** API keys. */
   readonly apiKeys: ApiKeys
   /** Chats with an agent. */
-  readonly chat: Chat
+  readonly chat: Chat<ServerChatStream>
   /** Files for chats. */
   readonly uploads: Uploads
   /** What was called. */
@@ -50,7 +51,7 @@ export class Trunkline {
     this.transport = transport
     this.agents = new Agents(transport)
     this.apiKeys = new ApiKeys(transport)
-    this.chat = new Chat(transport, options)
+    this.chat = new Chat(transport, options, (spec) => new ServerChatStream(spec))
     this.uploads = new Uploads(transport)
     this.usage = new Usage(transport)
     this.users = new Users(transport)

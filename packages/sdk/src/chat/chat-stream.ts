@@ -1,13 +1,10 @@
 import type { WithResponse } from '../api-promise.ts'
 import { AbortError, TrunklineError } from '../errors.ts'
 import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
-import { encoder } from '../transport/byte-source.ts'
 import { abortWith, onAbort } from '../transport/on-abort.ts'
 import { requestIdOf } from '../transport/response-fields.ts'
-import { withHeaders } from '../transport/with-headers.ts'
 import { readChatStream } from './read-chat-stream.ts'
 import { type ReplyCollector, replyCollector } from './reply-collector.ts'
-import { type VisitorErrorOptions, visitorError } from './visitor-error.ts'
 
 /** The events of {@link ChatStream.on}, and what a listener receives. */
 export interface ChatStreamEvents {
@@ -24,7 +21,8 @@ export interface ChatStreamEvents {
 /** What a listener takes belongs to its event, which `on` and `#emit` hold together. */
 type Listeners = Record<string, ((value: never) => void)[]>
 
-interface ChatStreamSpec {
+/** What a stream is made of. */
+export interface ChatStreamSpec {
   /** Sends the request and resolves with its response. It is called once. */
   readonly open: (signal: AbortSignal) => Promise<Response>
   readonly signal?: AbortSignal | undefined
@@ -32,11 +30,13 @@ interface ChatStreamSpec {
   readonly wantsDetail: boolean
   /** Is called with the id of the conversation, as soon as a chunk names it. */
   readonly onId?: ((id: string) => void) | undefined
+  /** Is called for every comment of the stream. */
+  readonly onComment?: (() => void) | undefined
 }
 
 /**
- * A reply that is streamed. The request is sent when something begins to read: a loop, `text()`, `final()`, a listener, or the
- * reader of what `toReadableStream()` and `toResponse()` return. It can be read once; `text()` and `final()` may also be called
+ * A reply that is streamed. The request is sent when something begins to read: a loop, `text()`, `final()` or a
+ * listener. It can be read once; `text()` and `final()` may also be called
  * before, during or after a loop.
  *
  * @example
@@ -60,7 +60,6 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   #response: Promise<Response> | undefined
   #isRead = false
   #isAwaited = false
-  #onComment: (() => void) | undefined
 
   /** Streams are made by `client.chat.stream` and by conversations. */
   constructor(spec: ChatStreamSpec) {
@@ -160,79 +159,6 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     return { data: this, response, requestId: requestIdOf(response) }
   }
 
-  /**
-   * The stream as bytes, in the form in which the gateway sends it: `readChatStream` reads it, and any OpenAI client. A failure is
-   * its last event, which tells no more than that of {@link ChatStream.toResponse}. The gateway's keep-alive comments are passed
-   * on. Cancelling it cancels the request.
-   *
-   * @example
-   * ```ts
-   * const bytes = client.chat.stream({ agent: 'dify', query: 'Hello' }).toReadableStream()
-   * console.log(await new Response(bytes).text())
-   * ```
-   */
-  toReadableStream({ onError }: VisitorErrorOptions = {}): ReadableStream<Uint8Array> {
-    let report = onError
-    let chunks: AsyncIterator<ChatChunk, undefined> | undefined
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          const send = (text: string) => controller.enqueue(encoder.encode(`${text}\n\n`))
-          this.#onComment = () => send(': keep-alive')
-          try {
-            chunks ??= this[Symbol.asyncIterator]()
-            const { done, value } = await chunks.next()
-            send(`data: ${done ? '[DONE]' : JSON.stringify(value)}`)
-            if (!done) return
-          } catch (error) {
-            // Once it is cancelled this throws, which nobody reads any more.
-            send(`data: ${JSON.stringify(await visitorError(error, report))}`)
-          }
-          controller.close()
-        },
-        cancel: (reason) => {
-          this.#onComment = undefined
-          report = undefined
-          this.abort(reason)
-        },
-      },
-      // Nothing is requested before somebody reads.
-      { highWaterMark: 0 },
-    )
-  }
-
-  /**
-   * A response for a route handler, so that a browser can stream a chat without having an API key. It begins before the gateway
-   * has answered, so that a refusal is an event of it; use `withResponse()` first where the status matters.
-   *
-   * Of a failure the visitor is told only what it caused or can wait for, such as `content_filtered` or `rate_limited`: the
-   * `reason`, its public text and how long to wait, which the page's reader throws as a `StreamFailedError`. Everything else, such
-   * as a key that was revoked, is `stream_failed` to the visitor. `onError` gets the error itself, and returns the message to show.
-   *
-   * @example
-   * ```ts
-   * export async function POST(request: Request): Promise<Response> {
-   *   const { query } = await request.json()
-   *   const stream = client.chat.stream({ agent: 'dify', query }, { signal: request.signal })
-   *   return stream.toResponse({
-   *     onError: (error) => {
-   *       console.error(error)
-   *       return 'Something went wrong. Please try again.'
-   *     },
-   *   })
-   * }
-   * ```
-   */
-  toResponse({ onError, ...init }: ResponseInit & VisitorErrorOptions = {}): Response {
-    const headers = withHeaders(init.headers, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      // Proxies must neither hold the events back nor change them.
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-    })
-    return new Response(this.toReadableStream({ onError }), { ...init, headers })
-  }
-
   async *#read(): AsyncGenerator<ChatChunk, undefined> {
     let failure: unknown = new AbortError('The stream was left before its end.')
     try {
@@ -240,7 +166,6 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
       const chunks = readChatStream(response, {
         ...this.#spec,
         signal: this.#controller.signal,
-        onComment: () => this.#onComment?.(),
       })
       for await (const chunk of chunks) {
         this.#take(chunk)

@@ -10,9 +10,9 @@ export type ConversationParams = Omit<ChatParams, 'query' | 'chat_id' | 'convers
   id?: string | undefined
 }
 
-interface Chats {
+interface Chats<Stream> {
   create(params: ChatParams, options?: CallOptions): ApiPromise<ChatReply>
-  stream(params: ChatParams, options: ChatStreamOptions | undefined, onId: (id: string) => void): ChatStream
+  stream(params: ChatParams, options: ChatStreamOptions | undefined, onId: (id: string) => void): Stream
 }
 
 /**
@@ -26,12 +26,12 @@ interface Chats {
  * console.log(await talk.stream('What is my name?').text(), talk.id)
  * ```
  */
-export class Conversation {
-  readonly #chats: Chats
+export class Conversation<Stream extends ChatStream = ChatStream> {
+  readonly #chats: Chats<Stream>
   readonly #params: Omit<ChatParams, 'query'>
   #id: string | undefined
 
-  constructor(chats: Chats, { id, ...params }: ConversationParams) {
+  constructor(chats: Chats<Stream>, { id, ...params }: ConversationParams) {
     this.#chats = chats
     this.#params = params
     this.#id = id
@@ -72,7 +72,7 @@ export class Conversation {
    * console.log(talk.id)
    * ```
    */
-  stream(message: string | ChatParams, options?: ChatStreamOptions): ChatStream {
+  stream(message: string | ChatParams, options?: ChatStreamOptions): Stream {
     return this.#chats.stream(this.#paramsOf(message), options, (id) => this.#keep(id))
   }
 

@@ -1,19 +1,21 @@
 import type { ApiPromise } from '../api-promise.ts'
 import { type ChatParams, chatRequest } from '../chat/chat-request.ts'
-import { ChatStream } from '../chat/chat-stream.ts'
+import type { ChatStream, ChatStreamSpec } from '../chat/chat-stream.ts'
 import { Conversation, type ConversationParams } from '../chat/conversation.ts'
 import type { ChatReply } from '../generated/wire.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
 import type { Transport } from '../transport/transport.ts'
 
 /** Chats with an agent; reached as `client.chat`. */
-export class Chat {
+export class Chat<Stream extends ChatStream = ChatStream> {
   readonly #transport: Transport
   readonly #options: ChatClientOptions
+  readonly #streamOf: (spec: ChatStreamSpec) => Stream
 
-  constructor(transport: Transport, options: ChatClientOptions) {
+  constructor(transport: Transport, options: ChatClientOptions, streamOf: (spec: ChatStreamSpec) => Stream) {
     this.#transport = transport
     this.#options = options
+    this.#streamOf = streamOf
   }
 
   /**
@@ -45,9 +47,9 @@ export class Chat {
     params: ChatParams,
     { idleTimeoutMs, ...options }: ChatStreamOptions = {},
     onId?: (id: string) => void,
-  ): ChatStream {
+  ): Stream {
     const request = chatRequest(this.#options.agent, params, true)
-    return new ChatStream({
+    return this.#streamOf({
       open: (signal) => this.#transport.open(request, { ...options, signal }),
       signal: options.signal,
       idleTimeoutMs: idleTimeoutMs ?? this.#options.idleTimeoutMs,
@@ -66,7 +68,7 @@ export class Chat {
    * console.log(await talk.stream('What is my name?').text())
    * ```
    */
-  conversation(params: ConversationParams = {}): Conversation {
+  conversation(params: ConversationParams = {}): Conversation<Stream> {
     return new Conversation(this, params)
   }
 }
