@@ -104,7 +104,9 @@ describe.skipIf(server === '' || !canMount || account === undefined)('a server w
     expect(await metrics()).toMatch(
       /^trunkline_ledger_batch_failures_total\{statement="admit",cause="disk_full"\} [1-9]/m,
     )
-    expect(gateway.output).toContain('"msg":"the database cannot write: its disk is full"')
+    await until('the log says so', () =>
+      gateway.output.includes('"msg":"the database cannot write: its disk is full"'),
+    )
 
     // The log has a line a second with the number of refused calls, and not one for each of them.
     const many = 200

@@ -52,7 +52,7 @@ export class ApiKeys {
    *
    * @example
    * ```ts
-   * for await (const key of client.apiKeys.list({ state: 'active', search: 'bot', order_by: 'name' })) {
+   * for await (const key of client.apiKeys.list({ state: 'active', search: 'test', order_by: 'name' })) {
    *   console.log(key.name, key.usage.total_calls)
    * }
    * ```
