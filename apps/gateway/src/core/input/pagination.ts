@@ -133,7 +133,8 @@ export function idOfCursor(cursor: string): string {
   const bytes = Buffer.from(cursor, 'base64url')
   // Buffer.from skips characters that are not base64url; encoding the bytes again reveals that.
   if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) refuseCursor()
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const id = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return validate(id) ? id : refuseCursor()
 }
 
 /** Also for faces whose libraries read cursors themselves. */

@@ -1,5 +1,6 @@
 import { validate } from 'uuid'
 import { cursorOfId, idOfCursor, refuseCursor } from '#core/input/pagination.ts'
+import { parseTimestamp } from '#core/input/timestamp.ts'
 
 export const DIRECTIONS = ['asc', 'desc'] as const
 export type Direction = (typeof DIRECTIONS)[number]
@@ -16,6 +17,7 @@ export interface OrderChoice<Field extends string> {
 export interface OrderField {
   /** The column in SQL; without one, rows are ordered by their ids alone, which begin with the time of creation. */
   readonly column?: string
+  /** A text that every row has, or a time that may be null. */
   readonly kind?: 'text' | 'time'
   /** The direction if the caller names none. */
   readonly direction: Direction
@@ -41,38 +43,35 @@ export const CURSOR_LENGTH_MAX = 2_000
 
 /** @throws Problem `invalid_request` for anything but a cursor of a list in the same order */
 export function positionOf(field: string, { column, kind }: OrderField, cursor: string): Position {
-  if (column === undefined) {
-    const id = idOfCursor(cursor)
-    return validate(id) ? { id } : refuseCursor()
-  }
+  if (column === undefined) return { id: idOfCursor(cursor) }
   if (cursor.length > CURSOR_LENGTH_MAX) refuseCursor()
-  const parts = partsOf(cursor)
-  const [name, value, id] = parts ?? []
-  if (parts?.length !== 3 || name !== field || typeof id !== 'string' || !validate(id)) return refuseCursor()
-  if (value !== null && (typeof value !== 'string' || !(kind === 'time' ? isTime(value) : isText(value)))) {
+  const [name, value, id] = partsOf(cursor)
+  if (name !== field || typeof id !== 'string' || !validate(id)) return refuseCursor()
+  if (!isValue(kind, value)) return refuseCursor()
+  const position = { id: id.toLowerCase(), value }
+  // One place has one cursor, so another text for it is forged, such as one with spaces in the JSON or an id in capitals.
+  return cursorOf(field, position) === cursor ? position : refuseCursor()
+}
+
+function partsOf(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(parts) ? parts : refuseCursor()
+  } catch {
     return refuseCursor()
   }
-  return { id: id.toLowerCase(), value }
 }
 
-function partsOf(cursor: string): readonly unknown[] | undefined {
-  const bytes = Buffer.from(cursor, 'base64url')
-  // Buffer.from skips characters that are not base64url; encoding the bytes again reveals that.
-  if (bytes.toString('base64url') !== cursor) return undefined
-  try {
-    const parts: unknown = JSON.parse(bytes.toString())
-    return Array.isArray(parts) ? parts : undefined
-  } catch {
-    return undefined
-  }
+function isValue(kind: OrderField['kind'], value: unknown): value is string | null {
+  return kind === 'time' ? value === null || isTime(value) : isText(value)
 }
 
-/** The form of `Date.toISOString`, whose order as a text is that of the times. */
-function isTime(value: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) && !Number.isNaN(Date.parse(value))
+/** The form of `Date.toISOString`, whose order as a text is that of the times, in the years that callers may name. */
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && parseTimestamp(value)?.toISOString() === value
 }
 
 /** PostgreSQL cannot store a NUL, and no name has any other of these characters. */
-function isText(value: string): boolean {
-  return !/[\p{Cc}\p{Cs}]/u.test(value)
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !/[\p{Cc}\p{Cs}]/u.test(value)
 }

@@ -259,6 +259,9 @@ describe(kind, () => {
     ['a NUL', '["name","\\u0000","019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"]'],
     ['half a character', '["name","\\ud800","019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"]'],
     ['no id', '["name","a","no id"]'],
+    ['an id in capitals', '["name","a","019A9F3E-7C00-7D2E-9A55-3C1F0B6F7A10"]'],
+    ['spaces', '["name", "a", "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"]'],
+    ['an escape', '["name","\\u0061","019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"]'],
     ['an object', '{"name":"a"}'],
     ['no JSON', 'no JSON'],
     ['a long text', `["name","${'a'.repeat(2_000)}","019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10"]`],
@@ -268,6 +271,25 @@ describe(kind, () => {
     const time = text.replace('"name"', '"expires_at"')
     const ofTime = Buffer.from(time).toString('base64url')
     await expect(list({ orderBy: 'expires_at', cursor: ofTime })).rejects.toMatchObject({ field: ['cursor'] })
+  })
+
+  test.each([
+    ['a day that no month has', '2026-02-30T00:00:00.000Z'],
+    ['the year 0, which PostgreSQL does not know', '0000-01-01T00:00:00.000Z'],
+    ['an hour that no day has', '2026-01-01T24:00:00.000Z'],
+    ['no fraction', '2026-01-01T00:00:00Z'],
+    ['another zone', '2026-01-01T00:00:00.000+00:00'],
+    ['six digits of a year', '+012026-01-01T00:00:00.000Z'],
+  ])('a forged cursor whose time has %s is refused', async (_what, time) => {
+    const parts = ['expires_at', time, '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10']
+    const cursor = Buffer.from(JSON.stringify(parts)).toString('base64url')
+    await expect(list({ orderBy: 'expires_at', cursor })).rejects.toMatchObject({ field: ['cursor'] })
+  })
+
+  test('a forged cursor without the text that every row has is refused', async () => {
+    const parts = ['name', null, '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10']
+    const cursor = Buffer.from(JSON.stringify(parts)).toString('base64url')
+    await expect(list({ orderBy: 'name', cursor })).rejects.toMatchObject({ field: ['cursor'] })
   })
 
   test('a search that is too long and words that do not exist are refused by their fields', async () => {
