@@ -9,10 +9,8 @@ import { Trunkline } from '@trunkline/sdk'
 export async function POST(request: Request): Promise<Response> {
   const { query, chat_id = '' } = (await request.json()) as { query: string; chat_id?: string }
   if (query.trim() === '') return Response.json({ reason: 'invalid_request' }, { status: 400 })
-  const client = new Trunkline({
-    baseURL: process.env.TRUNKLINE_URL ?? 'http://localhost:8080',
-    apiKey: process.env.TRUNKLINE_API_KEY,
-  })
+  // TRUNKLINE_URL and TRUNKLINE_API_KEY of the environment say where and who.
+  const client = new Trunkline()
   const params = { agent: 'fastgpt', app_id: 'app-1', chat_id, query }
   // A visitor who leaves stops the agent.
   const stream = client.chat.stream(params, { signal: request.signal })

@@ -5,11 +5,11 @@ import { Trunkline, TrunklineError } from '@trunkline/sdk'
  * A worker that reads questions from stdin, one a line, and prints an answer to each as a line of JSON:
  *
  *   TRUNKLINE_URL=http://localhost:8080 TRUNKLINE_API_KEY=tl_… node worker.ts < questions.txt
+ *
+ * The client finds both in the environment.
  */
 
 const client = new Trunkline({
-  baseURL: process.env.TRUNKLINE_URL ?? 'http://localhost:8080',
-  apiKey: process.env.TRUNKLINE_API_KEY,
   agent: process.env.TRUNKLINE_AGENT ?? 'fastgpt',
   // Limits are waited for: the gateway says how long.
   maxRetries: 5,

@@ -6,5 +6,7 @@ export default defineConfig({
   platform: 'neutral',
   target: 'es2022',
   dts: true,
+  // The types name `Symbol.asyncDispose`, which a project has only by this library or by `esnext`.
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
   report: false,
 })

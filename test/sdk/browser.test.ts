@@ -35,7 +35,13 @@ describe.runIf(HAS_BROWSER)('the built package in a page of another origin', () 
 
   /** Runs the body of an async function in the page, which has the package as `sdk` and a client as `client`. */
   function inPage(body: string): Promise<unknown> {
-    const options = { baseURL: system.gateway.url, apiKey: system.key, agent: 'fastgpt', maxRetries: 0 }
+    const options = {
+      baseURL: system.gateway.url,
+      apiKey: system.key,
+      agent: 'fastgpt',
+      maxRetries: 0,
+      dangerouslyAllowBrowser: true,
+    }
     // As text, because vitest would compile an import in here for Node.
     return page.evaluate(`(async () => {
       const sdk = await import('/index.js')

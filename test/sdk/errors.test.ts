@@ -1,6 +1,6 @@
 import { StatusError } from '@trunkline/sdk'
-import { statusError } from '@trunkline/sdk/src/transport/status-error.ts'
 import { expect, test } from 'vitest'
+import { statusError } from '../../packages/sdk/src/transport/status-error.ts'
 import { CONTRACT } from '../support/contract/contract.ts'
 
 test('every status of an error in the contract has a class of its own', () => {

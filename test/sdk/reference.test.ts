@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { symlink, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,6 @@ import { PASSWORD, programOf } from '../support/reference-program.ts'
 import { type DocumentedName, readSdkReference } from '../support/sdk-reference.ts'
 
 const run = promisify(execFile)
-const INSTALLED = join(import.meta.dirname, '../node_modules')
 const { complaints, names } = await readSdkReference()
 
 /** Their methods are written by users of the SDK, or by a generator, and called by the SDK. */
@@ -40,10 +39,6 @@ beforeAll(async () => {
   ;[system, sdk] = await Promise.all([startGatewayWithSandbox(), packPackage('sdk')])
   home = await writeExamples(sdk.project, PROGRAMS)
   await writeFile(join(home, 'notes.txt'), 'Ada wrote the first program.')
-  // Subscriptions need two packages that are installed beside the SDK.
-  for (const name of ['graphql', 'graphql-sse']) {
-    await symlink(join(INSTALLED, name), join(sdk.project, 'node_modules', name))
-  }
   env = await environmentOf('alice')
 })
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { AuthenticationError } from '@trunkline/sdk'
 import {
   AbortError,
-  AuthenticationError,
   ConnectionError,
   IdleTimeoutError,
   InvalidResponseError,

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import {
   AbortError,
@@ -127,6 +127,22 @@ test('a stream is closed where the gateway refuses it, also with most of it unre
 test('a stream that fails before it is read rejects the upload', async () => {
   const source = createReadStream(join(home, 'none.txt'))
   await expect(client.uploads.create(source, { created_by: 'sdk' })).rejects.toThrow()
+})
+
+test('the name of a stream of a file is that of the file', async () => {
+  const { filename } = await client.uploads.create(createReadStream(path), { created_by: 'ada' })
+  expect(filename).toBe(basename(path))
+})
+
+test.each([
+  ['undefined', undefined],
+  ['a number', 5],
+  ['an object', {}],
+])('%s is no file, and says so', async (_, source) => {
+  const sent = client.uploads.create(source as never, { created_by: 'ada' })
+  await expect(sent).rejects.toThrow(
+    'The file must be a File, a Blob, bytes, a stream or the path of a file.',
+  )
 })
 
 test('a stream of texts is stored as UTF-8', async () => {

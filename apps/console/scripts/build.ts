@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 
 /*
  * Builds the console into `apps/console/dist/current`, unless nothing that it is made of has changed since the last time:
- * `files` is what the gateway serves, with compressed copies, and `persisted-documents.json` has the GraphQL documents that
- * they send.
+ * `files` is what the gateway serves, with compressed copies, `persisted-documents.json` has the GraphQL documents that they
+ * send, and `modules.json` names the modules that they are made of.
  *
  * With `--optional`, as in `start`, a failure is printed and the exit code is 0: programs that call the gateway do not need
  * its page, so a page that cannot be built, for example where Vite is not installed, is no reason to refuse their calls. The
@@ -58,7 +58,11 @@ async function buildConsole(): Promise<void> {
   const replaced = join(dist, `replaced-${process.pid}`)
   mkdirSync(building, { recursive: true })
   try {
-    await bundle(join(building, 'files'))
+    const modules = await bundle(join(building, 'files'))
+    await writeFile(
+      join(building, 'modules.json'),
+      JSON.stringify(modules.map((id) => relative(root, id)).sort()),
+    )
     await compress(join(building, 'files'))
     await writeFile(join(building, 'persisted-documents.json'), JSON.stringify(await readDocuments()))
     await writeFile(join(building, 'stamp'), wanted)
@@ -70,11 +74,26 @@ async function buildConsole(): Promise<void> {
   }
 }
 
-async function bundle(outDir: string): Promise<void> {
+/** Returns the ids of the modules that the files are made of, which are paths except for those that the bundler makes up. */
+async function bundle(outDir: string): Promise<string[]> {
   // Another value, such as that of a test runner, would build React for development.
   process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
-  await build({ root: app, logLevel: 'error', build: { outDir, reportCompressedSize: false } })
+  const modules: string[] = []
+  await build({
+    root: app,
+    logLevel: 'error',
+    build: { outDir, reportCompressedSize: false },
+    plugins: [
+      {
+        name: 'list of modules',
+        generateBundle() {
+          modules.push(...this.getModuleIds())
+        },
+      },
+    ],
+  })
+  return modules
 }
 
 /** Stores what gets smaller in both codings as well, so that the gateway compresses nothing while it serves. */

@@ -56,7 +56,7 @@ export function uploadSnippets({
   const sdk = [
     "import { Trunkline } from '@trunkline/sdk'",
     '',
-    `const client = new Trunkline({ baseURL: ${text(baseURL)}, apiKey: ${text(apiKey)} })`,
+    ...newClient(baseURL, apiKey),
     "const { url } = await client.uploads.create('./notes.txt', { created_by: 'me' })",
     'console.log(url)',
   ]
@@ -70,7 +70,7 @@ function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey
   return [
     "import { Trunkline } from '@trunkline/sdk'",
     '',
-    `const client = new Trunkline({ baseURL: ${text(baseURL)}, apiKey: ${text(apiKey)} })`,
+    ...newClient(baseURL, apiKey),
     'const stream = client.chat.stream({',
     `  agent: ${text(agent)},`,
     ...(app === '' ? [] : [`  app_id: ${text(app)},`]),
@@ -85,6 +85,17 @@ function sdk({ baseURL, agent, app, conversationId, query, files, detail, apiKey
     "  process.stdout.write(chunk.choices[0]?.delta.content ?? '')",
     '}',
   ].join('\n')
+}
+
+/** Runs in Node as it is, and in a page where the visitor's own key is meant. */
+function newClient(baseURL: string, apiKey: string): string[] {
+  return [
+    'const client = new Trunkline({',
+    `  baseURL: ${text(baseURL)},`,
+    `  apiKey: ${text(apiKey)},`,
+    '  dangerouslyAllowBrowser: true, // leave it out on a server',
+    '})',
+  ]
 }
 
 function openai({ baseURL, agent, app, conversationId, query, files, apiKey }: SnippetChat): string {

@@ -1,4 +1,5 @@
 import { ChatStream } from './chat/chat-stream.ts'
+import { resolveOptions } from './client-options.ts'
 import type { ChatClientOptions } from './options.ts'
 import { Chat } from './resources/chat.ts'
 import { Transport } from './transport/transport.ts'
@@ -10,20 +11,19 @@ import { Transport } from './transport/transport.ts'
  * ```ts
  * import { ChatClient } from '@trunkline/sdk/chat'
  *
- * const { chat } = new ChatClient({
- *   baseURL: process.env.TRUNKLINE_URL ?? '',
- *   apiKey: process.env.TRUNKLINE_API_KEY,
- *   agent: 'fastgpt',
- * })
+ * // TRUNKLINE_URL and TRUNKLINE_API_KEY of the environment say where and who.
+ * const { chat } = new ChatClient({ agent: 'fastgpt' })
  * const reply = await chat.create({ app_id: 'demo', query: 'Hello' })
- * console.log(reply.choices[0]?.message.content)
+ * console.log(reply.text)
  * ```
  */
 export class ChatClient {
   /** Chats with an agent. */
   readonly chat: Chat
 
-  constructor(options: ChatClientOptions) {
-    this.chat = new Chat(new Transport(options), options, (spec) => new ChatStream(spec))
+  /** @throws TrunklineError naming the option that is at fault */
+  constructor(options: ChatClientOptions = {}) {
+    const resolved = resolveOptions(options)
+    this.chat = new Chat(new Transport(resolved), resolved, (spec) => new ChatStream(spec))
   }
 }

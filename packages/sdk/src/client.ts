@@ -1,14 +1,15 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts'
 import { ServerChatStream } from './chat/server-chat-stream.ts'
-import { AuthenticationError } from './errors.ts'
+import { resolveOptions } from './client-options.ts'
 import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Agents } from './resources/agents.ts'
 import { ApiKeys } from './resources/api-keys.ts'
-import { Chat } from './resources/chat.ts'
+import { ServerChat } from './resources/server-chat.ts'
 import { Uploads } from './resources/uploads.ts'
 import { Usage } from './resources/usage.ts'
 import { Users } from './resources/users.ts'
+import { AuthenticationError } from './status-errors.ts'
 import { GatewayTransport } from './transport/gateway-transport.ts'
 
 /**
@@ -18,12 +19,10 @@ import { GatewayTransport } from './transport/gateway-transport.ts'
  * ```ts
  * import { Trunkline } from '@trunkline/sdk'
  *
- * const client = new Trunkline({
- *   baseURL: process.env.TRUNKLINE_URL ?? '',
- *   apiKey: process.env.TRUNKLINE_API_KEY,
- * })
+ * // TRUNKLINE_URL and TRUNKLINE_API_KEY of the environment say where and who; options of the same meaning replace them.
+ * const client = new Trunkline()
  * const reply = await client.chat.create({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
- * console.log(reply.choices[0]?.message.content)
+ * console.log(reply.text)
  * ```
  */
 export class Trunkline {
@@ -32,7 +31,7 @@ export class Trunkline {
   /** API keys. */
   readonly apiKeys: ApiKeys
   /** Chats with an agent. */
-  readonly chat: Chat<ServerChatStream>
+  readonly chat: ServerChat
   /** Files for chats. */
   readonly uploads: Uploads
   /** What was called. */
@@ -46,15 +45,39 @@ export class Trunkline {
    */
   readonly transport: GatewayTransport
 
-  constructor(options: ClientOptions) {
-    const transport = new GatewayTransport(options)
+  /** Private, because they may hold credentials. */
+  readonly #options: ClientOptions
+
+  /** @throws TrunklineError naming the option that is at fault */
+  constructor(options: ClientOptions = {}) {
+    const { accessToken, getAccessToken } = options
+    const resolved = resolveOptions(options, (accessToken ?? getAccessToken) !== undefined)
+    const transport = new GatewayTransport(resolved)
+    this.#options = options
     this.transport = transport
     this.agents = new Agents(transport)
     this.apiKeys = new ApiKeys(transport)
-    this.chat = new Chat(transport, options, (spec) => new ServerChatStream(spec))
+    this.chat = new ServerChat(transport, resolved, (spec) => new ServerChatStream(spec))
     this.uploads = new Uploads(transport)
     this.usage = new Usage(transport)
     this.users = new Users(transport)
+  }
+
+  /**
+   * Returns a client with other options, where they are given. It shares the access token with this one, also one of a later login,
+   * unless it gets a credential or an address of its own.
+   *
+   * @example
+   * ```ts
+   * const patient = client.withOptions({ timeoutMs: 0, maxRetries: 5 })
+   * console.log((await patient.chat.create({ agent: 'dify', query: 'Hello' })).text)
+   * ```
+   */
+  withOptions(options: ClientOptions): Trunkline {
+    const own = ['baseURL', 'apiKey', 'accessToken', 'getAccessToken'].some((name) => name in options)
+    const client = new Trunkline({ ...this.#options, ...options })
+    if (!own) client.transport.credentials = this.transport.credentials
+    return client
   }
 
   /**
@@ -73,7 +96,7 @@ export class Trunkline {
       path: '/login',
       json: body,
       credential: 'none',
-      secrets: [body.password],
+      secrets: [body?.password],
     } as const
     const login = this.transport.data<LoginResponse>(spec, options).withResponse()
     return apiPromise(

@@ -1,5 +1,4 @@
 import type { ErrorReason } from './generated/wire.ts'
-import { wasConnected } from './transport/was-connected.ts'
 
 /** An input that is not valid. */
 export interface FieldMistake {
@@ -25,9 +24,18 @@ export interface ErrorFields {
   readonly retryAfterMs?: number | undefined
   /** The headers of the response. */
   readonly headers?: Headers | undefined
+  /** Of a failed connection, whether it was made; see {@link ConnectionError.wasConnected}. */
+  readonly wasConnected?: boolean
+  /** Of a failed stream, the class of the error; see {@link StreamFailedError.type}. */
+  readonly type?: string | undefined
+  /** Of a failed stream, the code as it was received; see {@link StreamFailedError.code}. */
+  readonly code?: string | number | undefined
   /** The error behind this one. */
   readonly cause?: unknown
 }
+
+/** The same symbol in every copy of the package. */
+const BRAND = Symbol.for('trunkline.error')
 
 /**
  * The base of every error that the SDK throws.
@@ -36,10 +44,7 @@ export interface ErrorFields {
  * ```ts
  * import { Trunkline, TrunklineError } from '@trunkline/sdk'
  *
- * const client = new Trunkline({
- *   baseURL: process.env.TRUNKLINE_URL ?? '',
- *   apiKey: process.env.TRUNKLINE_API_KEY,
- * })
+ * const client = new Trunkline()
  * try {
  *   await client.chat.create({ agent: 'nobody', query: 'Hello' })
  * } catch (error) {
@@ -70,11 +75,41 @@ export class TrunklineError extends Error {
     super(message, fields)
     Object.assign(this, fields)
   }
+
+  /**
+   * Returns whether something is an error of this class, or of one below it, also where it is of another copy of the package:
+   * `instanceof` does not know the errors of the CommonJS copy as those of the ES module.
+   *
+   * @example
+   * ```ts
+   * import { BadRequestError } from '@trunkline/sdk'
+   *
+   * try {
+   *   await client.chat.create({ agent: 'nobody', query: 'Hello' })
+   * } catch (error) {
+   *   if (!BadRequestError.isInstance(error)) throw error
+   *   console.log(error.reason)
+   * }
+   * ```
+   */
+  static isInstance<Class extends typeof TrunklineError>(
+    this: Class,
+    error: unknown,
+  ): error is InstanceType<Class> {
+    // The name of a class is that of its instances, because bundlers shorten the other one.
+    const { name } = new this('')
+    let other = Object(error).constructor
+    while (other?.[BRAND] && new other('').name !== name) other = Object.getPrototypeOf(other)
+    return Boolean(other?.[BRAND])
+  }
+
+  /** @internal */
+  static readonly [BRAND] = true
 }
 
 /**
- * The gateway answered with a status that is no success. Each status of the contract has a class of its own below this one,
- * which is told apart in the same way.
+ * The gateway answered with a status that is no success. Each status of the contract has a class of its own below this one in
+ * `@trunkline/sdk`, which is told apart in the same way; `@trunkline/sdk/chat` has `status` alone, to be small.
  *
  * @example
  * ```ts
@@ -94,113 +129,8 @@ export class StatusError extends TrunklineError {
   override readonly name: string = 'StatusError'
 }
 
-/**
- * 400: the request is not valid; `fields` names every field at fault, and `detail` the first of them.
- *
- * @example
- * ```ts
- * import { BadRequestError } from '@trunkline/sdk'
- *
- * try {
- *   await client.users.create({ username: 'a', password: 'short' })
- * } catch (error) {
- *   if (!(error instanceof BadRequestError)) throw error
- *   for (const { field, message } of error.fields ?? []) console.log(field, message)
- * }
- * ```
- */
-export class BadRequestError extends StatusError {
-  override readonly name = 'BadRequestError'
-}
-
-/** 401: the credential is missing, not valid any more, or of the wrong kind. */
-export class AuthenticationError extends StatusError {
-  override readonly name: string = 'AuthenticationError'
-}
-
-/** 403: the credential is good, but does not permit this. */
-export class PermissionDeniedError extends StatusError {
-  override readonly name = 'PermissionDeniedError'
-}
-
-/** 404: there is nothing with this id, or it is another user's. */
-export class NotFoundError extends StatusError {
-  override readonly name = 'NotFoundError'
-}
-
-/** 405: the path has no such method; a proxy or a `baseURL` with a wrong path is the usual cause. */
-export class MethodNotAllowedError extends StatusError {
-  override readonly name = 'MethodNotAllowedError'
-}
-
-/** 408: the request took too long to arrive. */
-export class RequestTimeoutError extends StatusError {
-  override readonly name = 'RequestTimeoutError'
-}
-
-/** 409: a conflict, such as a username that is taken or a conversation that is busy. */
-export class ConflictError extends StatusError {
-  override readonly name = 'ConflictError'
-}
-
-/** 413: the body or the file is too large. */
-export class PayloadTooLargeError extends StatusError {
-  override readonly name = 'PayloadTooLargeError'
-}
-
-/** 415: the type of the body or of the file is not accepted. */
-export class UnsupportedMediaTypeError extends StatusError {
-  override readonly name = 'UnsupportedMediaTypeError'
-}
-
-/** 429: a rate limit or a quota is used up; `retryAfterMs` says when to try again. */
-export class RateLimitError extends StatusError {
-  override readonly name = 'RateLimitError'
-}
-
-/** 431: the headers are too large. */
-export class HeadersTooLargeError extends StatusError {
-  override readonly name = 'HeadersTooLargeError'
-}
-
-/** 500: the gateway failed. */
-export class InternalServerError extends StatusError {
-  override readonly name = 'InternalServerError'
-}
-
-/** 502: the agent's platform failed. */
-export class BadGatewayError extends StatusError {
-  override readonly name = 'BadGatewayError'
-}
-
-/** 503: the gateway is restarting, or something that it needs is down. */
-export class ServiceUnavailableError extends StatusError {
-  override readonly name = 'ServiceUnavailableError'
-}
-
-/** 504: the agent's platform did not answer in time. */
-export class GatewayTimeoutError extends StatusError {
-  override readonly name = 'GatewayTimeoutError'
-}
-
-/**
- * The access token has expired, and the client has no `getAccessToken` with which to renew it.
- *
- * @example
- * ```ts
- * import { TokenExpiredError } from '@trunkline/sdk'
- *
- * try {
- *   await client.me()
- * } catch (error) {
- *   if (!(error instanceof TokenExpiredError)) throw error
- *   await client.login({ username: 'alice', password: 'a long passphrase' })
- * }
- * ```
- */
-export class TokenExpiredError extends AuthenticationError {
-  override readonly name = 'TokenExpiredError'
-}
+/** The classes by status, and by the reasons that have one of their own; empty in programs that import none of them. */
+export const statusClasses: Partial<Record<string, typeof StatusError>> = {}
 
 /**
  * No connection was made, or it broke before the response was complete; `cause` is the error of `fetch`, or only its text where
@@ -221,9 +151,12 @@ export class TokenExpiredError extends AuthenticationError {
  */
 export class ConnectionError extends TrunklineError {
   override readonly name = 'ConnectionError'
-  /** False where it is certain that no connection was made, so that the gateway has seen nothing of the request. */
-  get wasConnected(): boolean {
-    return wasConnected(this.cause)
+  /** False where it is certain that nothing was sent, so that the gateway has seen nothing of the request. Browsers do not tell. */
+  readonly wasConnected: boolean
+
+  constructor(message: string, fields: ErrorFields = {}) {
+    super(message, fields)
+    this.wasConnected = fields.wasConnected ?? true
   }
 }
 
@@ -323,6 +256,10 @@ export class TruncatedStreamError extends TrunklineError {
  */
 export class StreamFailedError extends TrunklineError {
   override readonly name = 'StreamFailedError'
+  /** OpenAI's class of the error, such as `server_error`, where the event had one. */
+  declare readonly type: string | undefined
+  /** The code as it was received: `reason`, or the number that some servers send in its place. */
+  declare readonly code: string | number | undefined
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { Trunkline } from './client.ts'
-import { AbortError, ConnectionError, StatusError, TrunklineError } from './errors.ts'
+import { StatusError } from './errors.ts'
 import { type AnyDocument, documentText, type NoDocumentNode } from './graphql/document-text.ts'
 import { type GraphqlOperation, readOperation } from './graphql/graphql-operation.ts'
+import type { GraphqlResult, GraphqlResultError } from './graphql/graphql-result.ts'
+import { readSubscription } from './graphql/read-subscription.ts'
 import type { CallOptions, ChatStreamOptions } from './options.ts'
-import { guardedResponse } from './transport/guarded-response.ts'
 import { dropped, onAbort } from './transport/on-abort.ts'
 import type { Repeatable } from './transport/retries.ts'
-import { shownCause } from './transport/shown-cause.ts'
 import { statusError } from './transport/status-error.ts'
 import { LONG_TIMEOUT_MS, type RequestSpec } from './transport/transport.ts'
 
@@ -48,7 +48,7 @@ export interface GraphqlClient {
   /**
    * Runs a subscription over server-sent events. Leaving the loop ends it, and stops the agent where it is a chat. Before
    * the first item it is retried as other requests are; after it, never. A server that falls silent for `idleTimeoutMs`, or that ends
-   * the stream early, throws. Requires the packages `graphql` and `graphql-sse`.
+   * the stream early, throws. Items are read as they are asked for.
    *
    * @example
    * ```ts
@@ -63,18 +63,6 @@ export interface GraphqlClient {
     document: GraphqlDocument<Data, Variables>,
     ...rest: GraphqlArguments<Variables, ChatStreamOptions>
   ): AsyncGenerator<Data, void, undefined>
-}
-
-interface GraphqlResult {
-  readonly data?: unknown
-  readonly errors?: readonly GraphqlResultError[]
-}
-
-interface GraphqlResultError {
-  readonly message: string
-  readonly extensions?:
-    | { code?: unknown; status?: unknown; fields?: unknown; requestId?: unknown; retryAfterSeconds?: unknown }
-    | undefined
 }
 
 /**
@@ -149,59 +137,17 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
     operation: GraphqlOperation,
     { idleTimeoutMs = transport.idleTimeoutMs, ...options }: ChatStreamOptions,
   ) {
-    const createClient = await loadGraphqlSse()
-    const leaving = new AbortController()
-    const endWaiting = onAbort(options.signal, () => leaving.abort(options.signal?.reason))
-    const { signal } = leaving
     // Of the subscriptions, a chat alone would be done twice.
     const repeatable = operation.credential === 'key' ? 'advised' : undefined
     const spec: RequestSpec = { ...specOf(document, variables, operation), repeatable }
-    let failure: unknown
-    let isComplete = false
-    let headers = new Headers()
-    const sse = createClient({
-      url: 'graphql',
-      retryAttempts: 0,
-      onMessage: ({ event }) => {
-        isComplete ||= event === 'complete'
-      },
-      fetchFn: async () => {
-        try {
-          const accept = { ...options.headers, accept: 'text/event-stream' }
-          const response = await transport.open(spec, { ...options, signal, headers: accept })
-          headers = response.headers
-          // From here on the transport leaves the body to its reader. `graphql-sse` would wait for ever where it ends early.
-          return guardedResponse(response, {
-            signal,
-            idleTimeoutMs,
-            isComplete: () => isComplete,
-            onFailure: (error) => {
-              failure = error
-            },
-          })
-        } catch (error) {
-          failure = error
-          throw error
-        }
-      },
-    })
-    try {
-      for await (const item of sse.iterate({ query: document, variables: { ...variables } })) {
-        const [error] = item.errors ?? []
-        if (error !== undefined) throw failureOf(error as GraphqlResultError, headers, item)
-        yield item.data
-      }
-      if (signal.aborted) throw new AbortError('The call was aborted.', { cause: signal.reason })
-    } catch (error) {
-      if (error instanceof TrunklineError) throw error
-      throw (
-        failure ??
-        new ConnectionError(`The subscription broke: ${String(error)}`, { cause: shownCause(error) })
-      )
-    } finally {
-      endWaiting()
-      leaving.abort()
-      sse.dispose()
+    const headers = { ...options.headers, accept: 'text/event-stream' }
+    const response = await transport.open(spec, { ...options, headers })
+    // From here on the transport leaves the body to its reader.
+    const { signal } = options
+    for await (const item of readSubscription(response, { signal, idleTimeoutMs })) {
+      const [error] = item.errors ?? []
+      if (error !== undefined) throw failureOf(error, response.headers, item)
+      yield item.data
     }
   }
 
@@ -216,7 +162,7 @@ export function withGraphQL(client: Pick<Trunkline, 'transport'>): GraphqlClient
         leaving.abort()
       }
       const items = subscribe(document, leave, variables, { ...options, signal: leaving.signal })
-      // `graphql-sse` reads on, whether somebody asks for the items or not.
+      // Between two items nothing else would end the request of a subscription that nobody can ask any more.
       dropped?.register(items, leave)
       return items as AsyncGenerator<never, void, undefined>
     },
@@ -256,7 +202,7 @@ function errorFieldsOf(body: unknown): unknown {
 function failureOf(
   { message, extensions = {} }: GraphqlResultError,
   given: Headers,
-  cause: ResultWithErrors,
+  cause: GraphqlResult,
 ): StatusError {
   const { code, status, fields, requestId, retryAfterSeconds } = extensions
   const headers = new Headers(given)
@@ -267,32 +213,17 @@ function failureOf(
   return error
 }
 
-interface ResultWithErrors {
-  readonly data?: unknown
-  readonly errors?: unknown
-}
-
 /** A result with errors. A log of its error shows these, and not the data, which may hold a new key or a token. */
 class PartialResult {
   readonly errors: unknown
   readonly #data: unknown
 
-  constructor({ data, errors }: ResultWithErrors) {
+  constructor({ data, errors }: GraphqlResult) {
     this.#data = data
     this.errors = errors
   }
 
   get data(): unknown {
     return this.#data
-  }
-}
-
-async function loadGraphqlSse() {
-  try {
-    // Naming what is used leaves the server of the package, and with it all of `graphql`, out of bundles for browsers.
-    const { createClient } = await import('graphql-sse')
-    return createClient
-  } catch (cause) {
-    throw new TrunklineError('Subscriptions require the packages `graphql` and `graphql-sse`.', { cause })
   }
 }

@@ -171,7 +171,7 @@ test('the log of a repeated request has no credential either', async () => {
   const answer = ANSWERS['an error that repeats the header'] ?? expect.unreachable()
   const { client, lines } = clientsWith(answer, { maxRetries: 1 })
   await expect(client.me()).rejects.toThrow('***')
-  expect(lines.join()).toContain('retry 1 of 1')
+  expect(lines.join()).toContain('retry 1 in')
   expect(shownIn(lines)).toEqual([])
 })
 

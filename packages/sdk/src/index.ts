@@ -1,12 +1,25 @@
 export type { ApiPromise, ListPromise, Page, WithResponse } from './api-promise.ts'
 export type { ChatParams } from './chat/chat-request.ts'
 export type { ChatStream, ChatStreamEvents } from './chat/chat-stream.ts'
-export type { Conversation, ConversationParams } from './chat/conversation.ts'
 export { type ChatStreamSource, type ReadChatStreamOptions, readChatStream } from './chat/read-chat-stream.ts'
+export type { Reply } from './chat/reply.ts'
 export type { ServerChatStream } from './chat/server-chat-stream.ts'
+export type { UIMessageStreamOptions } from './chat/ui-message-form.ts'
 export type { VisitorErrorOptions } from './chat/visitor-error.ts'
 export { Trunkline } from './client.ts'
-export * from './errors.ts'
+export {
+  AbortError,
+  ConnectionError,
+  type ErrorFields,
+  type FieldMistake,
+  IdleTimeoutError,
+  InvalidResponseError,
+  StatusError,
+  StreamFailedError,
+  TimeoutError,
+  TruncatedStreamError,
+  TrunklineError,
+} from './errors.ts'
 export type {
   Agent,
   ApiKey,
@@ -35,12 +48,16 @@ export type {
   ChatClientOptions,
   ChatStreamOptions,
   ClientOptions,
+  LogFields,
   Logger,
 } from './options.ts'
 export type { Agents } from './resources/agents.ts'
-export type { ApiKeyFilter, ApiKeys } from './resources/api-keys.ts'
+export type { ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
 export type { Chat } from './resources/chat.ts'
+export type { Conversation, ConversationParams } from './resources/conversation.ts'
+export type { ServerChat } from './resources/server-chat.ts'
 export type { DeletedUpload, UploadFilter, Uploads } from './resources/uploads.ts'
-export type { CallFilter, OutcomeFilter, Usage, UsageQuery } from './resources/usage.ts'
+export type { CallFilter, OutcomeFilter, Usage, UsageProperty, UsageQuery } from './resources/usage.ts'
 export type { UserFilter, Users } from './resources/users.ts'
+export * from './status-errors.ts'
 export type { UploadParams, UploadProgress, UploadSource } from './uploads/upload-request.ts'

@@ -6,28 +6,61 @@ export interface AccessToken {
   readonly expires_in?: number
 }
 
-/** Receives one line for each request and each retry; `console` fits. Credentials and contents are never logged. */
+/** What a line of the log says, for programs. */
+export interface LogFields {
+  /** The method of the request. */
+  readonly method: string
+  /** The path and the query, below the address of the gateway. */
+  readonly path: string
+  /** How often the request was repeated before, from 0 on. */
+  readonly retries: number
+  /** The HTTP status, where a response was received. */
+  readonly status?: number | undefined
+  /** The id under which the operator of the gateway finds the request. */
+  readonly requestId?: string | undefined
+  /** How many milliseconds the attempt took: until the reply was there, or, of a stream, had begun. */
+  readonly elapsedMs?: number | undefined
+  /** After how many milliseconds the next attempt begins. */
+  readonly delayMs?: number | undefined
+  /** The name of the error, where the attempt failed. */
+  readonly error?: string | undefined
+}
+
+/**
+ * Receives one line for each response and each retry, as text and as fields; `console` fits. Credentials and contents are never
+ * logged.
+ */
 export interface Logger {
-  /** Receives a line for each request. */
-  debug?(message: string): void
+  /** Receives a line for each response. */
+  debug?(message: string, fields: LogFields): void
   /** Receives a line for each retry. */
-  warn?(message: string): void
+  warn?(message: string, fields: LogFields): void
 }
 
 /** The options of a client that only chats. */
 export interface ChatClientOptions {
-  /** The address of the gateway, such as `https://gateway.example.com`, without credentials; a path `/api/v1` at its end is accepted. */
-  readonly baseURL: string
-  /** An API key. With both credentials, chat, upload and `apiKeys.current` use the key and the rest the token. */
+  /**
+   * The address of the gateway, such as `https://gateway.example.com`, without credentials; a path `/api/v1` at its end is accepted.
+   * The default is `TRUNKLINE_URL` of the environment.
+   */
+  readonly baseURL?: string | undefined
+  /**
+   * An API key. With both credentials, chat, upload and `apiKeys.current` use the key and the rest the token. The default, where no
+   * credential is given, is `TRUNKLINE_API_KEY` of the environment.
+   */
   readonly apiKey?: string | undefined
+  /**
+   * Permits an API key in a browser, where everybody who opens the page can read it: for pages whose visitors bring their own key.
+   */
+  readonly dangerouslyAllowBrowser?: boolean | undefined
   /** The agent of every chat that names none. */
   readonly agent?: string | undefined
   /**
    * How long an attempt may take until its response has begun, or, where the reply is no stream, is complete. The default is 60 s,
-   * and 600 s for chats and uploads.
+   * and 600 s for chats and uploads; 0 waits for ever.
    */
   readonly timeoutMs?: number | undefined
-  /** How long a stream may be silent; the gateway's keep-alive comments count as life. The default is 60 s. */
+  /** How long a stream may be silent; the gateway's keep-alive comments count as life. The default is 60 s; 0 waits for ever. */
   readonly idleTimeoutMs?: number | undefined
   /** How often a failed request is repeated at most; the default is 2. */
   readonly maxRetries?: number | undefined
@@ -35,8 +68,6 @@ export interface ChatClientOptions {
   readonly fetch?: typeof fetch | undefined
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Receives a line for each request and each retry. */
-  readonly logger?: Logger | undefined
 }
 
 /** The options of a client. */
@@ -45,6 +76,8 @@ export interface ClientOptions extends ChatClientOptions {
   readonly accessToken?: string | undefined
   /** Called where there is no token or where it has expired. Concurrent calls share one renewal. */
   readonly getAccessToken?: (() => string | AccessToken | Promise<string | AccessToken>) | undefined
+  /** Receives a line for each response and each retry. */
+  readonly logger?: Logger | undefined
 }
 
 /** What every call takes as its last argument. */
@@ -53,7 +86,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Headers of this request, beside those of the client. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** How long an attempt may take, instead of the client's `timeoutMs`. */
+  /** How long an attempt may take, instead of the client's `timeoutMs`; 0 waits for ever. */
   readonly timeoutMs?: number | undefined
   /** How often the request is repeated at most, instead of the client's `maxRetries`. */
   readonly maxRetries?: number | undefined

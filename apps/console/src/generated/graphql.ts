@@ -28,6 +28,8 @@ export type CallFace =
   | 'GRAPHQL'
   /** OpenAI's chat completions. */
   | 'OPENAI'
+  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
+  | 'OTHER'
   /** OpenAI's Responses API. */
   | 'RESPONSES'
   /** The REST API. */
@@ -67,6 +69,8 @@ export type CallFilter = {
 export type CallKind =
   /** A chat with an agent. */
   | 'CHAT'
+  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
+  | 'OTHER'
   /** An upload of a file. */
   | 'UPLOAD';
 
@@ -80,6 +84,8 @@ export type CallOutcome =
   | 'DRAINED'
   /** The process of the gateway died. */
   | 'INTERRUPTED'
+  /** One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it. */
+  | 'OTHER'
   /** It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended. */
   | 'REJECTED'
   /** The platform took too long. */
@@ -381,7 +387,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
@@ -777,6 +783,12 @@ export const CallDocument = new TypedDocumentString(`
     platformStatus
     platformCode
     platformLogId
+    instanceId
+    instance {
+      host
+      pid
+      version
+    }
     endedAt
   }
 }
@@ -808,7 +820,7 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:cbbdc0e44b8ac65e9e49016da2abcace1609696f9c2e7b7f7e6e7b65a9d6b602"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+}`, {"hash":"sha256:8c9034ef3fae287af2d801f7a9c4203fc2c3febd4eb13a31bb762091b2b86ed0"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
     query Keys($search: String, $state: ApiKeyState, $after: String) {
   apiKeys(search: $search, state: $state, first: 50, after: $after) {

@@ -12,9 +12,11 @@ export type ChatParams = Pick<ChatRequest, 'query'> & {
 /** The request of a chat. Every field of the contract is sent, as the gateway requires. */
 export function chatRequest(
   clientAgent: string | undefined,
-  { agent = clientAgent, ...params }: ChatParams,
+  given: ChatParams,
   stream: boolean,
 ): RequestSpec {
+  // A program in JavaScript may pass none; the gateway then names the fields that it misses.
+  const { agent = clientAgent, ...params } = given ?? {}
   const body = {
     app_id: '',
     chat_id: '',

@@ -1,10 +1,15 @@
 import type { WithResponse } from '../api-promise.ts'
-import { AbortError, TrunklineError } from '../errors.ts'
-import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
+import { AbortError, InvalidResponseError, TrunklineError } from '../errors.ts'
+import type { ChatChunk, DetailEvent } from '../generated/wire.ts'
 import { abortWith, onAbort } from '../transport/on-abort.ts'
 import { requestIdOf } from '../transport/response-fields.ts'
+import { textIn } from '../transport/text-in.ts'
 import { readChatStream } from './read-chat-stream.ts'
+import { type Reply, replyOf } from './reply.ts'
 import { type ReplyCollector, replyCollector } from './reply-collector.ts'
+
+/** Safari has no such symbol yet; what is compiled for it looks for this one. */
+const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
 
 /** The events of {@link ChatStream.on}, and what a listener receives. */
 export interface ChatStreamEvents {
@@ -13,7 +18,7 @@ export interface ChatStreamEvents {
   /** A step of the platform's progress, if `detail` was requested. */
   detail: DetailEvent
   /** The whole reply, once it is complete. */
-  end: ChatReply
+  end: Reply
   /** The error with which the stream failed. */
   error: unknown
 }
@@ -78,6 +83,28 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   /**
+   * The pieces of the text, without what else is in the chunks. It reads the stream, as a loop over the stream itself does.
+   *
+   * @example
+   * ```ts
+   * const stream = client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
+   * for await (const text of stream.textStream) console.log(text)
+   * ```
+   */
+  get textStream(): AsyncIterableIterator<string, undefined> {
+    return textsOf(this)
+  }
+
+  /**
+   * Cancels the request, unless the stream has ended: `await using stream = client.chat.stream(…)` leaves nothing open, however the
+   * block is left.
+   */
+  async [asyncDispose](): Promise<void> {
+    this.#isAwaited = true
+    this.abort()
+  }
+
+  /**
    * Resolves to the whole text of the reply.
    *
    * @example
@@ -98,12 +125,12 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    * @example
    * ```ts
    * const reply = await client.chat.stream({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' }).final()
-   * console.log(reply.choices[0]?.message.content, reply.usage)
+   * console.log(reply.text, reply.usage)
    * ```
    */
-  async final(): Promise<ChatReply> {
+  async final(): Promise<Reply> {
     await this.#end()
-    return this.#collector.reply()
+    return await this.#reply()
   }
 
   /**
@@ -171,7 +198,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
         this.#take(chunk)
         yield chunk
       }
-      if (this.#listeners.end) this.#emit('end', this.#collector.reply())
+      if (this.#listeners.end) this.#emit('end', await this.#reply())
       failure = undefined
       return undefined
     } catch (error) {
@@ -185,12 +212,22 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   #take(chunk: ChatChunk): void {
-    if (chunk?.choices === undefined) return
-    this.#collector.add(chunk)
-    if (chunk.id !== '') this.#spec.onId?.(chunk.id)
-    const text = chunk.choices[0]?.delta?.content
+    // Of another server, a chunk may be anything that is JSON.
+    if (!chunk?.choices) return
+    try {
+      this.#collector.add(chunk)
+    } catch (cause) {
+      throw new InvalidResponseError('A chunk of the stream is not one of a chat.', { cause })
+    }
+    const id = textIn(chunk, 'id')
+    if (id) this.#spec.onId?.(id)
+    const text = textOf(chunk)
     if (text) this.#emit('text', text)
-    if (chunk.detail !== undefined) this.#emit('detail', chunk.detail)
+    if (chunk.detail) this.#emit('detail', chunk.detail)
+  }
+
+  async #reply(): Promise<Reply> {
+    return replyOf(this.#collector.reply(), await this.#openOnce())
   }
 
   #emit<Event extends keyof ChatStreamEvents>(event: Event, value: ChatStreamEvents[Event]): void {
@@ -224,4 +261,17 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
       if (!this.#isAwaited && !this.#listeners.error) throw error
     }
   }
+}
+
+/** Returns the piece of the text that a chunk has. */
+function textOf(chunk: ChatChunk): string | undefined {
+  return textIn(Object(chunk?.choices)[0]?.delta, 'content')
+}
+
+async function* textsOf(chunks: AsyncIterable<ChatChunk>): AsyncGenerator<string, undefined> {
+  for await (const chunk of chunks) {
+    const text = textOf(chunk)
+    if (text) yield text
+  }
+  return undefined
 }

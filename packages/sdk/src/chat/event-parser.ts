@@ -1,6 +1,6 @@
 import { InvalidResponseError } from '../errors.ts'
 
-/** An event of a stream; one without data is skipped, as the standard says. */
+/** An event of a stream. */
 export interface ServerEvent {
   readonly data: string
   readonly event: string | undefined
@@ -19,8 +19,22 @@ export interface EventParser {
   push(bytes?: Uint8Array): Generator<ServerEvent, undefined>
 }
 
-/** The limit counts the characters of a line, and of the data of an event. */
-export function eventParser(lengthMax: number, onComment: (() => void) | undefined): EventParser {
+export interface EventParserOptions {
+  /** How many characters a line, or the data of an event, may have. */
+  readonly lineLengthMax?: number | undefined
+  readonly onComment?: (() => void) | undefined
+  /** Whether an event that has only a name is one, too. Without it, such an event is skipped, as the standard says. */
+  readonly takesEmpty?: boolean
+}
+
+/** Far above the longest event of a gateway, which holds at most 1 MiB of a stream back. */
+const LINE_LENGTH_MAX = 16 * 1024 * 1024
+
+export function eventParser({
+  lineLengthMax: lengthMax = LINE_LENGTH_MAX,
+  onComment,
+  takesEmpty,
+}: EventParserOptions): EventParser {
   // Byte order marks are removed line by line.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let unfinished = ''
@@ -48,7 +62,7 @@ export function eventParser(lengthMax: number, onComment: (() => void) | undefin
         if (line === '') {
           const found = { data: data ?? '', event }
           data = event = undefined
-          if (found.data !== '') yield found
+          if (found.data !== '' || (takesEmpty && found.event)) yield found
           continue
         }
         // A line without a colon is the name of a field whose value is empty. One space after the colon belongs to the format.

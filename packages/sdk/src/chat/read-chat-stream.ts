@@ -1,6 +1,6 @@
+import { checkAmounts } from '../check-amounts.ts'
 import {
   AbortError,
-  ConnectionError,
   type ErrorFields,
   IdleTimeoutError,
   InvalidResponseError,
@@ -10,6 +10,7 @@ import {
 } from '../errors.ts'
 import type { ChatChunk } from '../generated/wire.ts'
 import { type BytePiece, type ByteSource, bytesOf, openSource } from '../transport/byte-source.ts'
+import { connectionError } from '../transport/connection-error.ts'
 import { setLongTimeout } from '../transport/long-timeout.ts'
 import { abortWith } from '../transport/on-abort.ts'
 import { responseFields } from '../transport/response-fields.ts'
@@ -17,9 +18,6 @@ import { shownCause } from '../transport/shown-cause.ts'
 import { readStatusError } from '../transport/status-error.ts'
 import { textIn } from '../transport/text-in.ts'
 import { type EventParser, eventParser, type ServerEvent } from './event-parser.ts'
-
-/** Far above the longest event of a gateway, which holds at most 1 MiB of a stream back. */
-const LINE_LENGTH_MAX = 16 * 1024 * 1024
 
 /** Options of {@link readChatStream}. */
 export interface ReadChatStreamOptions {
@@ -88,7 +86,7 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
     this.#source = source
     this.#fields = isResponse(source) ? responseFields(source) : {}
     this.#options = options
-    this.#events = eventParser(options.lineLengthMax ?? LINE_LENGTH_MAX, options.onComment)
+    this.#events = eventParser(options)
   }
 
   [Symbol.asyncIterator](): this {
@@ -112,7 +110,11 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
-    if (this.#state === 'new') this.#openBody()
+    try {
+      if (this.#state === 'new') this.#openBody()
+    } catch {
+      // There is nothing to end.
+    }
     this.#close()
     return Promise.resolve(ENDED)
   }
@@ -158,12 +160,11 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
       this.#close()
       if (error instanceof TrunklineError) throw error
       // Other errors are those of the source.
-      const fields = { ...this.#fields, cause: shownCause(error) }
       throw (
         this.#failure ??
         (textIn(error, 'name') === 'AbortError'
-          ? new AbortError('The call was aborted.', fields)
-          : new ConnectionError('The connection broke before the reply was complete.', fields))
+          ? new AbortError('The call was aborted.', { ...this.#fields, cause: shownCause(error) })
+          : connectionError('The connection broke before the reply was complete', error, this.#fields))
       )
     } finally {
       this.#reading = undefined
@@ -173,6 +174,7 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   async #open(): Promise<void> {
     const response = isResponse(this.#source) ? this.#source : undefined
     this.#state = 'open'
+    checkAmounts(this.#options)
     if (response?.ok === false) throw await readStatusError(response)
     this.#openBody()
     const type = response?.headers.get('content-type') ?? 'text/plain'
@@ -185,7 +187,12 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
 
   #openBody(): void {
     const body = isResponse(this.#source) ? this.#source.body : this.#source
-    if (body !== null) this.#bytes = openSource(body)
+    if (body === null) return
+    try {
+      this.#bytes = openSource(body)
+    } catch (cause) {
+      throw new TrunklineError('This is no response and no stream, or something else reads it.', { cause })
+    }
   }
 
   /** Returns undefined for an event that is cut by the end of the stream. */
@@ -238,11 +245,13 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
 
   #streamFailed(error: unknown): StreamFailedError {
     const message = typeof error === 'string' ? error : textIn(error, 'message')
-    const code = textIn(error, 'code')
-    const wait: unknown = Object(error).retry_after_ms
-    return new StreamFailedError([code, message ?? 'The stream failed.'].filter(Boolean).join(': '), {
+    const { code, retry_after_ms: wait } = Object(error)
+    const reason = typeof code === 'number' ? `${code}` : textIn(error, 'code')
+    return new StreamFailedError([reason, message ?? 'The stream failed.'].filter(Boolean).join(': '), {
       ...this.#fields,
-      reason: code,
+      reason,
+      code: reason && code,
+      type: textIn(error, 'type'),
       detail: message,
       // The SDK adds it where a stream is passed on.
       retryAfterMs: typeof wait === 'number' ? wait : undefined,
@@ -254,7 +263,8 @@ const ENDED: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** By its form, because a response may come from another implementation of fetch. */
 function isResponse(source: ChatStreamSource): source is Response {
-  return 'headers' in source && 'body' in source
+  const object = Object(source)
+  return 'headers' in object && 'body' in object
 }
 
 /** Text that is not declared as an event stream is read as one, because frameworks declare so what they do not know. */

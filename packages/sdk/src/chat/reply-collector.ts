@@ -1,6 +1,5 @@
 import { InvalidResponseError } from '../errors.ts'
 import type { ChatChunk, ChatReply, DetailEvent } from '../generated/wire.ts'
-import { textIn } from '../transport/text-in.ts'
 
 /** What a gateway sends at most as the text of one stream. An endless stream of another server is not held any further. */
 const HELD_LENGTH_MAX = 32 * 1024 * 1024
@@ -9,6 +8,7 @@ const FRAGMENTS_MAX = 1024
 
 /** Makes of the chunks of a stream the reply that the gateway gives without streaming. */
 export interface ReplyCollector {
+  /** @throws TypeError if the chunk is none of a chat, which a server that is no gateway may send */
   add(chunk: ChatChunk): void
   /** @throws InvalidResponseError if there was more than can be held */
   text(): string
@@ -39,33 +39,31 @@ export function replyCollector(wantsDetail: boolean): ReplyCollector {
 
   function addDetail(detail: DetailEvent): void {
     if (!canHold(JSON.stringify(detail).length)) return
-    const own = textIn(detail.data, 'text')
-    if (detail.type === 'replaced' && own !== undefined) {
+    if (detail.type === 'replaced') {
       // A stream cannot take back what it has sent and repeats the text as a paragraph; the reply is the replacement alone.
-      joined = own
+      joined = detail.data.text
       fragments = []
     }
     const last = details.at(-1)
-    const before = textIn(last?.data, 'text')
-    const isReasoning = detail.type === 'reasoning' && last?.type === 'reasoning'
-    // Reasoning is streamed in fragments too, which the reply joins.
-    if (isReasoning && before !== undefined && own !== undefined) {
-      details.splice(-1, 1, { ...detail, data: { text: before + own } })
+    if (detail.type === 'reasoning' && last?.type === 'reasoning') {
+      // Reasoning is streamed in fragments too, which the reply joins.
+      details.splice(-1, 1, { ...detail, data: { text: last.data.text + detail.data.text } })
     } else details.push(detail)
   }
 
   return {
     add(chunk) {
+      const choice = chunk.choices[0]
+      const content: unknown = choice?.delta?.content ?? ''
+      if (typeof content !== 'string') throw new TypeError('The content is no text.')
       head = chunk
       usage = chunk.usage ?? usage
-      const choice = chunk.choices[0]
       finish_reason = choice?.finish_reason || finish_reason
-      const fragment = choice?.delta?.content ?? ''
-      if (canHold(fragment.length) && fragments.push(fragment) >= FRAGMENTS_MAX) {
+      if (canHold(content.length) && fragments.push(content) >= FRAGMENTS_MAX) {
         joined += fragments.join('')
         fragments = []
       }
-      if (chunk.detail !== undefined) addDetail(chunk.detail)
+      if (chunk.detail) addDetail(chunk.detail)
     },
     text,
     reply() {

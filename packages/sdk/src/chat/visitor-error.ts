@@ -9,7 +9,7 @@ export interface VisitorErrorOptions {
 }
 
 /** The gateway's form of a stream's error, with the time to wait, which the gateway itself sends as a header. */
-interface VisitorError {
+export interface VisitorError {
   readonly error: StreamError['error'] & { readonly retry_after_ms?: number | undefined }
 }
 

@@ -449,7 +449,7 @@ export interface paths {
         };
         /**
          * List calls
-         * Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words are shown only to administrators. The CSV format returns all calls at once, without pages.
+         * Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.
          */
         get: operations["listCalls"];
         put?: never;
@@ -701,31 +701,414 @@ export interface components {
             total_tokens: number;
         };
         /**
-         * One step of the platform's progress, sent if `detail` is true.
+         * A node of the workflow has started.
          * @example {
-         *       "type": "node_finished",
+         *       "type": "node_started",
          *       "name": "Knowledge base search",
-         *       "status": "success",
-         *       "elapsed_ms": 240
+         *       "data": {
+         *         "node_type": "knowledge-retrieval"
+         *       }
          *     }
          */
-        DetailEvent: {
+        NodeStartedDetail: {
             /**
-             * The kind of the step, the same for all platforms.
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            type: "node_started" | "node_finished" | "tool_call" | "tool_result" | "thought" | "reasoning" | "sources" | "variables" | "interaction" | "replaced" | "other";
+            type: "node_started";
             /** The id of the step on the platform. */
             id?: string;
             /** The name of the step or tool. */
             name?: string;
             /** The platform's word for the state of the step. */
             status?: string;
-            /** Further data in the form of the platform. */
-            data?: unknown;
+            /** What a step of this kind carries. */
+            data: {
+                /** The kind of the node, in the words of the platform. */
+                node_type?: string;
+            };
             /** How many milliseconds the step took. */
             elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
         };
+        /**
+         * A node of the workflow has finished; `status` says how.
+         * @example {
+         *       "type": "node_finished",
+         *       "name": "Knowledge base search",
+         *       "status": "succeeded",
+         *       "elapsed_ms": 240,
+         *       "data": {}
+         *     }
+         */
+        NodeFinishedDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "node_finished";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The kind of the node, in the words of the platform. */
+                node_type?: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The agent calls a tool.
+         * @example {
+         *       "type": "tool_call",
+         *       "id": "call_1",
+         *       "name": "weather",
+         *       "data": {
+         *         "arguments": "{\"city\":\"Hangzhou\"}"
+         *       }
+         *     }
+         */
+        ToolCallDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** All arguments of the tool, usually JSON. */
+                arguments?: string;
+                /** A piece of the arguments. The pieces of the calls with one `id` are joined. */
+                arguments_delta?: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * What a tool returned.
+         * @example {
+         *       "type": "tool_result",
+         *       "id": "call_1",
+         *       "name": "weather",
+         *       "data": {
+         *         "output": "21 degrees"
+         *       }
+         *     }
+         */
+        ToolResultDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_result";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** All arguments of the tool, usually JSON. */
+                arguments?: string;
+                /** The output; empty if the platform sent none. */
+                output: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * What the agent considers, as its platform words it.
+         * @example {
+         *       "type": "thought",
+         *       "data": {
+         *         "text": "I should look that up."
+         *       }
+         *     }
+         */
+        ThoughtDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "thought";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The thought. */
+                text: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The reasoning of the model: in a stream a piece of it, in a JSON reply all up to the next step.
+         * @example {
+         *       "type": "reasoning",
+         *       "data": {
+         *         "text": "First, the question."
+         *       }
+         *     }
+         */
+        ReasoningDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "reasoning";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The text. */
+                text: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The documents on which the reply is based.
+         * @example {
+         *       "type": "sources",
+         *       "data": {
+         *         "items": [
+         *           {
+         *             "title": "guide.md",
+         *             "text": "A gateway is …"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        SourcesDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "sources";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The documents, in the order of the platform. */
+                items: {
+                    /** The title or the name of the document. */
+                    title?: string;
+                    /** Where the document can be read. */
+                    url?: string;
+                    /** The passage. */
+                    text?: string;
+                    /** The id of the document on the platform. */
+                    document?: string;
+                }[];
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The variables of the conversation after this run.
+         * @example {
+         *       "type": "variables",
+         *       "data": {
+         *         "values": {
+         *           "city": "Hangzhou"
+         *         }
+         *       }
+         *     }
+         */
+        VariablesDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "variables";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The variables by their names. */
+                values: {
+                    [key: string]: unknown;
+                };
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The platform waits for the user. The text of the reply has the question as well.
+         * @example {
+         *       "type": "interaction",
+         *       "name": "userSelect",
+         *       "data": {
+         *         "question": "Which one?",
+         *         "options": [
+         *           "first",
+         *           "second"
+         *         ]
+         *       }
+         *     }
+         */
+        InteractionDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "interaction";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The question. */
+                question?: string;
+                /** The answers to choose from; may be empty. */
+                options: string[];
+                /** The fields of a form, as the platform describes them. */
+                form?: unknown;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * The platform has withdrawn its text and sent another one; `status` is the reason that it gave.
+         * @example {
+         *       "type": "replaced",
+         *       "data": {
+         *         "text": "I cannot answer that."
+         *       }
+         *     }
+         */
+        ReplacedDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "replaced";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: {
+                /** The text that is the reply now. */
+                text: string;
+            };
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * A step of another kind; `name` says of which.
+         * @example {
+         *       "type": "other",
+         *       "name": "workflow_started",
+         *       "data": {}
+         *     }
+         */
+        OtherDetail: {
+            /**
+             * The kind of the step, the same for all platforms. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "other";
+            /** The id of the step on the platform. */
+            id?: string;
+            /** The name of the step or tool. */
+            name?: string;
+            /** The platform's word for the state of the step. */
+            status?: string;
+            /** What a step of this kind carries. */
+            data: Record<string, never>;
+            /** How many milliseconds the step took. */
+            elapsed_ms?: number;
+            /** What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected. */
+            raw?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * One step of the platform's progress, sent if `detail` is true. `type` tells its kind.
+         * @example {
+         *       "type": "node_finished",
+         *       "name": "Knowledge base search",
+         *       "status": "succeeded",
+         *       "elapsed_ms": 240,
+         *       "data": {
+         *         "node_type": "knowledge-retrieval"
+         *       }
+         *     }
+         */
+        DetailEvent: components["schemas"]["NodeStartedDetail"] | components["schemas"]["NodeFinishedDetail"] | components["schemas"]["ToolCallDetail"] | components["schemas"]["ToolResultDetail"] | components["schemas"]["ThoughtDetail"] | components["schemas"]["ReasoningDetail"] | components["schemas"]["SourcesDetail"] | components["schemas"]["VariablesDetail"] | components["schemas"]["InteractionDetail"] | components["schemas"]["ReplacedDetail"] | components["schemas"]["OtherDetail"];
         /**
          * A message to an agent. The seven fields of the interface are all required; unknown fields are ignored.
          * @example {
@@ -871,7 +1254,7 @@ export interface components {
             }[];
             /** The tokens of the call as the platform reported them; absent where it reported none. */
             usage?: components["schemas"]["TokenUsage"];
-            /** One step of the platform's progress, sent if `detail` is true. */
+            /** One step of the platform's progress, sent if `detail` is true. `type` tells its kind. */
             detail?: components["schemas"]["DetailEvent"];
         };
         /**
@@ -1118,7 +1501,7 @@ export interface components {
          * The error body of the OpenAI-compatible routes, in OpenAI's form.
          * @example {
          *       "error": {
-         *         "message": "body.messages: is required; expected an array of an object of at least 1 items.",
+         *         "message": "body.messages: is required; expected an array of at least 1 item, each an object.",
          *         "type": "invalid_request_error",
          *         "code": "invalid_request",
          *         "param": null
@@ -2311,6 +2694,10 @@ export interface components {
          *       "platform_status": null,
          *       "platform_code": null,
          *       "platform_log_id": null,
+         *       "instance_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a13",
+         *       "instance_host": "gateway-1",
+         *       "instance_pid": 7,
+         *       "instance_version": "0.1.0",
          *       "prompt_tokens": 12,
          *       "completion_tokens": 5,
          *       "total_tokens": 17,
@@ -2374,6 +2761,14 @@ export interface components {
             platform_code: string | null;
             /** The id by which the support of the platform finds the call. Shown only to administrators. */
             platform_log_id: string | null;
+            /** The id of the process that served the call, which all of its log lines have. Shown only to administrators. */
+            instance_id: string | null;
+            /** The name of the machine of that process; null once it ended more than `instance.retentionDays` ago. Shown only to administrators. */
+            instance_host: string | null;
+            /** The process id on that machine; null as `host` is. Shown only to administrators. */
+            instance_pid: number | null;
+            /** The version of that process; null as `host` is. Shown only to administrators. */
+            instance_version: string | null;
             /** The tokens of the input; null if they were not reported. */
             prompt_tokens: number | null;
             /** The tokens of the reply; null if they were not reported. */
@@ -3925,7 +4320,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** `draining` means that the process is stopping and only finishes running calls. */
+                        /** `draining` means that the process is stopping: it serves calls for `drain.acceptMs`, and then only finishes those that run. */
                         status: "ready" | "not_ready" | "draining";
                         /** The state of the database, of the storage of files, of the disk below an embedded database and, if it is configured, of Redis. */
                         dependencies: {
@@ -3968,7 +4363,29 @@ export interface operations {
 export type ErrorBody = components["schemas"]["ErrorBody"];
 /** The tokens of the call as the platform reported them; absent where it reported none. */
 export type TokenUsage = components["schemas"]["TokenUsage"];
-/** One step of the platform's progress, sent if `detail` is true. */
+/** A node of the workflow has started. */
+export type NodeStartedDetail = components["schemas"]["NodeStartedDetail"];
+/** A node of the workflow has finished; `status` says how. */
+export type NodeFinishedDetail = components["schemas"]["NodeFinishedDetail"];
+/** The agent calls a tool. */
+export type ToolCallDetail = components["schemas"]["ToolCallDetail"];
+/** What a tool returned. */
+export type ToolResultDetail = components["schemas"]["ToolResultDetail"];
+/** What the agent considers, as its platform words it. */
+export type ThoughtDetail = components["schemas"]["ThoughtDetail"];
+/** The reasoning of the model: in a stream a piece of it, in a JSON reply all up to the next step. */
+export type ReasoningDetail = components["schemas"]["ReasoningDetail"];
+/** The documents on which the reply is based. */
+export type SourcesDetail = components["schemas"]["SourcesDetail"];
+/** The variables of the conversation after this run. */
+export type VariablesDetail = components["schemas"]["VariablesDetail"];
+/** The platform waits for the user. The text of the reply has the question as well. */
+export type InteractionDetail = components["schemas"]["InteractionDetail"];
+/** The platform has withdrawn its text and sent another one; `status` is the reason that it gave. */
+export type ReplacedDetail = components["schemas"]["ReplacedDetail"];
+/** A step of another kind; `name` says of which. */
+export type OtherDetail = components["schemas"]["OtherDetail"];
+/** One step of the platform's progress, sent if `detail` is true. `type` tells its kind. */
 export type DetailEvent = components["schemas"]["DetailEvent"];
 /** A message to an agent. The seven fields of the interface are all required; unknown fields are ignored. */
 export type ChatRequest = components["schemas"]["ChatRequest"];

@@ -5,6 +5,7 @@ import {
   type ClientOptions,
   ConnectionError,
   IdleTimeoutError,
+  InvalidResponseError,
   ServiceUnavailableError,
   TokenExpiredError,
   TruncatedStreamError,
@@ -97,6 +98,58 @@ test('an abort throws and cancels the request, also between two items', async ()
   expect(body.cancelled).toHaveBeenCalled()
   const aborted = gql.subscribe(CHAT, {}, { signal: AbortSignal.abort('before') })
   await expect(aborted.next()).rejects.toMatchObject({ constructor: AbortError, cause: 'before' })
+})
+
+test('an abort throws at the next item, also where that is there already', async () => {
+  const body = openBody(next({ n: 1 }) + next({ n: 2 }) + COMPLETE)
+  const { gql } = gqlWith([body.answer])
+  const controller = new AbortController()
+  const items = gql.subscribe(CHAT, {}, { signal: controller.signal })
+  await items.next()
+  controller.abort()
+  expect(body.cancelled).toHaveBeenCalled()
+  await expect(items.next()).rejects.toThrow(AbortError)
+})
+
+test('nothing is read before somebody asks for the next item', async () => {
+  let sent = 0
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    sent += 1
+    controller.enqueue(new TextEncoder().encode(next({ n: sent })))
+  }
+  const endless = new ReadableStream({ pull }, { highWaterMark: 0 })
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8' }
+  const { gql } = gqlWith([() => new Response(endless, { headers })])
+  const items = gql.subscribe(CHAT)
+  for (const n of [1, 2, 3]) {
+    expect(await items.next()).toEqual({ done: false, value: { n } })
+    await settle()
+    expect(sent).toBe(n)
+  }
+  await items.return()
+})
+
+test.each([
+  ['a page', 'text/html', '<html></html>'],
+  ['a result without a stream', 'application/json', '{"data":{"n":1}}'],
+  ['an event without a name', 'text/event-stream', 'data: {"data":{"n":1}}\n\n'],
+  ['an event of another protocol', 'text/event-stream', 'event: error\ndata: {"message":"No."}\n\n'],
+  ['an event that is not JSON', 'text/event-stream', 'event: next\ndata: {"data\n\n'],
+  ['an event that is no object', 'text/event-stream', 'event: next\ndata: null\n\n'],
+  ['an item without data', 'text/event-stream', 'event: next\n\n'],
+])('a response that is no subscription throws, and is cancelled: %s', async (_, type, text) => {
+  const cancel = vi.fn()
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    controller.enqueue(new TextEncoder().encode(text))
+  const body = new ReadableStream({ start, cancel })
+  const { gql } = gqlWith([() => new Response(body, { headers: { 'content-type': type } })])
+  await expect(drain(gql.subscribe(CHAT))).rejects.toThrow(InvalidResponseError)
+  expect(cancel).toHaveBeenCalled()
+})
+
+test('a response without a body throws', async () => {
+  const { gql } = gqlWith([() => new Response(null, { status: 204 })])
+  await expect(drain(gql.subscribe(CHAT))).rejects.toThrow(InvalidResponseError)
 })
 
 test('leaving the loop cancels the request', async () => {

@@ -11,6 +11,12 @@ import type {
 import type { CallOptions } from '../options.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
+/** What is said of a new key; `expires_at` may be a Date. */
+export type NewApiKey = Omit<CreateApiKey, 'expires_at'> & {
+  /** When the key expires: a Date, or ISO 8601 with a time zone. */
+  expires_at: CreateApiKey['expires_at'] | Date
+}
+
 /** Which API keys a list holds, in which order, and how many are asked for at once. */
 export type ApiKeyFilter = NonNullable<operations['listApiKeys']['parameters']['query']>
 
@@ -30,13 +36,13 @@ export class ApiKeys {
    * const key = await client.apiKeys.create({
    *   name: 'worker',
    *   description: 'Answers tickets',
-   *   expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString(),
+   *   expires_at: new Date(Date.now() + 30 * 86_400_000),
    *   permissions: ['chat'],
    * })
    * console.log(key.full_key)
    * ```
    */
-  create(body: CreateApiKey, options?: CallOptions): ApiPromise<CreatedApiKey> {
+  create(body: NewApiKey, options?: CallOptions): ApiPromise<CreatedApiKey> {
     const spec = {
       method: 'POST',
       path: '/api-keys',
@@ -71,7 +77,10 @@ export class ApiKeys {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<ApiKey> {
-    return this.#transport.data({ method: 'GET', path: keyPath(id), credential: 'token' }, options)
+    return this.#transport.data(
+      { method: 'GET', path: '/api-keys/{id}', params: { id }, credential: 'token' },
+      options,
+    )
   }
 
   /**
@@ -84,7 +93,7 @@ export class ApiKeys {
    */
   update(id: string, body: UpdateApiKey, options?: CallOptions): ApiPromise<ApiKey> {
     return this.#transport.data(
-      { method: 'PATCH', path: keyPath(id), json: body, credential: 'token' },
+      { method: 'PATCH', path: '/api-keys/{id}', params: { id }, json: body, credential: 'token' },
       options,
     )
   }
@@ -100,7 +109,7 @@ export class ApiKeys {
    */
   revoke(id: string, options?: CallOptions): ApiPromise<ApiKey> {
     return this.#transport.data(
-      { method: 'POST', path: `${keyPath(id)}/revoke`, credential: 'token' },
+      { method: 'POST', path: '/api-keys/{id}/revoke', params: { id }, credential: 'token' },
       options,
     )
   }
@@ -116,7 +125,8 @@ export class ApiKeys {
   resetUsage(id: string, body: ResetUsageRequest, options?: CallOptions): ApiPromise<ApiKey> {
     const spec = {
       method: 'POST',
-      path: `${keyPath(id)}/usage/reset`,
+      path: '/api-keys/{id}/usage/reset',
+      params: { id },
       json: body,
       credential: 'token',
       // The second one would also reset what was counted after the first.
@@ -138,5 +148,3 @@ export class ApiKeys {
     return this.#transport.data({ method: 'GET', path: '/key', credential: 'key' }, options)
   }
 }
-
-const keyPath = (id: string): string => `/api-keys/${encodeURIComponent(id)}`

@@ -1,12 +1,12 @@
-import type { ApiPromise } from '../api-promise.ts'
+import { type ApiPromise, apiPromise, type WithResponse } from '../api-promise.ts'
 import { type ChatParams, chatRequest } from '../chat/chat-request.ts'
 import type { ChatStream, ChatStreamSpec } from '../chat/chat-stream.ts'
-import { Conversation, type ConversationParams } from '../chat/conversation.ts'
+import { type Reply, replyOf } from '../chat/reply.ts'
 import type { ChatReply } from '../generated/wire.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
 import type { Transport } from '../transport/transport.ts'
 
-/** Chats with an agent; reached as `client.chat`. */
+/** Chats with an agent: `chat` of a `ChatClient`. */
 export class Chat<Stream extends ChatStream = ChatStream> {
   readonly #transport: Transport
   readonly #options: ChatClientOptions
@@ -24,11 +24,11 @@ export class Chat<Stream extends ChatStream = ChatStream> {
    * @example
    * ```ts
    * const reply = await client.chat.create({ agent: 'fastgpt', app_id: 'demo', query: 'Hello' })
-   * console.log(reply.choices[0]?.message.content)
+   * console.log(reply.text)
    * ```
    */
-  create(params: ChatParams, options?: CallOptions): ApiPromise<ChatReply> {
-    return this.#transport.json(chatRequest(this.#options.agent, params, false), options)
+  create(params: ChatParams, options?: CallOptions): ApiPromise<Reply> {
+    return apiPromise(this.reply(params, options))
   }
 
   /**
@@ -40,35 +40,30 @@ export class Chat<Stream extends ChatStream = ChatStream> {
    *   console.log(chunk.choices[0]?.delta.content ?? '')
    * }
    * ```
-   *
-   * @param onId is called with the id of the conversation, as soon as a chunk names it
    */
-  stream(
-    params: ChatParams,
-    { idleTimeoutMs, ...options }: ChatStreamOptions = {},
-    onId?: (id: string) => void,
-  ): Stream {
-    const request = chatRequest(this.#options.agent, params, true)
-    return this.#streamOf({
-      open: (signal) => this.#transport.open(request, { ...options, signal }),
-      signal: options.signal,
-      idleTimeoutMs: idleTimeoutMs ?? this.#options.idleTimeoutMs,
-      wantsDetail: params.detail === true,
-      onId,
-    })
+  stream(params: ChatParams, options?: ChatStreamOptions): Stream {
+    return this.streamOf((signal) => this.open(params, { ...options, signal }), params, options)
   }
 
-  /**
-   * Begins a conversation, or continues the one whose `id` is given.
-   *
-   * @example
-   * ```ts
-   * const talk = client.chat.conversation({ agent: 'fastgpt', app_id: 'demo' })
-   * await talk.create('My name is Ada.')
-   * console.log(await talk.stream('What is my name?').text())
-   * ```
-   */
-  conversation(params: ConversationParams = {}): Conversation<Stream> {
-    return new Conversation(this, params)
+  /** @internal */
+  async reply(params: ChatParams, options: CallOptions | undefined): Promise<WithResponse<Reply>> {
+    const request = chatRequest(this.#options.agent, params, false)
+    const received = await this.#transport.json<ChatReply>(request, options).withResponse()
+    return { ...received, data: replyOf(received.data, received.response) }
+  }
+
+  /** @internal */
+  open(params: ChatParams, options: ChatStreamOptions): Promise<Response> {
+    return this.#transport.open(chatRequest(this.#options.agent, params, true), options)
+  }
+
+  /** @internal */
+  streamOf(
+    open: ChatStreamSpec['open'],
+    params: ChatParams,
+    { signal, idleTimeoutMs = this.#options.idleTimeoutMs }: ChatStreamOptions = {},
+    onId?: (id: string) => void,
+  ): Stream {
+    return this.#streamOf({ open, signal, idleTimeoutMs, wantsDetail: params?.detail === true, onId })
   }
 }

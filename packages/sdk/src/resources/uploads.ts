@@ -1,7 +1,8 @@
 import { type ApiPromise, apiPromise, type ListPromise, type WithResponse } from '../api-promise.ts'
-import { ConnectionError, NotFoundError, StatusError } from '../errors.ts'
+import { ConnectionError, StatusError } from '../errors.ts'
 import type { operations, Upload } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
+import { NotFoundError } from '../status-errors.ts'
 import type { GatewayTransport } from '../transport/gateway-transport.ts'
 import { type UploadParams, type UploadSource, uploadRequest } from '../uploads/upload-request.ts'
 
@@ -59,7 +60,10 @@ export class Uploads {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<Upload> {
-    return this.#transport.data({ method: 'GET', path: uploadPath(id), credential: 'token' }, options)
+    return this.#transport.data(
+      { method: 'GET', path: '/uploads/{id}', params: { id }, credential: 'token' },
+      options,
+    )
   }
 
   /**
@@ -80,7 +84,13 @@ export class Uploads {
       mayBeDone ||= mayHaveArrived(error)
       return true
     }
-    const spec = { method: 'DELETE', path: uploadPath(id), credential: 'token', canRepeat } as const
+    const spec = {
+      method: 'DELETE',
+      path: '/uploads/{id}',
+      params: { id },
+      credential: 'token',
+      canRepeat,
+    } as const
     try {
       return await this.#transport.data<DeletedUpload>(spec, options).withResponse()
     } catch (error) {
@@ -102,7 +112,7 @@ export class Uploads {
       return await this.#transport.data<Upload>(request, options).withResponse()
     } catch (error) {
       request.discard?.()
-      throw error
+      throw request.sourceError?.() ?? error
     }
   }
 }
@@ -112,5 +122,3 @@ function mayHaveArrived(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.wasConnected
   return error instanceof StatusError && (error.status ?? 0) >= 500
 }
-
-const uploadPath = (id: string): string => `/uploads/${encodeURIComponent(id)}`

@@ -1,17 +1,24 @@
 import type { ApiPromise, ListPromise } from '../api-promise.ts'
 import type { Call, operations, UsageReport } from '../generated/wire.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import { type GatewayTransport, withQuery } from '../transport/gateway-transport.ts'
+import type { GatewayTransport } from '../transport/gateway-transport.ts'
 
 type ReportQuery = NonNullable<operations['readUsage']['parameters']['query']>
 
 /** How a call ended; `failed` stands for all outcomes that count as failures. */
 export type OutcomeFilter = NonNullable<Call['outcome']> | 'failed'
 
+/** A property of calls by which a report can be grouped. */
+export type UsageProperty = 'key' | 'agent' | 'app' | 'model' | 'user' | 'end_user' | 'outcome'
+
 /** What a usage report covers. */
-export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome'> & {
-  /** The properties, in a list or separated by commas. */
-  group_by?: string | readonly string[]
+export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome' | 'from' | 'to'> & {
+  /** Only calls admitted at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
+  from?: string | Date
+  /** Only calls admitted before this time. */
+  to?: string | Date
+  /** By what to group, with one series for each combination. */
+  group_by?: UsageProperty | readonly UsageProperty[]
   /** Only calls that ended in this way, or in one of these. */
   outcome?: OutcomeFilter | readonly OutcomeFilter[]
 }
@@ -19,8 +26,12 @@ export type UsageQuery = Omit<ReportQuery, 'format' | 'group_by' | 'outcome'> & 
 /** Which calls of the ledger to read, and how many are asked for at once. */
 export type CallFilter = Omit<
   NonNullable<operations['listCalls']['parameters']['query']>,
-  'format' | 'outcome'
+  'format' | 'outcome' | 'from' | 'to'
 > & {
+  /** Only calls admitted at this time or later: a Date, ISO 8601, or a date that stands for the start of that day in `timezone`. */
+  from?: string | Date
+  /** Only calls admitted before this time. */
+  to?: string | Date
   /** Only calls that ended in this way, or in one of these; `running` stands for those that have not ended. */
   outcome?: OutcomeFilter | 'running' | readonly (OutcomeFilter | 'running')[]
 }
@@ -43,10 +54,7 @@ export class Usage {
    * ```
    */
   query(query?: UsageQuery, options?: CallOptions): ApiPromise<UsageReport> {
-    return this.#transport.data(
-      { method: 'GET', path: withQuery('/usage', query), credential: 'token' },
-      options,
-    )
+    return this.#transport.data({ method: 'GET', path: '/usage', query, credential: 'token' }, options)
   }
 
   /**
@@ -93,7 +101,8 @@ export class Usage {
   #download(path: string, query?: object, options?: ChatStreamOptions): Promise<Response> {
     const spec = {
       method: 'GET',
-      path: withQuery(path, { ...query, format: 'csv' }),
+      path,
+      query: { ...query, format: 'csv' },
       credential: 'token',
     } as const
     return this.#transport.download(spec, options)

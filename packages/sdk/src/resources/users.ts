@@ -35,7 +35,7 @@ export class Users {
       method: 'POST',
       path: '/users',
       json: body,
-      secrets: [body.password],
+      secrets: [body?.password],
       credential: 'token',
       repeatable: 'advised',
     } as const
@@ -64,7 +64,10 @@ export class Users {
    * ```
    */
   get(id: string, options?: CallOptions): ApiPromise<FullUser> {
-    return this.#transport.data({ method: 'GET', path: userPath(id), credential: 'token' }, options)
+    return this.#transport.data(
+      { method: 'GET', path: '/users/{id}', params: { id }, credential: 'token' },
+      options,
+    )
   }
 
   /**
@@ -77,7 +80,7 @@ export class Users {
    */
   update(id: string, body: UpdateUser, options?: CallOptions): ApiPromise<FullUser> {
     return this.#transport.data(
-      { method: 'PATCH', path: userPath(id), json: body, credential: 'token' },
+      { method: 'PATCH', path: '/users/{id}', params: { id }, json: body, credential: 'token' },
       options,
     )
   }
@@ -93,9 +96,10 @@ export class Users {
   setPassword(id: string, body: SetPassword, options?: CallOptions): ApiPromise<FullUser> {
     const spec = {
       method: 'PUT',
-      path: `${userPath(id)}/password`,
+      path: '/users/{id}/password',
+      params: { id },
       json: body,
-      secrets: [body.password],
+      secrets: [body?.password],
       credential: 'token',
       // The user may have chosen another one meanwhile, and an administrator's own token ends with it.
       repeatable: 'unreached',
@@ -130,7 +134,7 @@ export class Users {
       method: 'PUT',
       path: '/users/me/password',
       json: body,
-      secrets: [body.current_password, body.new_password],
+      secrets: [body?.current_password, body?.new_password],
       credential: 'token',
       // The second one would have neither the right password nor a token.
       repeatable: 'unreached',
@@ -138,5 +142,3 @@ export class Users {
     return this.#transport.data(spec, options)
   }
 }
-
-const userPath = (id: string): string => `/users/${encodeURIComponent(id)}`

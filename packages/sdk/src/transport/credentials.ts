@@ -1,5 +1,6 @@
-import { type StatusError, TokenExpiredError } from '../errors.ts'
+import type { StatusError } from '../errors.ts'
 import type { AccessToken, ClientOptions } from '../options.ts'
+import { TokenExpiredError } from '../status-errors.ts'
 
 /** Which credential a call prefers: `key` is for chat, upload and the key's own record, `none` for login. */
 export type CredentialKind = 'key' | 'token' | 'none'

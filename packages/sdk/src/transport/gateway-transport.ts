@@ -6,34 +6,44 @@ import {
   type Page,
   type WithResponse,
 } from '../api-promise.ts'
-import { AbortError, AuthenticationError, TimeoutError } from '../errors.ts'
+import { checkAmounts } from '../check-amounts.ts'
+import type { Resolved } from '../client-options.ts'
+import { AbortError, TimeoutError, TrunklineError } from '../errors.ts'
 import type { CallOptions, ChatStreamOptions, ClientOptions } from '../options.ts'
+import { AuthenticationError } from '../status-errors.ts'
 import { type CredentialKind, Credentials } from './credentials.ts'
 import { guardedResponse } from './guarded-response.ts'
 import { setLongTimeout } from './long-timeout.ts'
 import { onAbort, untilAborted } from './on-abort.ts'
+import { RequestLogger } from './request-logger.ts'
 import { invalidResponse, type RequestSpec, readObject, Transport } from './transport.ts'
 
 /** Sends the requests of a whole client: with both kinds of credentials, envelopes and pages, which chats do not have. */
 export class GatewayTransport extends Transport {
-  readonly credentials: Credentials
+  /** A client that was made of another one has those of the other one. */
+  credentials: Credentials
   /** How long a body that is read by the caller may be silent. */
   readonly idleTimeoutMs: number | undefined
   readonly #timeoutMs: number | undefined
+  readonly #logger: RequestLogger
 
-  constructor(options: ClientOptions) {
+  constructor(options: Resolved<ClientOptions>) {
     super(options)
     this.idleTimeoutMs = options.idleTimeoutMs
     this.#timeoutMs = options.timeoutMs
+    this.#logger = new RequestLogger(options.logger)
     this.credentials = new Credentials(options)
   }
 
   /** As every transport does; and where the gateway refuses a token that can be renewed, once more with the next one. */
   override async send<T>(
-    spec: RequestSpec,
+    given: RequestSpec,
     options: CallOptions = {},
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
+    checkAmounts(options)
+    const spec = { ...given, path: pathOf(given) }
+    checkDates(spec.json, 'body')
     const bearer = await this.bearerFor(spec.credential, options)
     try {
       return await super.send(spec, options, read)
@@ -42,6 +52,33 @@ export class GatewayTransport extends Transport {
       if (!isRenewable || spec.canRepeat?.(error) === false) throw error
     }
     return await super.send(spec, options, read)
+  }
+
+  override async attempt<T>(
+    spec: RequestSpec,
+    options: CallOptions,
+    bearer: string | undefined,
+    read: (response: Response) => Promise<T>,
+    retries: number,
+  ): Promise<WithResponse<T>> {
+    const startedMs = performance.now()
+    const elapsedMs = () => performance.now() - startedMs
+    try {
+      const reply = await super.attempt(spec, options, bearer, read, retries)
+      const { requestId, response } = reply
+      this.#logger.answered(spec, { retries, status: response.status, requestId, elapsedMs: elapsedMs() })
+      return reply
+    } catch (error) {
+      this.#logger.failed(spec, error, { retries, elapsedMs: elapsedMs() })
+      throw error
+    }
+  }
+
+  override delayBeforeRetry(failure: unknown, spec: RequestSpec, retries: number): number | undefined {
+    const delayMs = super.delayBeforeRetry(failure, spec, retries)
+    if (delayMs === undefined || spec.canRepeat?.(failure) === false) return undefined
+    this.#logger.repeated(spec, failure, retries, delayMs)
+    return delayMs
   }
 
   /** Sends a request and returns the `data` of its envelope. */
@@ -56,11 +93,9 @@ export class GatewayTransport extends Transport {
   }
 
   /** Sends a request whose reply is read as it arrives, by the caller. */
-  async download(
-    spec: RequestSpec,
-    { idleTimeoutMs = this.idleTimeoutMs, ...options }: ChatStreamOptions = {},
-  ): Promise<Response> {
-    return guardedResponse(await this.open(spec, options), { signal: options.signal, idleTimeoutMs })
+  async download(spec: RequestSpec, options: ChatStreamOptions = {}): Promise<Response> {
+    const { signal, idleTimeoutMs = this.idleTimeoutMs } = options
+    return guardedResponse(await this.open(spec, options), { signal, idleTimeoutMs })
   }
 
   /** Waits for `getAccessToken` as long as for a response, and no longer than the caller wants the call. */
@@ -90,7 +125,8 @@ export class GatewayTransport extends Transport {
       this.data<Page<T>>(
         {
           method: 'GET',
-          path: withQuery(path, { ...query, ...(cursor !== undefined && { cursor }) }),
+          path,
+          query: { ...query, ...(cursor !== undefined && { cursor }) },
           credential: 'token',
         },
         options,
@@ -99,9 +135,28 @@ export class GatewayTransport extends Transport {
   }
 }
 
-/** Appends the parameters that have a value. */
-export function withQuery(path: string, query: object | undefined): string {
+/** Puts the parameters into the path, and appends those of the query that have a value. */
+function pathOf({ path, params, query }: RequestSpec): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params?.[name]
+    // Dots would lead to another path.
+    if (typeof value !== 'string' || value === '' || /^\.+$/.test(`${value}`))
+      throw new TrunklineError(`${name} must be a text that is not empty.`)
+    return encodeURIComponent(`${value}`)
+  })
+  checkDates(query, 'query')
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))
-  return given.length === 0 ? path : `${path}?${search}`
+  const texts = given.map(([name, value]): [string, string] => [
+    name,
+    value instanceof Date ? value.toISOString() : String(value),
+  ])
+  return given.length === 0 ? filled : `${filled}?${new URLSearchParams(texts)}`
+}
+
+/** JSON has no form for a date that is none, and would send null, which means something else. */
+function checkDates(fields: unknown, place: string): void {
+  for (const [name, value] of Object.entries(fields ?? {})) {
+    if (value instanceof Date && Number.isNaN(value.getTime()))
+      throw new TrunklineError(`${place}.${name} must be a valid date.`)
+  }
 }

@@ -1,16 +1,15 @@
 import {
   AbortError,
-  ConnectionError,
   type ErrorFields,
   IdleTimeoutError,
   TruncatedStreamError,
-  TrunklineError,
+  type TrunklineError,
 } from '../errors.ts'
 import { type ByteSource, bytesOf, openSource } from './byte-source.ts'
+import { connectionError } from './connection-error.ts'
 import { setLongTimeout } from './long-timeout.ts'
 import { abortWith } from './on-abort.ts'
 import { responseFields } from './response-fields.ts'
-import { shownCause } from './shown-cause.ts'
 
 interface GuardOptions {
   readonly signal?: AbortSignal | undefined
@@ -18,7 +17,6 @@ interface GuardOptions {
   readonly idleTimeoutMs?: number | undefined
   /** Returns whether what was read is whole. Without it, the end of the body is the end of the message. */
   readonly isComplete?: () => boolean
-  readonly onFailure?: (error: TrunklineError) => void
 }
 
 /**
@@ -58,7 +56,6 @@ class GuardedBody {
       controller.close()
     } catch (error) {
       this.#endListening()
-      if (error instanceof TrunklineError) this.#options.onFailure?.(error)
       controller.error(error)
     }
   }
@@ -87,10 +84,7 @@ class GuardedBody {
       .catch((cause: unknown) => {
         throw (
           this.#failure ??
-          new ConnectionError('The connection broke before the response ended.', {
-            ...this.#fields,
-            cause: shownCause(cause),
-          })
+          connectionError('The connection broke before the response ended', cause, this.#fields)
         )
       })
       .finally(() => clearTimeout(timer))

@@ -2,16 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { ConnectionError, TimeoutError } from '../errors.ts'
 import { type Repeatable, retryDelayMs } from './retries.ts'
 import { statusError } from './status-error.ts'
-import { wasConnected } from './was-connected.ts'
 
 const delayMs = (error: unknown, repeatable?: Repeatable, retries = 0) =>
   retryDelayMs(error, retries, repeatable, 0)
 const answered = (status: number, headers: Record<string, string> = {}) =>
   statusError({ status, headers: new Headers(headers) }, {})
-const broken = (wasConnected: boolean) =>
-  new ConnectionError('broken', {
-    cause: Object.assign(new Error(), { code: wasConnected ? 'ECONNRESET' : 'ECONNREFUSED' }),
-  })
+const broken = (wasConnected: boolean) => new ConnectionError('broken', { wasConnected })
 
 describe('what is repeated', () => {
   test.each([408, 429, 500, 502, 503, 504])('status %i, but not where it creates', (status) => {
@@ -59,15 +55,4 @@ describe('how long to wait', () => {
     expect(delayMs(answered(429, { 'retry-after': '0' }))).toBe(500)
     expect(delayMs(answered(429, { 'retry-after': '61' }))).toBeUndefined()
   })
-})
-
-test('an error of fetch tells whether a connection was made, by its code at any depth', () => {
-  const refused = new TypeError('fetch failed', {
-    cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
-  })
-  const reset = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) })
-  const deno = new TypeError('error sending request: client error (Connect): tcp connect error')
-  expect([refused, deno].map(wasConnected)).toEqual([false, false])
-  // A browser says only this, so that a request may have arrived.
-  expect([reset, new TypeError('Failed to fetch'), 'no error'].map(wasConnected)).toEqual([true, true, true])
 })

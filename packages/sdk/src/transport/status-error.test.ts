@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { RateLimitError, StatusError, TrunklineError } from '../errors.ts'
+import { StatusError, TrunklineError } from '../errors.ts'
+import { NotFoundError, RateLimitError } from '../status-errors.ts'
 import { readStatusError, retryAfterMs } from './status-error.ts'
 
 describe('the error of a response', () => {
@@ -34,6 +35,49 @@ describe('the error of a response', () => {
       expect(error).toMatchObject({ status: 418, reason: undefined, requestId: 'r-2' })
     },
   )
+})
+
+test('what the body says twice is said once', async () => {
+  const body = { msg: 'Not found.', detail: 'Not found.', reason: 'not_found' }
+  const error = await readStatusError(Response.json(body, { status: 404 }))
+  expect(error.message).toBe('404 not_found: Not found.')
+})
+
+describe('isInstance', () => {
+  /** The class of another copy of the package, as a bundler may have renamed it. */
+  class a extends Error {
+    override readonly name: string = 'TrunklineError'
+  }
+  Object.assign(a, { [Symbol.for('trunkline.error')]: true })
+  class b extends a {
+    override readonly name: string = 'StatusError'
+  }
+  class c extends b {
+    override readonly name = 'RateLimitError'
+  }
+
+  test('knows an error of its class, of this copy and of another one', async () => {
+    const own = await readStatusError(new Response('', { status: 429 }))
+    for (const error of [own, new c()]) {
+      for (const Class of [TrunklineError, StatusError, RateLimitError])
+        expect(Class.isInstance(error)).toBe(true)
+      expect(NotFoundError.isInstance(error)).toBe(false)
+    }
+    expect(StatusError.isInstance(new a())).toBe(false)
+  })
+
+  test.each([
+    undefined,
+    null,
+    5,
+    'TrunklineError',
+    {},
+    { name: 'TrunklineError' },
+    new Error('x'),
+    Object.create(null),
+  ])('refuses %j', (value) => {
+    expect(TrunklineError.isInstance(value)).toBe(false)
+  })
 })
 
 test('every field at fault is on the error, and what is no such list is left out', async () => {

@@ -1,45 +1,8 @@
-import {
-  AuthenticationError,
-  BadGatewayError,
-  BadRequestError,
-  ConflictError,
-  type FieldMistake,
-  GatewayTimeoutError,
-  HeadersTooLargeError,
-  InternalServerError,
-  MethodNotAllowedError,
-  NotFoundError,
-  PayloadTooLargeError,
-  PermissionDeniedError,
-  RateLimitError,
-  RequestTimeoutError,
-  ServiceUnavailableError,
-  StatusError,
-  TokenExpiredError,
-  UnsupportedMediaTypeError,
-} from '../errors.ts'
+import { type FieldMistake, StatusError, statusClasses } from '../errors.ts'
 import { parseJson } from './parse-json.ts'
 import { type ResponseHead, requestIdOf, responseFields } from './response-fields.ts'
 import type { Hide } from './shown-cause.ts'
 import { textIn } from './text-in.ts'
-
-const CLASSES: Readonly<Record<number, typeof StatusError>> = {
-  400: BadRequestError,
-  401: AuthenticationError,
-  403: PermissionDeniedError,
-  404: NotFoundError,
-  405: MethodNotAllowedError,
-  408: RequestTimeoutError,
-  409: ConflictError,
-  413: PayloadTooLargeError,
-  415: UnsupportedMediaTypeError,
-  429: RateLimitError,
-  431: HeadersTooLargeError,
-  500: InternalServerError,
-  502: BadGatewayError,
-  503: ServiceUnavailableError,
-  504: GatewayTimeoutError,
-}
 
 /**
  * Reads a response that is no success, which may be that of a proxy.
@@ -65,10 +28,10 @@ export function statusError(head: ResponseHead, body: unknown): StatusError {
   )
   // The body may be that of a proxy, which has no inputs at fault.
   const fields: FieldMistake[] = [Object(body).fields].flat().filter((each) => textIn(each, 'field'))
-  const Class = reason === 'token_expired' ? TokenExpiredError : (CLASSES[head.status] ?? StatusError)
+  const Class = statusClasses[reason ?? ''] ?? statusClasses[head.status] ?? StatusError
   const words = [
     [head.status, reason],
-    [msg, detail],
+    [msg, detail === msg ? '' : detail],
   ].map((pair) => pair.filter(Boolean).join(' '))
   return new Class(words.filter(Boolean).join(': '), {
     ...responseFields(head),

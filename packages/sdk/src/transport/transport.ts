@@ -1,20 +1,28 @@
 import { type ApiPromise, apiPromise, type WithResponse } from '../api-promise.ts'
-import { AbortError, ConnectionError, InvalidResponseError, TimeoutError, TrunklineError } from '../errors.ts'
-import type { CallOptions, ChatClientOptions } from '../options.ts'
+import { checkAmounts } from '../check-amounts.ts'
+import type { Resolved } from '../client-options.ts'
+import { AbortError, InvalidResponseError, TimeoutError, TrunklineError } from '../errors.ts'
+import { VERSION } from '../generated/version.ts'
+import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
+import { connectionError } from './connection-error.ts'
 import type { CredentialKind } from './credentials.ts'
 import { setLongTimeout } from './long-timeout.ts'
 import { onAbort } from './on-abort.ts'
 import { parseJson } from './parse-json.ts'
 import { requestIdOf, responseFields } from './response-fields.ts'
 import { type Repeatable, retryDelayMs } from './retries.ts'
-import { type Hide, shownCause } from './shown-cause.ts'
+import type { Hide } from './shown-cause.ts'
 import { readStatusError } from './status-error.ts'
 import { withHeaders } from './with-headers.ts'
 
 /** A request, as a resource describes it. */
 export interface RequestSpec {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `{name}` for each of the parameters, where there are any. */
   readonly path: string
+  readonly params?: Readonly<Record<string, unknown>>
+  /** What is appended to the path; what is undefined is not. */
+  readonly query?: object | undefined
   /** What the path is below, instead of `/api/v1`. */
   readonly root?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -23,8 +31,8 @@ export interface RequestSpec {
   /** Returns a body that is sent as it is, once for each attempt, until the signal ends it. */
   readonly body?: (signal: AbortSignal) => NonNullable<RequestInit['body']>
   readonly credential: CredentialKind
-  /** What in the body no error may show: passwords. */
-  readonly secrets?: readonly string[]
+  /** What in the body no error may show: passwords; undefined where a program in JavaScript passed no body. */
+  readonly secrets?: readonly (string | undefined)[]
   /** When the request is sent again; where nothing is said, it does no harm to do it twice. */
   readonly repeatable?: Repeatable | undefined
   /**
@@ -47,14 +55,12 @@ export const LONG_TIMEOUT_MS = 600_000
 /** Sends requests: URL, headers, credentials, timeouts, retries, and the errors of what comes back. */
 export class Transport {
   /** Private as a whole, because headers may hold credentials as well: what is public here is shown by `console.log(client)`. */
-  readonly #options: ChatClientOptions
+  readonly #options: Resolved<ChatClientOptions>
   readonly #root: string
 
-  constructor(options: ChatClientOptions) {
+  constructor(options: Resolved<ChatClientOptions>) {
     this.#options = options
     this.#root = options.baseURL.replace(/(\/api\/v1)?\/*$/, '')
-    // `fetch` refuses such a URL with an error that repeats it.
-    if (/\/\/[^/]*@/.test(this.#root)) throw new TrunklineError('baseURL has credentials.')
   }
 
   /** Sends a request whose reply has no envelope. */
@@ -66,7 +72,7 @@ export class Transport {
    * Resolves with a successful response as soon as it has begun. From there on neither the timeout nor the caller's signal has an
    * effect: the reader of the body must cancel it.
    */
-  async open(spec: RequestSpec, options?: CallOptions): Promise<Response> {
+  async open(spec: RequestSpec, options?: ChatStreamOptions): Promise<Response> {
     return (await this.send(spec, options, async () => undefined)).response
   }
 
@@ -76,21 +82,28 @@ export class Transport {
     options: CallOptions = {},
     read: (response: Response) => Promise<T>,
   ): Promise<WithResponse<T>> {
+    checkAmounts(options)
     const maxRetries = options.maxRetries ?? this.#options.maxRetries ?? 2
     for (let retries = 0; ; ) {
       const bearer = await this.bearerFor(spec.credential, options)
       try {
-        return await this.#attempt(spec, options, bearer, read)
+        return await this.attempt(spec, options, bearer, read, retries)
       } catch (error) {
-        const delayMs = retryDelayMs(error, retries, spec.repeatable)
-        if (delayMs === undefined || retries >= maxRetries || spec.canRepeat?.(error) === false) throw error
+        const delayMs = retries < maxRetries ? this.delayBeforeRetry(error, spec, retries) : undefined
+        if (delayMs === undefined) throw error
         retries++
-        this.#options.logger?.warn?.(
-          `${spec.method} ${spec.path}: ${String(error)}; retry ${retries} of ${maxRetries} in ${Math.round(delayMs)} ms`,
-        )
         await wait(delayMs, options.signal)
       }
     }
+  }
+
+  /**
+   * Returns how long to wait before a request that failed is sent again, or undefined where it is not.
+   *
+   * @param retries how many retries there were before
+   */
+  delayBeforeRetry(failure: unknown, { repeatable }: RequestSpec, retries: number): number | undefined {
+    return retryDelayMs(failure, retries, repeatable)
   }
 
   /** Returns the credential for a call; undefined where there is none that could serve. */
@@ -98,21 +111,23 @@ export class Transport {
     return this.#options.apiKey
   }
 
-  async #attempt<T>(
+  /** Sends a request once. */
+  async attempt<T>(
     spec: RequestSpec,
     { signal, headers, timeoutMs }: CallOptions,
     bearer: string | undefined,
     read: (response: Response) => Promise<T>,
+    _retries: number,
   ): Promise<WithResponse<T>> {
     const client = this.#options
     const send = client.fetch ?? spec.fetch ?? fetch
     const limitMs = timeoutMs ?? client.timeoutMs ?? spec.timeoutMs ?? TIMEOUT_MS
     const controller = new AbortController()
-    const timer = setLongTimeout(limitMs, () => {
-      controller.abort(new TimeoutError(`No response within ${limitMs} ms.`))
-    })
     const endWaiting = onAbort(signal, () => {
       controller.abort(new AbortError('The call was aborted.', { cause: signal?.reason }))
+    })
+    const timer = setLongTimeout(limitMs, () => {
+      controller.abort(new TimeoutError(`No response within ${limitMs} ms.`))
     })
     // A proxy's page, or an error of another `fetch`, may repeat what was sent. The headers of the client may be for that proxy;
     // those of a call are rather ids. What is shorter than a secret may be a word.
@@ -130,6 +145,7 @@ export class Transport {
         method,
         headers: withHeaders(
           {
+            'trunkline-client': `js/${VERSION}`,
             ...(json ? { 'content-type': 'application/json' } : undefined),
             ...(bearer && { authorization: `Bearer ${bearer}` }),
           },
@@ -140,15 +156,12 @@ export class Transport {
         ...{ duplex: 'half' },
         body: body ?? null,
       })
-      client.logger?.debug?.(`${spec.method} ${spec.path}: ${response.status}`)
       if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf, hide)
       return { data: await read(response), response, requestId: requestIdOf(response) }
     } catch (error) {
       controller.signal.throwIfAborted()
       if (error instanceof TrunklineError) throw error
-      throw new ConnectionError(hide(`The connection to the gateway failed: ${String(error)}`), {
-        cause: shownCause(error, hide),
-      })
+      throw connectionError('The connection to the gateway failed', error, undefined, hide)
     } finally {
       clearTimeout(timer)
       endWaiting()

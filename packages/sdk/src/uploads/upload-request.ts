@@ -1,4 +1,5 @@
 import { TrunklineError } from '../errors.ts'
+import { textIn } from '../transport/text-in.ts'
 import { LONG_TIMEOUT_MS, type RequestSpec } from '../transport/transport.ts'
 import { chunksOf, multipartStream, piecesOf, type UploadPieces } from './multipart.ts'
 import { hasXhr, xhrFetch } from './xhr-fetch.ts'
@@ -43,13 +44,18 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 export interface UploadRequest extends RequestSpec {
   /** Closes a source that was given as a stream and was not read to its end. */
   readonly discard?: () => void
+  /** Returns the error with which reading the source failed, which `fetch` reports as one of the connection. */
+  readonly sourceError?: () => TrunklineError | undefined
 }
 
 /**
  * Returns the request of an upload. It can be repeated where the bytes can be read again; a stream, as long as nothing was read
  * from it.
  */
-export async function uploadRequest(source: UploadSource, params: UploadParams): Promise<UploadRequest> {
+export async function uploadRequest(
+  source: UploadSource,
+  params: UploadParams = { created_by: '' },
+): Promise<UploadRequest> {
   const { filename, content, type } = await open(source, params.content_type ?? 'application/octet-stream')
   const agent = params.agent === undefined ? {} : { agent: params.agent }
   const form: Pick<RequestSpec, 'method' | 'path' | 'credential' | 'repeatable' | 'timeoutMs'> = {
@@ -78,17 +84,21 @@ export async function uploadRequest(source: UploadSource, params: UploadParams):
   const boundary = `trunkline-${crypto.randomUUID()}`
   let isUntouched = true
   let pieces: UploadPieces | undefined
+  let sourceError: TrunklineError | undefined
   const parts = {
     ...named,
     open() {
       isUntouched = false
-      return chunksOf(isStream ? content : content.stream())
+      return readable(isStream ? content : content.stream(), (error) => {
+        sourceError = error
+      })
     },
     onBytes: onProgress && ((loaded: number) => onProgress({ loaded, total })),
   }
   return {
     ...form,
     headers: { ...agent, 'content-type': `multipart/form-data; boundary=${boundary}` },
+    sourceError: () => sourceError,
     body(signal) {
       pieces = piecesOf(parts, boundary)
       return multipartStream(pieces, signal)
@@ -99,6 +109,21 @@ export async function uploadRequest(source: UploadSource, params: UploadParams):
       discard: () => (isUntouched ? closeUnread(content) : void pieces?.return(undefined).catch(() => {})),
     }),
   }
+}
+
+async function* readable(
+  source: Stream,
+  onError: (error: TrunklineError) => void,
+): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    yield* chunksOf(source)
+  } catch (cause) {
+    onError(
+      new TrunklineError(`The file cannot be read: ${textIn(cause, 'code') ?? String(cause)}`, { cause }),
+    )
+    throw cause
+  }
+  return undefined
 }
 
 /** The iterator of a stream that nothing was read from would leave it open. */
@@ -119,7 +144,7 @@ interface Opened {
 
 async function open(source: UploadSource, type: string): Promise<Opened> {
   if (typeof source === 'string') {
-    return { filename: source.split(/[\\/]/).pop() ?? 'file', type, content: await openPath(source) }
+    return { filename: nameIn(source), type, content: await openPath(source) }
   }
   if (source instanceof Blob) {
     const filename = 'name' in source && typeof source.name === 'string' ? source.name : 'file'
@@ -128,9 +153,17 @@ async function open(source: UploadSource, type: string): Promise<Opened> {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
     return { filename: 'file', type, content: new Blob([source as ArrayBuffer]) }
   }
+  if (!('getReader' in Object(source) || Symbol.asyncIterator in Object(source)))
+    throw new TrunklineError('The file must be a File, a Blob, bytes, a stream or the path of a file.')
   // It may fail before anything is read from it, which would end a process of Node; the reading then fails.
   if ('on' in source && typeof source.on === 'function') source.on('error', () => {})
-  return { filename: 'file', type, content: source }
+  // A stream of a file knows where it reads from.
+  const path = textIn(source, 'path') ?? ''
+  return { filename: nameIn(path) || 'file', type, content: source }
+}
+
+function nameIn(path: string): string {
+  return path.split(/[\\/]/).pop() ?? ''
 }
 
 /** A Blob of a file is read only while it is sent, and can be read again for a retry. */
@@ -143,7 +176,9 @@ async function openPath(path: string): Promise<Blob> {
     )) as typeof import('node:fs')
     return await openAsBlob(path)
   } catch (cause) {
-    throw new TrunklineError(`The file ${path} cannot be read.`, { cause })
+    throw new TrunklineError(`The file ${path} cannot be read: ${textIn(cause, 'code') ?? String(cause)}`, {
+      cause,
+    })
   }
 }
 

@@ -9,6 +9,7 @@ import { ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CallOrigin } from './call-origin.tsx'
 import { CallPlatform } from './call-platform.tsx'
+import { CallProcess } from './call-process.tsx'
 import { CallResult } from './call-result.tsx'
 import { CallTimes } from './call-times.tsx'
 import styles from './calls.module.css'
@@ -40,6 +41,7 @@ export function CallPage() {
           <CallResult call={call} />
           <CallTimes call={call} />
           {role === 'admin' && call.outcome !== null && <CallPlatform call={call} />}
+          {role === 'admin' && <CallProcess call={call} />}
         </div>
         <CallOrigin call={call} />
       </Cards>

@@ -11,6 +11,7 @@ const TONES: Record<CallOutcome | 'RUNNING', Tone> = {
   TIMEOUT: 'danger',
   DRAINED: 'danger',
   INTERRUPTED: 'danger',
+  OTHER: 'neutral',
 }
 
 /** How a call ended, or that it is running. */

@@ -117,7 +117,14 @@ export class ChatSession {
     const { baseURL, agent, app, fetch: send } = this.#options
     const turn = this.#turn(id)
     const record = (text: string) => this.#change(id, { frames: this.#turn(id).frames + text })
-    const client = new Trunkline({ baseURL, apiKey, maxRetries: 0, fetch: recordedFetch(record, send) })
+    const client = new Trunkline({
+      baseURL,
+      apiKey,
+      // The key belongs to the visitor, who is logged in.
+      dangerouslyAllowBrowser: true,
+      maxRetries: 0,
+      fetch: recordedFetch(record, send),
+    })
     const stream = client.chat.stream(
       {
         agent,

@@ -1,62 +1,56 @@
 import type { DetailEvent } from '@trunkline/sdk'
 import { expect, test } from 'vitest'
-import { foldSteps, sourcesOf } from './steps.ts'
+import { foldSteps } from './steps.ts'
 
 const fold = (...events: DetailEvent[]) =>
-  foldSteps(events).map(({ kind, name, state, elapsedMs, text, data }) => ({
-    kind,
-    name,
-    state,
-    elapsedMs,
-    text,
-    data,
-  }))
+  foldSteps(events).map(({ kind, name, state, elapsedMs, raw }) => ({ kind, name, state, elapsedMs, raw }))
 
 test('the start and the end of a node are one step, also where only the end has an id', () => {
   expect(
     fold(
-      { type: 'node_started', name: 'Start', status: 'running' },
-      { type: 'node_started', name: 'Model', status: 'running' },
-      { type: 'node_finished', id: 'n1', name: 'Start', status: 'succeeded', elapsed_ms: 2 },
+      { type: 'node_started', name: 'Start', status: 'running', data: {} },
+      { type: 'node_started', name: 'Model', status: 'running', data: {} },
+      { type: 'node_finished', id: 'n1', name: 'Start', status: 'succeeded', elapsed_ms: 2, data: {} },
       {
         type: 'node_finished',
         id: 'n2',
         name: 'Model',
         status: 'failed',
         elapsed_ms: 900,
-        data: { model: 'm' },
+        data: { node_type: 'llm' },
+        raw: { model: 'm' },
       },
     ),
   ).toEqual([
-    { kind: 'node', name: 'Start', state: 'done', elapsedMs: 2, text: '', data: [] },
-    { kind: 'node', name: 'Model', state: 'failed', elapsedMs: 900, text: '', data: [{ model: 'm' }] },
+    { kind: 'node', name: 'Start', state: 'done', elapsedMs: 2, raw: [] },
+    { kind: 'node', name: 'Model', state: 'failed', elapsedMs: 900, raw: [{ model: 'm' }] },
   ])
 })
 
 test('a node that runs twice is two steps', () => {
   const run: DetailEvent[] = [
-    { type: 'node_started', id: 'n', name: 'Loop' },
-    { type: 'node_finished', id: 'n', name: 'Loop', status: 'succeeded' },
+    { type: 'node_started', id: 'n', name: 'Loop', data: {} },
+    { type: 'node_finished', id: 'n', name: 'Loop', status: 'succeeded', data: {} },
   ]
   expect(fold(...run, ...run)).toHaveLength(2)
 })
 
 test('a tool has its input, put together from pieces, and its result', () => {
   expect(
-    fold(
-      { type: 'tool_call', id: 't', name: 'search', data: { params: '' } },
-      { type: 'tool_call', id: 't', data: { params_delta: '{"q":' } },
-      { type: 'tool_call', id: 't', data: { params_delta: '"a"}' } },
-      { type: 'tool_result', id: 't', data: { response: 'found' } },
-    ),
-  ).toEqual([
+    foldSteps([
+      { type: 'tool_call', id: 't', name: 'search', data: {}, raw: { functionName: 'find' } },
+      { type: 'tool_call', id: 't', data: { arguments_delta: '{"q":' } },
+      { type: 'tool_call', id: 't', data: { arguments_delta: '"a"}' } },
+      { type: 'tool_result', id: 't', data: { output: 'found' } },
+    ]),
+  ).toMatchObject([
     {
       kind: 'tool',
       name: 'search',
       state: 'done',
-      elapsedMs: undefined,
-      text: '',
-      data: [{ params: '' }, { params_delta: '{"q":"a"}' }, { response: 'found' }],
+      input: '{"q":"a"}',
+      output: 'found',
+      raw: [{ functionName: 'find' }],
     },
   ])
 })
@@ -64,30 +58,37 @@ test('a tool has its input, put together from pieces, and its result', () => {
 test('two calls of one tool are two steps', () => {
   expect(
     fold(
-      { type: 'tool_call', id: 'a', name: 'search' },
-      { type: 'tool_call', id: 'b', name: 'search' },
-      { type: 'tool_result', id: 'b', data: 1 },
+      { type: 'tool_call', id: 'a', name: 'search', data: {} },
+      { type: 'tool_call', id: 'b', name: 'search', data: {} },
+      { type: 'tool_result', id: 'b', data: { output: '1' } },
     ).map(({ state }) => state),
   ).toEqual(['running', 'done'])
-  expect(fold({ type: 'tool_call', name: 'search' }, { type: 'tool_call', name: 'search' })).toHaveLength(2)
+  const call: DetailEvent = { type: 'tool_call', name: 'search', data: {} }
+  expect(fold(call, call)).toHaveLength(2)
 })
 
 test('fragments of reasoning are one text until something else happens', () => {
   expect(
-    fold(
+    foldSteps([
       { type: 'reasoning', data: { text: 'First, ' } },
       { type: 'reasoning', data: { text: 'think.' } },
-      { type: 'other', name: 'break' },
+      { type: 'other', name: 'break', data: {} },
       { type: 'reasoning', data: { text: 'Again.' } },
-    ).map(({ text }) => text),
+    ]).map(({ text }) => text),
   ).toEqual(['First, think.', '', 'Again.'])
 })
 
-test('sources are read where their form is known', () => {
-  const [known] = foldSteps([
-    { type: 'sources', data: [{ document_name: 'a.pdf', content: 'Text', score: 0.9 }] },
+test('a step has the documents, the variables and the question that its event carries', () => {
+  const items = [{ title: 'a.pdf', text: 'Text' }]
+  expect(
+    foldSteps([
+      { type: 'sources', data: { items }, raw: { score: [0.9] } },
+      { type: 'variables', data: { values: { city: 'Hangzhou' } } },
+      { type: 'interaction', data: { question: 'Which?', options: ['a', 'b'], form: [{ label: 'Name' }] } },
+    ]),
+  ).toMatchObject([
+    { kind: 'sources', sources: items, raw: [{ score: [0.9] }] },
+    { kind: 'variables', values: [{ city: 'Hangzhou' }] },
+    { kind: 'interaction', text: 'Which?\n- a\n- b', values: [[{ label: 'Name' }]] },
   ])
-  expect(known && sourcesOf(known)).toEqual([{ title: 'a.pdf', text: 'Text' }])
-  const [unknown] = foldSteps([{ type: 'sources', data: '{"slices":[]}' }])
-  expect(unknown && sourcesOf(unknown)).toBeUndefined()
 })

@@ -16,11 +16,20 @@ export interface Step {
   readonly name: string | undefined
   readonly state: 'running' | 'done' | 'failed'
   readonly elapsedMs: number | undefined
-  /** What can be read: reasoning and thoughts. */
+  /** What can be read: reasoning, thoughts, questions and texts that replace others. */
   readonly text: string
-  /** What went in and came out, in the form of the platform. */
-  readonly data: readonly unknown[]
+  /** What went into a tool; its pieces are joined. */
+  readonly input: string
+  /** What came out of a tool. */
+  readonly output: string
+  readonly sources: readonly Source[]
+  /** Variables and forms. */
+  readonly values: readonly unknown[]
+  /** What the platform sent beyond that. */
+  readonly raw: readonly unknown[]
 }
+
+export type Source = Extract<DetailEvent, { type: 'sources' }>['data']['items'][number]
 
 const FAILED = /fail|error|abort|stopped/i
 
@@ -70,60 +79,69 @@ function indexOfStep(steps: readonly Step[], { type, id, name }: DetailEvent): n
 
 const isSameCall = (step: Step, id: string | undefined): boolean => id === undefined || step.id === id
 
-function newStep({ type, id, name, status, data, elapsed_ms }: DetailEvent): Step {
-  const kind = KINDS[type]
-  const text = kind === 'reasoning' || kind === 'thought' ? textOf(data) : undefined
+function newStep(event: DetailEvent): Step {
+  const { type, id, name, status, elapsed_ms, raw } = event
   return {
-    kind,
+    kind: KINDS[type],
     id,
     name,
     state: type === 'node_started' || type === 'tool_call' ? 'running' : ended(status),
     elapsedMs: elapsed_ms,
-    text: text ?? '',
-    data: text !== undefined || data === undefined ? [] : [data],
+    ...NOTHING,
+    ...contentOf(event, NOTHING),
+    raw: raw === undefined ? [] : [raw],
   }
 }
 
-function continued(step: Step, { type, id, name, status, data, elapsed_ms }: DetailEvent): Step {
-  const common = {
+function continued(step: Step, event: DetailEvent): Step {
+  const { type, id, name, status, elapsed_ms, raw } = event
+  const hasState = step.kind === 'node' || step.kind === 'tool'
+  return {
     ...step,
     id: step.id ?? id,
     name: step.name ?? name,
     elapsedMs: elapsed_ms ?? step.elapsedMs,
-  }
-  if (step.kind === 'reasoning') return { ...common, text: step.text + (textOf(data) ?? '') }
-  if (step.kind === 'thought') return { ...common, text: textOf(data) ?? step.text }
-  return {
-    ...common,
-    state: type === 'tool_call' ? 'running' : ended(status),
-    data: data === undefined ? step.data : joined(step.data, data),
+    ...(hasState && { state: type === 'tool_call' ? 'running' : ended(status) }),
+    ...contentOf(event, step),
+    raw: raw === undefined ? step.raw : [...step.raw, raw],
   }
 }
 
-/** Pieces of a text are put together again; everything else is listed. */
-function joined(earlier: readonly unknown[], data: unknown): readonly unknown[] {
-  const delta = pieceOf(data)
-  const last = earlier.at(-1)
-  if (delta === undefined || earlier.length === 0) return [...earlier, data]
-  const before = pieceOf(last)
-  return before === undefined
-    ? [...earlier, { params_delta: delta }]
-    : [...earlier.slice(0, -1), { params_delta: before + delta }]
-}
+type Content = Pick<Step, 'text' | 'input' | 'output' | 'sources' | 'values'>
 
-function pieceOf(data: unknown): string | undefined {
-  const piece = (data as { readonly params_delta?: unknown } | null)?.params_delta
-  return typeof piece === 'string' ? piece : undefined
+const NOTHING: Content = { text: '', input: '', output: '', sources: [], values: [] }
+
+/** What an event changes of the content of its step. */
+function contentOf({ type, data }: DetailEvent, before: Content): Partial<Content> {
+  switch (type) {
+    case 'tool_call':
+      return { input: data.arguments ?? before.input + (data.arguments_delta ?? '') }
+    case 'tool_result':
+      return { input: data.arguments ?? before.input, output: data.output }
+    case 'reasoning':
+      return { text: before.text + data.text }
+    case 'thought':
+      return { text: data.text === '' ? before.text : data.text }
+    case 'replaced':
+      return { text: data.text }
+    case 'sources':
+      return { sources: data.items }
+    case 'variables':
+      return { values: Object.keys(data.values).length === 0 ? [] : [data.values] }
+    case 'interaction':
+      return {
+        text: [data.question ?? '', ...data.options.map((option) => `- ${option}`)]
+          .filter((line) => line !== '')
+          .join('\n'),
+        values: data.form === undefined ? [] : [data.form],
+      }
+    default:
+      return {}
+  }
 }
 
 const ended = (status: string | undefined): Step['state'] =>
   status !== undefined && FAILED.test(status) ? 'failed' : 'done'
-
-function textOf(data: unknown): string | undefined {
-  if (typeof data === 'string') return data
-  const text = (data as { readonly text?: unknown } | null | undefined)?.text
-  return typeof text === 'string' ? text : undefined
-}
 
 const KINDS: Readonly<Record<DetailEvent['type'], Step['kind']>> = {
   node_started: 'node',
@@ -137,25 +155,4 @@ const KINDS: Readonly<Record<DetailEvent['type'], Step['kind']>> = {
   interaction: 'interaction',
   replaced: 'replaced',
   other: 'other',
-}
-
-/** A source as a reader wants it, as far as the platform's form is known. */
-export interface Source {
-  readonly title: string
-  readonly text: string
-}
-
-/** The sources of a step; undefined where the platform's form is not known, which is then shown as it is. */
-export function sourcesOf(step: Step): readonly Source[] | undefined {
-  if (step.kind !== 'sources') return undefined
-  const items = step.data.flatMap((data) => (Array.isArray(data) ? (data as unknown[]) : [undefined]))
-  const sources = items.map(sourceOf)
-  return sources.every((source) => source !== undefined) ? sources : undefined
-}
-
-function sourceOf(item: unknown): Source | undefined {
-  const { document_name, title, content } = (item ?? {}) as Record<string, unknown>
-  const name = document_name ?? title
-  if (typeof name !== 'string') return undefined
-  return { title: name, text: typeof content === 'string' ? content : '' }
 }

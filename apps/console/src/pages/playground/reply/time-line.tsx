@@ -14,7 +14,7 @@ import {
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../../format/use-formats.ts'
 import { Badge } from '../../../ui/badge.tsx'
-import { foldSteps, type Step, sourcesOf } from './steps.ts'
+import { foldSteps, type Step } from './steps.ts'
 import styles from './time-line.module.css'
 
 const ICONS: Readonly<Record<Step['kind'], LucideIcon>> = {
@@ -55,7 +55,8 @@ interface StepProps {
 }
 
 function StepRow({ step, isRunning }: StepProps) {
-  const hasContent = step.text !== '' || step.data.length > 0
+  const { text, input, output, sources, values, raw } = step
+  const hasContent = text + input + output !== '' || sources.length + values.length + raw.length > 0
   return (
     <li className={styles.step}>
       {hasContent ? (
@@ -97,24 +98,40 @@ function StepTitle({ step, isRunning }: StepProps) {
 }
 
 function StepContent({ step }: { readonly step: Step }) {
-  const sources = sourcesOf(step)
-  if (step.text !== '') return <p className={styles.text}>{step.text}</p>
-  if (sources !== undefined)
-    return (
-      <ul className={styles.sources}>
-        {sources.map(({ title, text }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the sources of a step do not move.
-          <li key={index}>
-            <strong>{title}</strong>
-            {text !== '' && <p className={styles.text}>{text}</p>}
-          </li>
-        ))}
-      </ul>
-    )
-  return step.data.map((data, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the data of a step is only added at the end.
+  const t = useTranslations('playground')
+  const { text, input, output, sources, values, raw } = step
+  return (
+    <>
+      {text !== '' && <p className={styles.text}>{text}</p>}
+      {input !== '' && <pre className={styles.data}>{input}</pre>}
+      {output !== '' && <pre className={styles.data}>{output}</pre>}
+      {sources.length > 0 && (
+        <ul className={styles.sources}>
+          {sources.map(({ title, url, text, document }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the sources of a step do not move.
+            <li key={index}>
+              <strong>{title ?? url ?? document}</strong>
+              {text !== undefined && <p className={styles.text}>{text}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Values values={values} />
+      {raw.length > 0 && (
+        <details className={styles.raw}>
+          <summary>{t('stepRaw')}</summary>
+          <Values values={raw} />
+        </details>
+      )}
+    </>
+  )
+}
+
+function Values({ values }: { readonly values: readonly unknown[] }) {
+  return values.map((value, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the values of a step are only added at the end.
     <pre key={index} className={styles.data}>
-      {typeof data === 'string' ? data : JSON.stringify(data, null, 2)}
+      {JSON.stringify(value, null, 2)}
     </pre>
   ))
 }

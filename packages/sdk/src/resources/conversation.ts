@@ -1,18 +1,15 @@
 import { type ApiPromise, apiPromise } from '../api-promise.ts'
-import type { ChatReply } from '../generated/wire.ts'
+import type { ChatParams } from '../chat/chat-request.ts'
+import type { Reply } from '../chat/reply.ts'
+import type { ServerChatStream } from '../chat/server-chat-stream.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
-import type { ChatParams } from './chat-request.ts'
-import type { ChatStream } from './chat-stream.ts'
+import { BadRequestError } from '../status-errors.ts'
+import type { Chat } from './chat.ts'
 
 /** What holds for every message of a conversation, and the id of one that exists already. */
 export type ConversationParams = Omit<ChatParams, 'query' | 'chat_id' | 'conversation_id'> & {
-  /** The conversation to continue. Without it the first reply names a new one; `hiagent` needs one of your own making. */
+  /** The conversation to continue. Without it the first reply names a new one. */
   id?: string | undefined
-}
-
-interface Chats<Stream> {
-  create(params: ChatParams, options?: CallOptions): ApiPromise<ChatReply>
-  stream(params: ChatParams, options: ChatStreamOptions | undefined, onId: (id: string) => void): Stream
 }
 
 /**
@@ -26,12 +23,12 @@ interface Chats<Stream> {
  * console.log(await talk.stream('What is my name?').text(), talk.id)
  * ```
  */
-export class Conversation<Stream extends ChatStream = ChatStream> {
-  readonly #chats: Chats<Stream>
+export class Conversation {
+  readonly #chats: Chat<ServerChatStream>
   readonly #params: Omit<ChatParams, 'query'>
   #id: string | undefined
 
-  constructor(chats: Chats<Stream>, { id, ...params }: ConversationParams) {
+  constructor(chats: Chat<ServerChatStream>, { id, ...params }: ConversationParams) {
     this.#chats = chats
     this.#params = params
     this.#id = id
@@ -49,11 +46,11 @@ export class Conversation<Stream extends ChatStream = ChatStream> {
    * ```ts
    * const talk = client.chat.conversation({ agent: 'dify' })
    * const reply = await talk.create({ query: 'My name is Ada.', user: 'ada' })
-   * console.log(reply.choices[0]?.message.content)
+   * console.log(reply.text)
    * ```
    */
-  create(message: string | ChatParams, options?: CallOptions): ApiPromise<ChatReply> {
-    const reply = this.#chats.create(this.#paramsOf(message), options).withResponse()
+  create(message: string | ChatParams, options?: CallOptions): ApiPromise<Reply> {
+    const reply = this.#send(message, (params) => this.#chats.reply(params, options))
     return apiPromise(
       reply.then((received) => {
         this.#keep(received.data.id)
@@ -72,14 +69,30 @@ export class Conversation<Stream extends ChatStream = ChatStream> {
    * console.log(talk.id)
    * ```
    */
-  stream(message: string | ChatParams, options?: ChatStreamOptions): Stream {
-    return this.#chats.stream(this.#paramsOf(message), options, (id) => this.#keep(id))
+  stream(message: string | ChatParams, options?: ChatStreamOptions): ServerChatStream {
+    const open = (signal: AbortSignal) =>
+      this.#send(message, (params) => this.#chats.open(params, { ...options, signal }))
+    return this.#chats.streamOf(open, this.#paramsOf(message), options, (id) => this.#keep(id))
+  }
+
+  /** Sends a message, and once more if the agent leaves it to its callers to name a conversation, which a refusal shows. */
+  async #send<T>(message: string | ChatParams, attempt: (params: ChatParams) => Promise<T>): Promise<T> {
+    const params = this.#paramsOf(message)
+    try {
+      return await attempt(params)
+    } catch (error) {
+      const needsId = error instanceof BadRequestError && error.reason === 'conversation_id_required'
+      if (params.conversation_id || !needsId) throw error
+      // Two first messages at once are of one conversation. The refused one was not counted.
+      this.#keep(crypto.getRandomValues(new Uint32Array(4)).join('-'))
+      return await attempt(this.#paramsOf(message))
+    }
   }
 
   #paramsOf(message: string | ChatParams): ChatParams {
     // Each agent reads the one of the two that is its own.
-    const id = this.#id ? { chat_id: this.#id, conversation_id: this.#id } : {}
-    return { ...this.#params, ...(typeof message === 'string' ? { query: message } : message), ...id }
+    const ids = this.#id ? { chat_id: this.#id, conversation_id: this.#id } : {}
+    return { ...this.#params, ...(typeof message === 'string' ? { query: message } : message), ...ids }
   }
 
   #keep(id: string): void {

@@ -1,0 +1,229 @@
+import { describe, expect, test, vi } from 'vitest'
+import {
+  InvalidResponseError,
+  readChatStream,
+  StreamFailedError,
+  Trunkline,
+  TrunklineError,
+} from '../index.ts'
+import type { ChatStreamSource } from './read-chat-stream.ts'
+
+const HEAD = { 'content-type': 'text/event-stream', 'x-request-id': 'r1', 'x-call-id': 'c1' }
+const REPLY = {
+  id: 'talk-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'dify',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+}
+const chunk = (content: string | null, finish_reason: string | null = null) => ({
+  id: 'talk-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'dify',
+  choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason }],
+})
+const events = (...chunks: unknown[]) =>
+  `${chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`
+const WHOLE = events(chunk('Hel'), chunk('lo'), chunk(null, 'stop'))
+
+function clientOf(...answers: (() => Response)[]) {
+  const bodies: Record<string, unknown>[] = []
+  const fetch = vi.fn(async (_url: unknown, init?: RequestInit) => {
+    bodies.push(JSON.parse(String(init?.body)))
+    const answer = answers.length > 1 ? answers.shift() : answers[0]
+    return answer?.() ?? Response.error()
+  })
+  return { client: new Trunkline({ baseURL: 'http://gateway.test', fetch, maxRetries: 0 }), bodies, fetch }
+}
+const streaming = (text: string) => () => new Response(text, { headers: HEAD })
+const json = () => Response.json(REPLY, { headers: HEAD })
+
+describe('a reply', () => {
+  test('has its text and its ids, which JSON and copies leave out', async () => {
+    const created = await clientOf(json).client.chat.create({ query: 'Hi' })
+    const final = await clientOf(streaming(WHOLE)).client.chat.stream({ query: 'Hi' }).final()
+    for (const reply of [created, final]) {
+      const { text, conversationId, callId, requestId } = reply
+      expect([text, conversationId, callId, requestId]).toEqual(['Hello', 'talk-1', 'c1', 'r1'])
+      expect(JSON.parse(JSON.stringify(reply))).toEqual(REPLY)
+      expect({ ...reply }).toEqual(REPLY)
+    }
+    expect(final).toStrictEqual(created)
+  })
+
+  test('of another server that has no choices has no text', async () => {
+    const reply = await clientOf(() => Response.json({})).client.chat.create({ query: 'Hi' })
+    expect([reply.text, reply.callId]).toEqual(['', undefined])
+  })
+})
+
+describe('textStream', () => {
+  test('has the pieces of the text, and the stream can be waited for as well', async () => {
+    const stream = clientOf(streaming(WHOLE)).client.chat.stream({ query: 'Hi' })
+    const final = stream.final()
+    const pieces: string[] = []
+    for await (const text of stream.textStream) pieces.push(text)
+    expect(pieces).toEqual(['Hel', 'lo'])
+    expect((await final).text).toBe('Hello')
+  })
+
+  test('cancels the request where it is left', async () => {
+    const cancelled = vi.fn()
+    const body = () => {
+      const first = new TextEncoder().encode(`data: ${JSON.stringify(chunk('Hel'))}\n\n`)
+      return new ReadableStream({ start: (controller) => controller.enqueue(first), cancel: cancelled })
+    }
+    const { client } = clientOf(() => new Response(body(), { headers: HEAD }))
+    for await (const text of client.chat.stream({ query: 'Hi' }).textStream) {
+      expect(text).toBe('Hel')
+      break
+    }
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+})
+
+describe('await using', () => {
+  const endless = (cancelled: () => void) => () =>
+    new Response(
+      new ReadableStream({
+        start: (controller) =>
+          controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk('Hel'))}\n\n`)),
+        cancel: cancelled,
+      }),
+      { headers: HEAD },
+    )
+
+  test('cancels what was not read to its end', async () => {
+    const cancelled = vi.fn()
+    const { client } = clientOf(endless(cancelled))
+    {
+      await using stream = client.chat.stream({ query: 'Hi' })
+      expect((await stream.textStream.next()).value).toBe('Hel')
+    }
+    expect(cancelled).toHaveBeenCalled()
+  })
+
+  test('does nothing to a stream that was never begun, nor to one that has ended', async () => {
+    const { client, fetch } = clientOf(streaming(WHOLE))
+    {
+      await using _never = client.chat.stream({ query: 'Hi' })
+      await using ended = client.chat.stream({ query: 'Hi' })
+      expect(await ended.text()).toBe('Hello')
+    }
+    expect(fetch).toHaveBeenCalledOnce()
+  })
+})
+
+describe('a conversation with an agent that wants an id of the caller', () => {
+  const refusal = () =>
+    Response.json(
+      { code: 400, msg: 'Bad Request', detail: 'No id.', reason: 'conversation_id_required' },
+      { status: 400 },
+    )
+
+  test('makes its own, after a refusal that costs nothing, and keeps it', async () => {
+    const { client, bodies } = clientOf(refusal, json)
+    const talk = client.chat.conversation({ agent: 'hiagent' })
+    await talk.create('Hi')
+    await talk.create('Again')
+    const ids = bodies.map(({ conversation_id }) => conversation_id)
+    expect(ids).toEqual(['', talk.id, talk.id])
+    expect(talk.id).toMatch(/^\d+(-\d+){3}$/)
+  })
+
+  test('streams as well', async () => {
+    const { client, bodies } = clientOf(refusal, streaming(WHOLE))
+    const talk = client.chat.conversation({ agent: 'hiagent' })
+    expect(await talk.stream('Hi').text()).toBe('Hello')
+    expect(bodies.map(({ conversation_id }) => conversation_id)).toEqual(['', talk.id])
+  })
+
+  test('gives two first messages the same id', async () => {
+    const { client, bodies } = clientOf(refusal, refusal, json)
+    const talk = client.chat.conversation({ agent: 'hiagent' })
+    await Promise.all([talk.create('Hi'), talk.create('Hi')])
+    expect(bodies.slice(2).map(({ conversation_id }) => conversation_id)).toEqual([talk.id, talk.id])
+  })
+
+  test('ends with the refusal where an id does not help, and without a conversation', async () => {
+    const { client, fetch } = clientOf(refusal)
+    await expect(client.chat.conversation().create('Hi')).rejects.toThrow('conversation_id_required')
+    expect(fetch).toHaveBeenCalledTimes(2)
+    await expect(client.chat.create({ query: 'Hi' })).rejects.toThrow('conversation_id_required')
+    expect(fetch).toHaveBeenCalledTimes(3)
+  })
+})
+
+describe('chunks of another server', () => {
+  test.each([
+    ['null', null],
+    ['a number', 5],
+    ['a text', 'text'],
+    ['a list', []],
+    ['no choices', { choices: null }],
+    ['an empty list of choices', { choices: [] }],
+    ['a choice that is null', { choices: [null] }],
+    ['a delta that is null', { choices: [{ delta: null }] }],
+    ['a detail that is null', { choices: [], detail: null }],
+    ['a detail that is a text', { choices: [], detail: 'x' }],
+    ['choices that are no list', { choices: {} }],
+    ['choices that are a text', { choices: 'x' }],
+    ['an id that is a number', { id: 5, choices: [] }],
+  ])('%s is passed on and holds nothing up', async (_, odd) => {
+    const { client } = clientOf(streaming(events(odd, chunk('Hello', 'stop'))))
+    const stream = client.chat.stream({ query: 'Hi', detail: true }).on('error', () => undefined)
+    expect((await stream.final()).text).toBe('Hello')
+  })
+
+  test.each([
+    ['a replacement without a text', { choices: [], detail: { type: 'replaced' } }],
+    ['a content that is a number', { choices: [{ delta: { content: 5 } }] }],
+    ['a content that is a list', { choices: [{ delta: { content: [{ text: 'x' }] } }] }],
+  ])('%s is an error of the SDK', async (_, odd) => {
+    const { client } = clientOf(streaming(events(odd, chunk('Hello', 'stop'))))
+    await expect(client.chat.stream({ query: 'Hi' }).text()).rejects.toThrow(InvalidResponseError)
+  })
+})
+
+test.each([
+  ['nothing', undefined],
+  ['null', null],
+  ['a text', 'data: {}'],
+  ['an object', {}],
+  ['a promise', Promise.resolve(new Response(WHOLE))],
+])('%s is no source of a stream', async (_, source) => {
+  const reader = readChatStream(source as unknown as ChatStreamSource)
+  await expect(reader.next()).rejects.toThrow(TrunklineError)
+  await expect(reader.next()).resolves.toEqual({ done: true, value: undefined })
+})
+
+test('a body that something else has read is no source either', async () => {
+  const response = new Response(WHOLE, { headers: HEAD })
+  await response.text()
+  await expect(readChatStream(response).next()).rejects.toThrow('something else reads it')
+})
+
+test.each([
+  [
+    { message: 'Slow down.', type: 'rate_limit_error', code: 429 },
+    '429: Slow down.',
+    '429',
+    429,
+    'rate_limit_error',
+  ],
+  [
+    { message: 'No.', type: 'server_error', code: 'agent_error' },
+    'agent_error: No.',
+    'agent_error',
+    'agent_error',
+    'server_error',
+  ],
+  [{ message: 'No.' }, 'No.', undefined, undefined, undefined],
+  ['No.', 'No.', undefined, undefined, undefined],
+])('a failed stream keeps what the event says: %j', async (error, message, reason, code, type) => {
+  const reading = readChatStream(new Response(events({ error }), { headers: HEAD })).next()
+  const thrown = await reading.catch((failure: unknown) => failure)
+  expect(thrown).toBeInstanceOf(StreamFailedError)
+  expect(thrown).toMatchObject({ message, reason, code, type, requestId: 'r1' })
+})

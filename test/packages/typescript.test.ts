@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PackedPackage, packPackage } from '../support/packed-package.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../..')
+const TEST_MODULES = join(import.meta.dirname, '../node_modules')
+
+/** What would be `any` where a compiler cannot read the types is assigned to a type that it does not have. */
+const PROGRAM = `
+import { Trunkline } from '@trunkline/sdk'
+import { readChatStream } from '@trunkline/sdk/chat'
+import { withGraphQL } from '@trunkline/sdk/graphql'
+
+export async function read(client: Trunkline): Promise<void> {
+  // @ts-expect-error
+  for await (const chunk of client.chat.stream({ query: 'Hello' })) chunk satisfies number
+  // @ts-expect-error
+  for await (const chunk of readChatStream(new Response())) chunk satisfies number
+  // @ts-expect-error
+  for await (const item of withGraphQL(client).subscribe<{ n: string }>('')) item satisfies number
+}
+`
+
+let sdk: PackedPackage
+beforeAll(async () => {
+  sdk = await packPackage('sdk')
+  await writeFile(join(sdk.project, 'module.mts'), PROGRAM)
+  await writeFile(join(sdk.project, 'script.cts'), PROGRAM)
+})
+afterAll(async () => {
+  await sdk?.remove()
+})
+
+/** What a compiler says of a program that imports every entry, as ESM and as CommonJS. */
+async function mistakes(compiler: string, [module, moduleResolution]: Resolution, ...more: string[]) {
+  const resolution = ['--module', module, '--moduleResolution', moduleResolution]
+  const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom', '--typeRoots', 'none']
+  const args = [join(compiler, 'bin/tsc'), ...options, ...resolution, ...more, 'module.mts', 'script.cts']
+  const { stdout } = await run(process.execPath, args, { cwd: sdk.project }).catch(
+    (error: { stdout: string }) => error,
+  )
+  return stdout
+}
+
+type Resolution = readonly [module: string, moduleResolution: string]
+
+const RESOLUTIONS: readonly Resolution[] = [
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+]
+/** TypeScript 7 has it no more. */
+const OLD_RESOLUTIONS: readonly Resolution[] = [['node16', 'node16'], ...RESOLUTIONS, ['commonjs', 'node10']]
+
+// Without `skipLibCheck` an old compiler would find fault with the types themselves.
+test.each(OLD_RESOLUTIONS)(
+  'TypeScript 5.5 is told at every import what it needs, with the module %s resolved as %s',
+  async (...resolution) => {
+    const found = await mistakes(join(TEST_MODULES, 'typescript-5.5'), resolution, '--skipLibCheck')
+    const refusals = found.match(
+      /TS2306: File '.*\/requires-typescript-5\.6-or-later\.d\.ts' is not a module/g,
+    )
+    expect(refusals).toHaveLength(6)
+  },
+)
+
+describe.each([
+  ['5.6', join(TEST_MODULES, 'typescript-5.6'), OLD_RESOLUTIONS],
+  ['7', join(ROOT, 'node_modules/typescript'), RESOLUTIONS],
+])('TypeScript %s', (_version, compiler, resolutions) => {
+  test.each(resolutions)('reads the types, with the module %s resolved as %s', async (...resolution) => {
+    expect(await mistakes(compiler, resolution)).toBe('')
+  })
+})

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { POST } from '@trunkline/examples/ai-sdk/route.ts'
+import { serveRoute } from '@trunkline/examples/ai-sdk/serve-route.ts'
+import { Trunkline } from '@trunkline/sdk'
+import { parseJsonEventStream, readUIMessageStream, type UIMessage, uiMessageChunkSchema } from 'ai'
+import type { Browser, Page } from 'playwright-core'
+import { createServer, type ViteDevServer } from 'vite'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
+import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+
+const ROOT = join(import.meta.dirname, '../../examples/ai-sdk')
+
+let system: GatewayWithSandbox
+beforeAll(async () => {
+  system = await startGatewayWithSandbox()
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await system?.remove()
+})
+
+function streamOf(query: string) {
+  const client = new Trunkline({ baseURL: system.gateway.url, apiKey: system.key, maxRetries: 0 })
+  return client.chat.stream({ agent: 'dify', query, detail: true })
+}
+
+/** Reads a response as the AI SDK does, and returns the last state of the message, with the errors of the stream. */
+async function messageIn(response: Response) {
+  const stream = parseJsonEventStream({
+    stream: response.body ?? expect.unreachable('There is no body.'),
+    schema: uiMessageChunkSchema,
+  }).pipeThrough(
+    new TransformStream({
+      transform(part, controller) {
+        if (!part.success) throw part.error
+        controller.enqueue(part.value)
+      },
+    }),
+  )
+  const errors: unknown[] = []
+  let message: UIMessage | undefined
+  for await (const state of readUIMessageStream({ stream, onError: (error) => errors.push(error) }))
+    message = state
+  return { message, errors: errors.map(String) }
+}
+const partsOf = (message: UIMessage | undefined, type: string) =>
+  (message?.parts ?? []).flatMap((part) => (part.type === type && 'text' in part ? [part.text] : []))
+
+test.each(['route.ts', 'chat.tsx'])('docs/ai-sdk.md has %s as it is', async (file) => {
+  const page = await readFile(join(ROOT, '../../docs/ai-sdk.md'), 'utf8')
+  expect(page).toContain(`// examples/ai-sdk/${file}\n${await readFile(join(ROOT, file), 'utf8')}`)
+})
+
+describe('what the AI SDK reads', () => {
+  test('is the text of the reply, with the id of the conversation', async () => {
+    const response = streamOf('Hello').toUIMessageStreamResponse({ messageId: 'm1' })
+    expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1')
+    const { message, errors } = await messageIn(response)
+    expect(errors).toEqual([])
+    expect(message).toMatchObject({
+      id: 'm1',
+      role: 'assistant',
+      metadata: { conversationId: expect.any(String) },
+    })
+    expect(partsOf(message, 'text').join('')).toBe(await streamOf('Hello').text())
+  })
+
+  test('is a failure by the rule for visitors, after the text so far', async () => {
+    const { message, errors } = await messageIn(
+      streamOf('Hello sandbox:truncate').toUIMessageStreamResponse(),
+    )
+    expect(errors).toEqual(['Error: stream_failed: The stream failed.'])
+    expect(partsOf(message, 'text').join('')).not.toBe('')
+    const limited = await messageIn(streamOf('Hello sandbox:error=rate-limit').toUIMessageStreamResponse())
+    expect(limited.errors).toEqual(['Error: agent_rate_limited: The stream failed.'])
+  })
+
+  test('is the text alone, which breaks where the agent fails', async () => {
+    const response = streamOf('Hello').toTextStreamResponse()
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(await response.text()).toBe(await streamOf('Hello').text())
+    const failed = streamOf('Hello sandbox:truncate').toTextStreamResponse()
+    await expect(failed.text()).rejects.toThrow('stream_failed')
+  })
+})
+
+describe.runIf(HAS_BROWSER)('the example page with useChat, in a browser', () => {
+  let server: ViteDevServer
+  let browser: Browser
+  let page: Page
+  const answers = () => page.getByRole('article', { name: 'Agent' })
+
+  beforeAll(async () => {
+    vi.stubEnv('TRUNKLINE_URL', system.gateway.url)
+    vi.stubEnv('TRUNKLINE_API_KEY', system.key)
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    server = await createServer({
+      root: ROOT,
+      configFile: false,
+      logLevel: 'silent',
+      plugins: [serveRoute('/api/chat', POST)],
+      server: { host: '127.0.0.1', port: 0 },
+    })
+    await server.listen()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+  beforeEach(async () => {
+    await page?.close()
+    page = await browser.newPage()
+    await page.goto(server.resolvedUrls?.local[0] ?? '')
+  })
+
+  const send = async (query: string) => {
+    await page.getByLabel('Message').fill(query)
+    await page.getByRole('button', { name: 'Send' }).click()
+  }
+
+  test('shows the answer, and the agent remembers what was said', async () => {
+    await send('My name is Ada.')
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await answers().getByText('You asked: “My name is Ada.”').waitFor()
+    const asked = page.waitForRequest('**/api/chat')
+    await send('What is my name?')
+    expect((await asked).postDataJSON()).toEqual({
+      query: 'What is my name?',
+      conversationId: expect.stringMatching(/\w/),
+    })
+    await answers().nth(1).getByText('Ada').waitFor()
+  })
+
+  test('shows a failure, and keeps the text so far', async () => {
+    await send('Hello sandbox:truncate')
+    expect(await page.getByRole('alert').textContent()).toBe(
+      'The answer could not be given. Please try again.',
+    )
+    expect(await answers().textContent()).not.toBe('')
+  })
+
+  test('Stop stops the agent', async () => {
+    await send('Hello sandbox:silence')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await expect
+      .poll(async () => {
+        const { body } = await system.api.call('GET', '/api/v1/calls?limit=1', { token: system.token })
+        return body.data.items[0]?.outcome
+      })
+      .toBe('client_gone')
+  })
+})
