@@ -223,7 +223,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     // Tests may import whatever they test. They are neither read nor left out, so that an import of one is reported.
     doNotFollow: { path: `node_modules|${TESTS}` },
-    exclude: { path: '/generated/|^apps/console/dist/' },
+    exclude: { path: '/generated/|^(apps|packages)/[^/]+/dist/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['@trunkline/source', 'import', 'node', 'default'],

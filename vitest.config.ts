@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { ON_EMBEDDED_TOO } from './test/support/on-embedded-too.ts'
 import { ReportSecondTries } from './test/support/report-second-tries.ts'
 import { servicesToTest } from './test/support/services.ts'
+import { V8_FLAGS } from './test/support/v8-flags.ts'
 
 const { postgres, redis, s3 } = servicesToTest()
 
@@ -36,6 +37,7 @@ const poll = { timeout: 20_000 }
 
 const unit = {
   retry,
+  execArgv: [...V8_FLAGS],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // Without isolation a worker loads modules once for all of its files and reuses the databases that they open.
@@ -68,6 +70,7 @@ const SLOW = [
 /** End-to-end tests run on PostgreSQL where there is one, and on the embedded database where there is none. */
 const e2e = {
   retry,
+  execArgv: [...V8_FLAGS],
   globalSetup: ['test/support/template-database.ts'],
   include: ['test/**/*.test.ts', ...SLOW],
   // Generous, because the machine may be busy; no test relies on these timeouts to measure time.

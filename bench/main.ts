@@ -13,8 +13,10 @@ const SCENARIOS = {
   'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
   usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
+  migrations: 'how long admissions wait while a ledger of a million calls is migrated (two minutes)',
   'usage-prune': 'the size of a ledger that is pruned every day',
   uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
+  release: 'rolling updates from one checkout to another and back, behind two proxies (40 minutes)',
   sdk: "throughput of the SDK's stream reader, beside the openai package's",
 } as const
 type ScenarioName = keyof typeof SCENARIOS
@@ -23,11 +25,26 @@ const DEFAULT: readonly ScenarioName[] = ['calls', 'streams']
 const OPTIONS = {
   help: { type: 'boolean', summary: 'print this' },
   quick: { type: 'boolean', summary: 'fewer rounds or less data, for coarser figures' },
-  calls: { type: 'string', of: 'usage', summary: 'the number of calls in the ledger' },
-  keep: { type: 'boolean', of: 'usage', summary: 'keep the database, and print its URL' },
-  postgres: { type: 'boolean', of: 'neighbours', summary: 'on PostgreSQL alone' },
-  embedded: { type: 'boolean', of: 'neighbours', summary: 'on the embedded database alone' },
-} as const satisfies Record<string, { type: 'boolean' | 'string'; of?: ScenarioName; summary: string }>
+  calls: { type: 'string', of: ['usage', 'migrations'], summary: 'the number of calls in the ledger' },
+  keep: { type: 'boolean', of: ['usage'], summary: 'keep the database, and print its URL' },
+  postgres: { type: 'boolean', of: ['neighbours'], summary: 'on PostgreSQL alone' },
+  embedded: { type: 'boolean', of: ['neighbours'], summary: 'on the embedded database alone' },
+  from: { type: 'string', of: ['release'], summary: 'the checkout to start with; the default is this one' },
+  to: {
+    type: 'string',
+    of: ['release'],
+    summary: 'the checkout to go to and come back from; the default is this one',
+  },
+  rolls: { type: 'string', of: ['release'], summary: 'how often there and back; 10 by default' },
+  streams: {
+    type: 'string',
+    of: ['release'],
+    summary: 'how many streams are open behind each proxy; 300 by default',
+  },
+} as const satisfies Record<
+  string,
+  { type: 'boolean' | 'string'; of?: readonly ScenarioName[]; summary: string }
+>
 
 const HELP = `pnpm bench [<scenario> ...] [options]
 
@@ -39,7 +56,7 @@ ${Object.entries(SCENARIOS)
 Options:
 ${Object.entries(OPTIONS)
   .map(([name, option]) =>
-    line(`--${name}`, 'of' in option ? `${option.of}: ${option.summary}` : option.summary),
+    line(`--${name}`, 'of' in option ? `${option.of.join(', ')}: ${option.summary}` : option.summary),
   )
   .join('\n')}
 
@@ -81,8 +98,9 @@ function requireScenario(name: string): ScenarioName {
 
 function requireOptionOf(names: readonly ScenarioName[], option: string): void {
   for (const [name, known] of Object.entries(OPTIONS)) {
-    if (name === option && 'of' in known && !names.includes(known.of))
-      throw new Error(`--${option} is an option of ${known.of}.`)
+    const of: readonly ScenarioName[] = 'of' in known ? known.of : names
+    if (name === option && !of.some((each) => names.includes(each)))
+      throw new Error(`--${option} is an option of ${of.join(' and ')}.`)
   }
 }
 

@@ -12,6 +12,10 @@ export interface BenchOptions {
   readonly keep?: boolean | undefined
   readonly postgres?: boolean | undefined
   readonly embedded?: boolean | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly rolls?: string | undefined
+  readonly streams?: string | undefined
 }
 
 /** The options of a scenario, and the databases and servers that it opens, which end with it. */

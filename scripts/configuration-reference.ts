@@ -37,7 +37,7 @@ const READ_FIRST: readonly Row[] = [
     '`NODE_ENV`',
     'text',
     '',
-    '`production` requires a configuration file, migrations run by hand and a password for the first administrator.',
+    '`production` requires a configuration file, `DATABASE_URL` or `DATA_DIR`, migrations run by hand and a password for the first administrator.',
   ],
 ]
 

@@ -15,12 +15,25 @@ export const GRAPHQL_CONTRACT = new URL('../schema.graphql', import.meta.url)
 const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.url)
 /** What the SDK may tell the visitors of a page, which comes from the table of errors. */
 export const VISITOR_ERRORS = new URL('../packages/sdk/src/generated/visitor-errors.ts', import.meta.url)
+/** The version that the SDK tells the gateway. */
+export const SDK_VERSION = new URL('../packages/sdk/src/generated/version.ts', import.meta.url)
+const SDK_PACKAGE = new URL('../packages/sdk/package.json', import.meta.url)
 
 /** The pages whose tables come from the code, with what writes them. What stands around the tables is written by hand. */
 export const REFERENCE_PAGES: readonly (readonly [page: string, parts: () => Record<string, string>])[] = [
   ['docs/configuration.md', configurationReference],
   ['docs/command-line.md', commandReference],
 ]
+
+/** Returns the module with the version of the SDK, which its package.json alone decides. */
+export async function printSdkVersion(): Promise<string> {
+  const { version }: { version: string } = JSON.parse(await readFile(SDK_PACKAGE, 'utf8'))
+  return [
+    '// Generated from the version in package.json by `pnpm contract`. Do not edit.',
+    '/** The version of this package. */',
+    `export const VERSION = '${version}'\n`,
+  ].join('\n')
+}
 
 /** Returns a page of the reference as it should be. */
 export async function printReferencePage(page: string, parts: () => Record<string, string>): Promise<string> {
@@ -64,6 +77,7 @@ if (import.meta.main) {
         'What the SDK tells visitors does not match the table of errors',
         printVisitorErrors(),
       ],
+      [SDK_VERSION, 'The version of the SDK does not match its package.json', await printSdkVersion()],
       ...(await Promise.all(REFERENCE_PAGES.map(referenceFile))),
     ] as const) {
       if (values.check !== true) {

@@ -27,7 +27,11 @@ child.on('error', (error) => {
   process.exitCode = 1
 })
 
-const forward = (signal) => child.kill(signal)
+// After a signal the end of npx is no news: passed on as well, it would be a second signal, which ends a gateway at once.
+const forward = (signal) => {
+  clearInterval(watching)
+  child.kill(signal)
+}
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 for (const signal of signals) process.on(signal, forward)
 const watching = watchNpx(() => child.kill('SIGTERM'))

@@ -30,7 +30,7 @@ const FILL = `
 INSERT INTO rollups (span, grain, subject, bucket, kind, agent, app, model, outcome,
   calls, token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
 SELECT 'day', g.grain::rollup_grain, g.subject, date_trunc('day', now(), 'UTC') - day * interval '1 day', 'chat', agent, '', 'bench-1',
-  outcome::call_outcome, 40, 40, 4000, 2000, 6000, histogram, histogram
+  outcome, 40, 40, 4000, 2000, 6000, histogram, histogram
 FROM (
   SELECT 'owner' AS grain, id::text AS subject FROM users WHERE username = 'bench'
   UNION ALL SELECT 'key', k.id::text FROM api_keys k JOIN users u ON u.id = k.owner_id WHERE u.username = 'bench'

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
@@ -48,6 +49,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await title(page, 'Call')
     await page.getByText("The gateway's quota at the agent platform is used up.").waitFor()
     await page.getByRole('region', { name: 'What the platform said' }).getByText('HTTP status').waitFor()
+    await page.getByRole('region', { name: 'Process' }).getByText(hostname(), { exact: true }).waitFor()
     expect(await violations()).toEqual([])
     await page.goBack()
     await page.getByRole('button', { name: '24 hours' }).click()
@@ -124,6 +126,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByText('The agent platform failed.').waitFor()
     expect(page.url()).toContain(id)
     expect(await page.getByText('What the platform said').count()).toBe(0)
+    expect(await page.getByRole('region', { name: 'Process' }).count()).toBe(0)
     expect(await violations()).toEqual([])
     await page.goto(page.url().replace(id ?? '', foreign))
     await page.getByText('or is not yours to see').waitFor()

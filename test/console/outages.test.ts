@@ -14,7 +14,7 @@ describe.runIf(HAS_BROWSER)('the console and what its gateway refuses', { timeou
   beforeAll(async () => {
     // A gateway that starts again is found at the same address.
     const env = { PORT: String(await freePort()) }
-    console = await startConsole({ settings: { drainMs: 2_000 }, env })
+    console = await startConsole({ settings: { drain: { timeoutMs: 2_000 } }, env })
   })
   afterAll(() => console?.remove())
 

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { FILL_ROLLUPS } from '../../bench/data/fill-rollups.ts'
+import { buildPackage } from '../support/built-package.ts'
 import { startConsole } from '../support/console-page.ts'
 
 /*
@@ -27,7 +28,7 @@ const HISTORY = `
 INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, model, conversation, instance,
   outcome, reason, prompt_tokens, completion_tokens, total_tokens, admitted_at, first_chunk_ms, duration_ms, ended_at)
 SELECT gen_random_uuid(), md5(random()::text), $1::uuid, $2::uuid, '', 'chat', 'rest', agent, 'demo', agent || '-large',
-  md5(random()::text), gen_random_uuid(), outcome::call_outcome,
+  md5(random()::text), gen_random_uuid(), outcome,
   CASE outcome WHEN 'timeout' THEN 'agent_timeout' WHEN 'upstream_error' THEN 'agent_error' END,
   CASE WHEN outcome = 'done' THEN words * 3 END, CASE WHEN outcome = 'done' THEN words END,
   CASE WHEN outcome = 'done' THEN words * 4 END, at, CASE WHEN outcome = 'done' THEN ms / 4 END, ms,
@@ -54,6 +55,8 @@ FROM (
 ) AS c
 WHERE c.key_id = k.id`
 
+// Outside of a test run nobody has built the console.
+await buildPackage()
 const opened = await startConsole()
 try {
   const { gateway, api, token } = opened.system

@@ -243,11 +243,12 @@ async function callOnce(sql: Sql): Promise<void> {
   const instances = createInstances({
     sql,
     runtime: systemRuntime,
-    instanceId: systemRuntime.newId(),
+    identity: { id: systemRuntime.newId(), host: 'a-host', pid: 7, version: '1.0.0' },
+    build: '20261201000000_own',
     leaseMs: 15_000,
     retentionDays: 30,
     reap: async () => 0,
-    observer: { reaped: () => undefined, failed: () => undefined },
+    observer: { reaped: () => undefined, renewable: () => undefined, needsBuild: () => undefined },
   })
   await instances.join()
   const ledger = processOf(sql)

@@ -138,8 +138,29 @@ test('uploads sweep reports what it deleted, and fails if the storage looks like
   expect([again.code, JSON.parse(again.output)]).toEqual([1, { ...nothing, suspicious: 101 }])
 })
 
+test('the signing key of the running gateway is rotated, and its secrets are rewritten', async () => {
+  const [signing, accepted] = await json('signing-keys', 'rotate')
+  expect([signing.state, accepted.state, accepted.encrypted]).toEqual(['signing', 'accepted', null])
+  expect(await json('signing-keys', 'list')).toEqual([signing, accepted])
+  expect(await output('signing-keys', 'list')).toMatch(/^ID +STATE +CREATED +ACCEPTED UNTIL +PRIVATE KEY\n/)
+  const next = await apiOf(gateway).login()
+  for (const each of [token, next]) {
+    expect(await apiOf(gateway).call('GET', '/api/v1/users', { token: each })).toMatchObject({ status: 200 })
+  }
+  expect(await json('secrets', 'rewrite')).toEqual({
+    rewritten: 0,
+    unchanged: 1,
+    unreadable: [],
+    encrypted: false,
+  })
+  expect(await gateway.trunkline('signing-keys', 'rotate', '--accept-seconds', '999999999')).toEqual({
+    code: 1,
+    output: '--accept-seconds: expected at most 315360000.\n',
+  })
+})
+
 test('--version prints the version of the package', async () => {
-  const manifest = await readFile(join(import.meta.dirname, '../../apps/gateway/package.json'), 'utf8')
+  const manifest = await readFile(join(import.meta.dirname, '../../packages/trunkline/package.json'), 'utf8')
   expect(await output('--version')).toBe(`${JSON.parse(manifest).version}\n`)
 })
 
@@ -148,7 +169,7 @@ describe('an error is one line that names the field', () => {
   const refusals: readonly (readonly [line: string | RegExp, args: readonly string[]])[] = [
     ['--permissions[0]: expected one of chat, upload, admin.', keyFor('admin', '--permissions', 'CHAT')],
     [
-      /^--permissions: expected an array of one of chat, upload, admin /,
+      /^--permissions: expected an array of at least 1 item, each one of chat, upload, admin/,
       keyFor('admin', '--permissions', ''),
     ],
     [/^--expires-at: expected an ISO 8601 time with a zone/, keyFor('admin', '--expires-at', 'soon')],

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER, launchBrowser } from '../support/browser.ts'
-import { buildConsole } from '../support/console.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 describe.runIf(HAS_BROWSER)('the console in a browser', () => {
@@ -13,7 +12,6 @@ describe.runIf(HAS_BROWSER)('the console in a browser', () => {
   let browser: Browser
 
   beforeAll(async () => {
-    await buildConsole()
     folder = await mkdtemp(join(tmpdir(), 'trunkline-console-'))
     const trustedDocuments = join(folder, 'documents.json')
     await writeFile(trustedDocuments, '{}')

@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { chatBody } from '../support/api.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
+import { halfRequest } from '../support/half-request.ts'
 import { contentOf, payloadsOf, readerOf } from '../support/stream.ts'
 import { until } from '../support/until.ts'
 
@@ -14,30 +12,11 @@ let system: GatewayWithSandbox
 const DRAIN_MS = 3_000
 
 beforeAll(async () => {
-  system = await startGatewayWithSandbox({ settings: { drainMs: DRAIN_MS } })
+  system = await startGatewayWithSandbox({ settings: { drain: { timeoutMs: DRAIN_MS } } })
 })
 afterAll(() => system.remove())
 
 const LONG = 'sandbox:slow=5 sandbox:long=100 Hello'
-
-/** Sends the head of a request without its body. */
-async function halfRequest(): Promise<{ socket: Socket; finish(): Promise<string> }> {
-  const { hostname, port } = new URL(system.gateway.url)
-  const socket = connect(Number(port), hostname).setEncoding('utf8')
-  await once(socket, 'connect')
-  const body = JSON.stringify(chatBody())
-  socket.write(
-    `POST /api/v1/chat HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${system.key}\r\n` +
-      `Agent: openai\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`,
-  )
-  return {
-    socket,
-    async finish() {
-      socket.write(`\r\n${body}`)
-      return (await socket.toArray()).join('')
-    },
-  }
-}
 
 /** Returns how the last calls ended. */
 async function lastEnds(count: number): Promise<string[]> {
@@ -51,7 +30,7 @@ test('after SIGTERM running calls complete, new ones are rejected, and the proce
   const streamed = await system.api.chat(system.key, 'openai', { stream: true, query: LONG })
   const json = system.api.chat(system.key, 'fastgpt', { query: LONG })
   await system.sandbox.agents.fastgpt.seen.waitFor(({ runs }) => runs.length === 1)
-  const late = await halfRequest()
+  const late = await halfRequest(system.gateway.url, system.key)
   const reader = readerOf(streamed)
   await reader.until(/"content":"1 /)
 

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { buildConsole } from '../support/console.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 // Starting a process takes long on a busy machine.
@@ -13,7 +12,6 @@ let gateway: TestGateway
 let key: string
 
 beforeAll(async () => {
-  await buildConsole()
   // No password is set, so the gateway generates one.
   gateway = await startGateway({ env: { ADMIN_PASSWORD: '' }, isFirstStart: true })
 })

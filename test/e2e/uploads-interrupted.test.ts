@@ -19,7 +19,7 @@ beforeAll(async () => {
   system = await startGatewayWithUploads({
     uploads: { stalledMs: STALLED_MS },
     // On a database server the next process waits until the lease of the dead one has expired.
-    settings: { drainMs: DRAIN_MS, instance: { leaseMs: 600 } },
+    settings: { drain: { timeoutMs: DRAIN_MS }, instance: { leaseMs: 600 } },
   })
 })
 afterAll(() => system.gateway.remove())

@@ -16,12 +16,12 @@ test('two agents may have an app with the same id', () => {
 })
 
 test('the steps of two tools of one reply stay two, and so do a call of a tool and its result', () => {
-  const query = parse(`{ chat { __typename details { __typename ... on Detail { stepId name data } } } }`)
-  const step = (__typename: string, stepId: string, name: string, data: string) => ({
+  const query = parse(`{ chat { __typename details { __typename ... on Detail { stepId name raw } } } }`)
+  const step = (__typename: string, stepId: string, name: string, raw: string) => ({
     __typename,
     stepId,
     name,
-    data,
+    raw,
   })
   const details = [
     step('ToolCall', 'call', 'search', 'of the first'),

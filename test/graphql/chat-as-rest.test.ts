@@ -166,8 +166,8 @@ function replyOfItems(results: readonly GraphqlResult[]): Reply {
     end: last.finishReason,
     tokens: tokensOf(last.usage),
     details: items
-      .filter(({ __typename }) => !/^Chat(?:Started|Text|Finished)$/.test(__typename))
-      .map((item) => itemOf(item.replacement === undefined ? item : { __typename: 'TextReplacement' })),
+      .filter(({ __typename }) => !/^Chat(?:Started|Text|TextReplaced|Finished)$/.test(__typename))
+      .map(itemOf),
     error: error?.extensions.code,
     status: error?.extensions.status,
   }

@@ -14,7 +14,9 @@ let system: GatewayWithSandbox
 let calls = 0
 
 beforeAll(async () => {
-  system = await startGatewayWithSandbox({ settings: { chat: { keepAliveMs: 100 }, drainMs: 1_500 } })
+  system = await startGatewayWithSandbox({
+    settings: { chat: { keepAliveMs: 100 }, drain: { timeoutMs: 1_500 } },
+  })
 })
 afterAll(() => system?.remove())
 

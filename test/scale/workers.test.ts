@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
-import { buildConsole } from '../support/console.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { configOf, countByReason, sendChat } from '../support/load.ts'
 import { type Platform, startPlatform } from '../support/platform.ts'
@@ -19,7 +19,6 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
   let key: { id: string; full_key: string }
 
   beforeAll(async () => {
-    await buildConsole()
     platform = await startPlatform()
     gateway = await startGateway({
       config: configOf(platform, { instance: { leaseMs: LEASE_MS } }),
@@ -83,12 +82,67 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     expect(rest).toEqual({ rate_limited: 300 - admitted })
   })
 
-  test('a worker that dies is replaced', async () => {
-    const [pid] = workerPids(gateway.output)
-    process.kill(pid ?? 0, 'SIGKILL')
-    await until('another has taken its place', () => workerPids(gateway.output).length === WORKERS + 1)
-    expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
+  test('a worker that is killed is logged, counted and replaced, and no counter goes back', async () => {
+    await Promise.all(Array.from({ length: 30 }, () => sendChat(gateway.url, key.full_key)))
+    let seen = await scrape()
+    const before = numberIn(seen, 'trunkline_calls_total{agent="counting",outcome="done",reason=""}')
+    const scrapeOn = async () => {
+      const shown = await scrape()
+      for (const [series, value] of seen) expect(shown.get(series), series).toBeGreaterThanOrEqual(value)
+      seen = shown
+    }
+    const [killed] = listeningWorkers()
+    const others = childrenOf(gateway.pid)
+    process.kill(killed?.pid ?? 0, 'SIGKILL')
+    // A replacement that dies at its start does not stop the others, and the next one is tried later.
+    const replacement = await until('a replacement is started', () =>
+      childrenOf(gateway.pid).find((pid) => !others.includes(pid)),
+    )
+    process.kill(replacement, 'SIGKILL')
+    await until('another has taken its place', async () => {
+      await scrapeOn()
+      return listeningWorkers().length === WORKERS + 1
+    })
+    for (let more = 0; more < 10; more += 1) {
+      expect((await sendChat(gateway.url, key.full_key)).status).toBe(200)
+      await scrapeOn()
+    }
+    expect(numberIn(seen, 'trunkline_calls_total{agent="counting",outcome="done",reason=""}')).toBe(
+      before + 10,
+    )
+    expect(numberIn(seen, 'trunkline_worker_deaths_total{cause="killed"}')).toBe(2)
+    const deaths = logged('a worker died and will be replaced')
+    expect(deaths).toEqual([
+      expect.objectContaining({
+        worker: { id: expect.any(Number), pid: killed?.pid, instance: killed?.instance },
+        signal: 'SIGKILL',
+        code: null,
+        ranMs: expect.any(Number),
+        restartMs: 1_000,
+      }),
+      expect.objectContaining({ worker: expect.objectContaining({ pid: replacement }), restartMs: 2_000 }),
+    ])
+    expect(logged('a worker was replaced')).toHaveLength(1)
     await until("the dead worker's calls are ended", async () => (await open()).length === 0)
+  })
+
+  test('the counts of a worker that ends by itself are kept to the last', async () => {
+    const before = numberIn(
+      await scrape(),
+      'trunkline_http_requests_total{route="/healthz",method="GET",status="200"}',
+    )
+    const [, ...running] = listeningWorkers()
+    const pings = Array.from({ length: 30 }, () =>
+      fetch(`${gateway.url}/healthz`, { headers: { connection: 'close' } }),
+    )
+    expect((await Promise.all(pings)).every(({ ok }) => ok)).toBe(true)
+    process.kill(running[0]?.pid ?? 0, 'SIGTERM')
+    await until('another has taken its place', () => listeningWorkers().length === WORKERS + 2)
+    const after = await scrape()
+    expect(numberIn(after, 'trunkline_http_requests_total{route="/healthz",method="GET",status="200"}')).toBe(
+      before + 30,
+    )
+    expect(numberIn(after, 'trunkline_worker_deaths_total{cause="exited"}')).toBe(1)
   })
 
   test('SIGTERM to the primary shuts down all workers gracefully', async () => {
@@ -102,9 +156,87 @@ describe.skipIf(process.env.E2E_DATABASE_URL === undefined)('three workers', () 
     expect(await stopped).toBe(0)
     expect(await open()).toEqual([])
   })
+
+  test('when the primary is killed, its workers finish their calls and end', async () => {
+    await gateway.start()
+    const pids = await until('all workers listen', () => {
+      const workers = listeningWorkers().slice(-WORKERS)
+      return new Set(workers.map(({ pid }) => pid)).size === WORKERS &&
+        workers.every(({ pid }) => isRunning(pid))
+        ? workers.map(({ pid }) => pid)
+        : undefined
+    })
+    onTestFinished(() => {
+      for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
+    })
+    platform.hold()
+    const response = await api.chat(key.full_key, 'counting', { stream: true })
+    expect(response.status).toBe(200)
+    await gateway.kill()
+    await until('only the worker with the call is left', () => pids.filter(isRunning).length === 1)
+    platform.release()
+    expect(await response.text()).toContain('[DONE]')
+    await until('the last worker has ended', () => !pids.some(isRunning))
+    expect(await open()).toEqual([])
+    const [last] = await query<{ outcome: string }>(
+      gateway.databaseUrl ?? '',
+      'SELECT outcome FROM calls ORDER BY id DESC LIMIT 1',
+    )
+    expect(last?.outcome).toBe('done')
+  })
+
+  interface Line {
+    readonly pid: number
+    readonly instance: string
+    readonly msg: string
+  }
+
+  const logged = (msg: string): Line[] =>
+    gateway.output
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.includes(`"msg":"${msg}"`))
+      .map((line) => JSON.parse(line))
+
+  /** The workers that have logged that they are listening, also those that have ended. */
+  const listeningWorkers = () => logged('listening')
+
+  /** The counters and histograms of a scrape. A scrape whose worker is killed meanwhile is repeated. */
+  async function scrape(): Promise<Map<string, number>> {
+    const text = await until('a scrape', () =>
+      fetch(`${gateway.url}/metrics`).then(
+        (response) => (response.ok ? response.text() : undefined),
+        () => undefined,
+      ),
+    )
+    return countsIn(text)
+  }
 })
 
-/** Returns the process ids of all workers that have logged that they are listening. */
-function workerPids(output: string): number[] {
-  return [...output.matchAll(/"pid":(\d+).*"msg":"listening"/g)].map(([, pid]) => Number(pid))
+/** The values of all counters and histograms; a gauge may have a name that ends in `_total`. */
+function countsIn(text: string): Map<string, number> {
+  const counting = new Set<string>()
+  const values = new Map<string, number>()
+  for (const line of text.split('\n')) {
+    const [, typed, type] = /^# TYPE (\S+) (\S+)/.exec(line) ?? []
+    if (typed !== undefined && type !== 'gauge') counting.add(typed)
+    const [, series = '', name = '', value] = /^(([a-z_]+)\S*) (\S+)$/.exec(line) ?? []
+    if (counting.has(name.replace(/_(bucket|sum|count)$/, ''))) values.set(series, Number(value))
+  }
+  return values
+}
+
+function numberIn(values: ReadonlyMap<string, number>, series: string): number {
+  return values.get(series) ?? 0
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
-import { buildConsole } from './console.ts'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from './gateway-with-sandbox.ts'
 
 /** A gateway that serves the console, and a browser. */
@@ -27,7 +26,6 @@ export interface ConsolePage {
 type Settings = Parameters<typeof startGatewayWithSandbox>[0]
 
 export async function startConsole(settings?: Settings): Promise<ConsoleInBrowser> {
-  await buildConsole()
   const system = await startGatewayWithSandbox(settings)
   const browser = await launchBrowser()
   return {

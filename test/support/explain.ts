@@ -79,11 +79,13 @@ export function explainEach(sql: Sql, rowsReadMax: number): ExplainedSql {
 
 /** A partial index that holds open calls only, so reading all of it is cheap. */
 const ONLY_OPEN_CALLS = 'calls_open'
+/** It has a handful of rows, which the planner rightly reads all. */
+const FEW_ROWS = 'settings'
 
 function* problemsOf(node: PlanNode, rowsReadMax: number): Generator<string> {
   const name = node['Relation Name'] ?? node['Index Name']
   const scan = `${node['Node Type']} of ${name}`
-  if (node['Node Type'] === 'Seq Scan') yield scan
+  if (node['Node Type'] === 'Seq Scan' && name !== FEW_ROWS) yield scan
   // Bitmap heap scans have their condition in the node below.
   const isWhole = /^(Index|Bitmap Index)/.test(node['Node Type']) && node['Index Cond'] === undefined
   if (isWhole && node['Index Name'] !== ONLY_OPEN_CALLS) yield `${scan} without a condition`

@@ -40,7 +40,7 @@ async function prepare(options: Parameters<typeof openDatabase>[0]): Promise<voi
   const log = createLogger('silent')
   const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
   await gateway.processTasks.firstStart.createFirstAdmin(ADMINISTRATOR)
-  await gateway.close(0)
+  await gateway.close()
   await database.close()
 }
 

@@ -10,8 +10,9 @@ import { openDatabase } from '@trunkline/gateway/src/core/database/open.ts'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { createGatewayStorage, type GatewayStorage } from './gateway-storage.ts'
 import { ADMINISTRATOR, COMPILE_CACHE, copyPreparedDataDir } from './gateway-template.ts'
+import { V8_FLAGS } from './v8-flags.ts'
 
-/** The bundle that the global setup has made of the sources. */
+/** The entry of the package that the global setup has built from the sources. */
 const MAIN = process.env.TEST_GATEWAY_MAIN ?? join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 
 /** How long a statement of a test may take on a server. */
@@ -43,6 +44,8 @@ export interface TestGateway {
   readonly storage: GatewayStorage
   /** Everything that the process has printed so far, over all starts. */
   readonly output: string
+  /** The part of it that was printed to standard output. */
+  readonly stdout: string
   readonly pid: number
   /** Resolves with the first match in the output since the last start, waiting for it if necessary. */
   prints(pattern: RegExp): Promise<RegExpExecArray>
@@ -111,6 +114,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   let child: ChildProcess | undefined
   let stdout: Readable | null = null
   let output = ''
+  let printedLines = ''
   let launchedAt = 0
   let url = ''
   const printed = new EventEmitter()
@@ -129,6 +133,9 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
       printed.emit('more')
     }
     stdout?.on('data', listen)
+    stdout?.on('data', (chunk: Buffer) => {
+      printedLines += chunk.toString()
+    })
     started.stderr?.on('data', listen)
     launchedAt = output.length
     const ended = once(started, 'exit').then(([code]) => {
@@ -157,6 +164,9 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
     get output() {
       return output
     },
+    get stdout() {
+      return printedLines
+    },
     get pid() {
       return child?.pid ?? 0
     },
@@ -171,7 +181,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
       return opened.patiently(() => opened.sql.query<Row>(text, values)).finally(() => opened.close())
     },
     async trunkline(...args) {
-      return finished(run(args, home, env()))
+      return finished(run(args, home, env(), { main: options.main }))
     },
     pauseOutput() {
       stdout?.pause()
@@ -198,23 +208,32 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
   }
 }
 
+interface CommandOptions {
+  readonly env?: Record<string, string>
+  readonly cwd?: string
+  readonly input?: string
+  /** Path of the module to run instead of the gateway's own. */
+  readonly main?: string
+}
+
 /** Runs `trunkline` to its end, independently of any test gateway. */
 export async function trunkline(
   args: readonly string[],
-  { env = {}, cwd = tmpdir(), input }: { env?: Record<string, string>; cwd?: string; input?: string } = {},
+  { env = {}, cwd = tmpdir(), input, main }: CommandOptions = {},
 ): Promise<Finished> {
-  const child = run(args, cwd, { PATH: process.env.PATH ?? '', ...env })
+  const child = run(args, cwd, { PATH: process.env.PATH ?? '', ...env }, { main })
   if (input !== undefined) child.stdin?.end(input)
   return finished(child)
 }
 
-/** Starts `trunkline` and returns without waiting for output or exit. */
+/** Starts `trunkline`, or the program at `main`, and returns without waiting for output or exit. */
 export function launch(
   args: readonly string[],
   cwd: string,
   env: Record<string, string>,
+  main?: string,
 ): { child: ChildProcess; prints(pattern: RegExp): Promise<RegExpExecArray> } {
-  const child = run(args, cwd, { PATH: process.env.PATH ?? '', ...env })
+  const child = run(args, cwd, { PATH: process.env.PATH ?? '', ...env }, { main })
   let output = ''
   return {
     child,
@@ -235,7 +254,7 @@ function run(
   env: Record<string, string>,
   { stdout = 'pipe', main = MAIN }: { stdout?: number | 'pipe' | undefined; main?: string | undefined } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [main, ...args], {
+  return spawn(process.execPath, [...V8_FLAGS, main, ...args], {
     cwd,
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ['pipe', stdout, 'pipe'],

@@ -8,14 +8,17 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   'test/database/hot-path.test.ts',
   'test/database/killed-process.test.ts',
   'test/e2e/command-line.test.ts',
+  'test/e2e/config-check.test.ts',
   'test/e2e/configuration.test.ts',
   'test/e2e/drain.test.ts',
   'test/e2e/first-chat.test.ts',
   'test/packages/start.test.ts',
   'test/e2e/kill-9.test.ts',
+  'test/e2e/log-lines.test.ts',
   'test/e2e/operators-mistakes.test.ts',
   'test/e2e/small-disk.test.ts',
   'test/scale/kill.test.ts',
+  'test/scale/restore-embedded.test.ts',
   'apps/gateway/src/core/database/migrations/migrate.server.test.ts',
   // Admission, quotas and the watch of keys: the same statements, through another driver.
   'test/e2e/ends.test.ts',
@@ -41,15 +44,24 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
 
 /** Files that name a database or a data directory too, and of which no test runs without a PostgreSQL server. */
 export const ON_SERVER_ALONE: readonly string[] = [
+  'test/deploy/compose.test.ts',
+  'test/deploy/image.test.ts',
   'test/graphql/with-server.test.ts',
   'test/scale/clock-skew.test.ts',
   'test/scale/conversation-outage.test.ts',
+  'test/scale/dump-and-restore.test.ts',
   'test/scale/full-database-disk.test.ts',
   'test/scale/outages.test.ts',
   'test/scale/redis-outage.test.ts',
   'test/scale/replicas.test.ts',
+  'test/scale/rolling-restarts.test.ts',
+  'test/scale/secret-rotation.test.ts',
   'test/scale/transfer-files.test.ts',
   'test/scale/transfer.test.ts',
+  'test/scale/two-versions.test.ts',
   'test/scale/uploads-replicas.test.ts',
   'test/scale/workers.test.ts',
 ]
+
+/** Files whose gateways use the embedded database even where there is a PostgreSQL server, so that running them once is enough. */
+export const ON_EMBEDDED_ANYWAY: readonly string[] = ['test/packages/trunkline.test.ts']

@@ -51,7 +51,10 @@ async function pack(name: PublishedPackage, home: string): Promise<{ stage: stri
   const isLeftOut = (path: string) => ['node_modules', 'dist', 'reference'].includes(basename(path))
   await cp(source, stage, { recursive: true, filter: (path) => !isLeftOut(path) })
   await run(join(source, 'node_modules/.bin/tsdown'), ['--out-dir', join(stage, 'dist')], { cwd: source })
+  const manifest = JSON.parse(await readFile(join(stage, 'package.json'), 'utf8'))
+  // As pnpm does where it publishes; `exports` then has no condition for sources, which are not in the package.
+  const published = { ...manifest, exports: manifest.publishConfig.exports ?? manifest.exports }
+  await writeFile(join(stage, 'package.json'), JSON.stringify(published))
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', home], { cwd: stage })
-  const { version } = JSON.parse(await readFile(join(stage, 'package.json'), 'utf8'))
-  return { stage, tarball: join(home, `trunkline-${name}-${version}.tgz`) }
+  return { stage, tarball: join(home, `trunkline-${name}-${manifest.version}.tgz`) }
 }

@@ -15,7 +15,7 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startTcpProxy(serviceUrl: string): Promise<TcpProxy> {
+export async function startTcpProxy(serviceUrl: string, host = '127.0.0.1'): Promise<TcpProxy> {
   const target = new URL(serviceUrl)
   const pairs = new Set<readonly [Socket, Socket]>()
   let isStalled = false
@@ -48,13 +48,13 @@ export async function startTcpProxy(serviceUrl: string): Promise<TcpProxy> {
   const listen = (port: number) =>
     new Promise<void>((resolve, reject) => {
       server.once('error', reject)
-      server.listen(port, '127.0.0.1', resolve)
+      server.listen(port, host, resolve)
     })
 
   await listen(0)
   const { port } = server.address() as AddressInfo
   const url = new URL(serviceUrl)
-  url.hostname = '127.0.0.1'
+  url.hostname = host
   url.port = String(port)
 
   const reset = () => {

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import type { TestProject } from 'vitest/node'
-import { bundledGateway } from './gateway-bundle.ts'
+import { buildPackage } from './built-package.ts'
 import { COMPILE_CACHE } from './gateway-template.ts'
 
 /**
- * Global setup, which vitest calls for each project: bundles the gateway, and creates the prepared database that test gateways
+ * Global setup, which vitest calls for each project: builds the gateway, and creates the prepared database that test gateways
  * copy, either embedded or on PostgreSQL. For PostgreSQL it returns a function that drops the template after the run.
  */
 export default async function makeTemplate({
   name,
 }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  process.env.TEST_GATEWAY_MAIN ??= await bundledGateway()
+  process.env.TEST_GATEWAY_MAIN ??= await buildPackage()
   const serverUrl = name === 'e2e:embedded' ? undefined : process.env.TEST_DATABASE_URL
   if (serverUrl === undefined) {
     await runTemplate()

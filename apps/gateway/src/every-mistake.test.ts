@@ -33,7 +33,7 @@ beforeAll(async () => {
   apiKey = (await send('POST', '/api/v1/api-keys', key)).data.full_key
 }, 60_000)
 afterAll(async () => {
-  await gateway?.close(0)
+  await gateway?.close()
   await app?.close()
   await database?.close()
 })

@@ -26,7 +26,7 @@ beforeAll(async () => {
   gateway = await createGateway({ config, database, runtime: systemRuntime, log: createLogger('silent') })
 }, 60_000)
 afterAll(async () => {
-  await gateway?.close(0)
+  await gateway?.close()
   await database?.close()
   await rm(dataDir, { recursive: true })
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await processTasks.firstStart.createFirstAdmin({ username: 'admin', password: 'correct horse' })
   const admin = await database.prisma.user.findFirstOrThrow()
   const made = await services.keys.create(
-    { userId: admin.id, role: admin.role, via: { kind: 'token', tokenId: '', expiresAt: new Date() } },
+    { userId: admin.id, role: 'admin', via: { kind: 'token', tokenId: '', expiresAt: new Date() } },
     {
       name: 'k',
       description: '',
@@ -39,7 +39,7 @@ beforeAll(async () => {
   key = made.fullKey
 }, 60_000)
 afterAll(async () => {
-  await gateway?.close(0)
+  await gateway?.close()
   await app?.close()
   await database?.close()
 })

@@ -5,6 +5,7 @@ import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { createInstallationSecret } from '#core/auth/installation-secret.ts'
+import { createSigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import { createTokens } from '#core/auth/tokens.ts'
 import { createConversations } from '#core/calls/conversation/conversations.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
@@ -12,20 +13,25 @@ import { eachOf, recordCalls } from '#core/calls/record-calls.ts'
 import { isConnectionError, isDiskFull, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
-import { createInstances } from '#core/ledger/instances.ts'
+import { ownBuild, tooOld } from '#core/database/migrations/min-build.ts'
+import { createInstances, type ProcessIdentity } from '#core/ledger/instances.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
+import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createServices } from '#core/services/create-services.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
+import { atAddressOf } from '#core/values/at-address-of.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import { logCalls } from '#ops/call-log.ts'
 import { createDiskWatch } from '#ops/disk-watch.ts'
 import type { DependencyState, Health } from '#ops/health.ts'
-import { createMaintenance } from '#ops/maintenance.ts'
+import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
 import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts'
+import { identifyProcess } from '#ops/process-identity.ts'
+import { createStorageWatch } from '#ops/storage-watch.ts'
 
 /** The parts of one gateway process. */
 export interface Gateway {
@@ -45,11 +51,12 @@ export interface Gateway {
   reachedAt(publicUrl: string): void
   /** Marks the start as complete; calls are served from then on. */
   open(): void
-  /**
-   * Lets running calls end within `drainMs`, writes the end of every call and closes the connections to platforms. The
-   * database stays open.
-   */
-  close(drainMs: number): Promise<void>
+  /** Reports from now on that the process is stopping. It serves calls as before. */
+  stop(): void
+  /** Refuses new calls, lets running ones end within the time, and ends the rest. */
+  drain(timeoutMs: number): Promise<void>
+  /** Ends what still runs, writes the end of every call and closes the connections to platforms. The database stays open. */
+  close(): Promise<void>
 }
 
 export interface GatewayDeps {
@@ -57,6 +64,8 @@ export interface GatewayDeps {
   readonly database: Database
   readonly runtime: Runtime
   readonly log: Logger
+  /** The identity that the lines of `log` have; a new one by default. */
+  readonly identity?: ProcessIdentity
 }
 
 /**
@@ -69,36 +78,39 @@ export async function createGateway({
   database,
   runtime: system,
   log,
+  identity = identifyProcess(),
 }: GatewayDeps): Promise<Gateway> {
   const { sql, dedicatedSql, prisma } = database
   let { publicUrl } = config
   const clock = createDatabaseClock(sql, system)
   const { runtime } = clock
-  const instanceId = runtime.newId()
+  const build = await ownBuild()
   const metrics = createMetrics()
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
+  const redisName = `Redis${atAddressOf(config.redisUrl)}`
   if (redis !== undefined) metrics.limitStore(true)
   const limits = createLimits(config.limits, {
     liveProcesses: () => instances.live,
     observer: {
       storeAnswers(answers, error) {
         metrics.limitStore(answers)
-        if (answers) log.info('Redis answers: limits hold across processes')
-        else log.warn({ err: error }, 'Redis does not answer: each process enforces its part of the limits')
+        if (answers) log.info(`${redisName} answers: limits hold across processes`)
+        else
+          log.warn(
+            { err: error },
+            `${redisName} does not answer: each process enforces its part of the limits`,
+          )
       },
     },
     ...(redis !== undefined && { redis }),
   })
-  const tokens = createTokens({
-    prisma,
-    runtime,
-    config: config.tokens,
-    ...(config.secretKey !== undefined && { secretKey: config.secretKey }),
-  })
+  const { secretKey, secretKeyPrevious } = config
+  const signingKeysDeps = { prisma, runtime, secretKey, secretKeyPrevious }
+  const tokens = createTokens({ ...signingKeysDeps, config: config.tokens })
   const upstream = createUpstream({
     replyBytesMax: config.chat.replyBytesMax,
     unsentBytesMax: config.chat.unsentBytesMax / 4,
@@ -108,7 +120,7 @@ export async function createGateway({
     sql,
     admissionSql: dedicatedSql,
     runtime,
-    instanceId,
+    instanceId: identity.id,
     bounds: config.usage,
     observer: {
       batch(statement, size, ms) {
@@ -128,12 +140,20 @@ export async function createGateway({
   const instances = createInstances({
     sql,
     runtime,
-    instanceId,
+    identity,
+    build,
     ...config.instance,
     reap: () => ledger.settleDead(),
     observer: {
       reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
-      failed: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
+      renewable(isRenewable, error) {
+        if (isRenewable) log.info('the lease is renewed again')
+        else log.warn({ err: error }, 'the lease cannot be renewed')
+      },
+      needsBuild(minBuild) {
+        if (minBuild === undefined) log.info('this version is no longer too old for the database')
+        else log.error({ build, minBuild }, `not ready: ${tooOld(build, minBuild)}`)
+      },
     },
   })
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
@@ -151,6 +171,7 @@ export async function createGateway({
     catalog,
     limits,
     tokens,
+    signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     ledger,
     upstream,
     conversations,
@@ -170,8 +191,10 @@ export async function createGateway({
     observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log)]),
   })
 
-  const maintenance = createMaintenance({ ...processTasks, conversations, instances, metrics, log })
+  const lease = createMaintenanceLease(sql, identity.id, MAINTENANCE_PERIODS)
+  const maintenance = createMaintenance({ ...processTasks, conversations, instances, lease, metrics, log })
 
+  let isStopping = false
   let isDraining = false
   let isPrepared = false
   const probeCache = { runtime, ttlMs: PROBE_CACHE_TTL_MS }
@@ -182,11 +205,22 @@ export async function createGateway({
     await storage.ping()
   }
   const storageAnswer = createCachedValue(async () => storageState(pingStorage()), probeCache)
+  const storageWatch = createStorageWatch({ ping: pingStorage, runtime, log })
   const databaseNow = async (): Promise<DependencyState> => {
     if (!isPrepared) return { ok: false, detail: 'the start is not complete' }
+    const { neededBuild } = instances
+    if (neededBuild !== undefined) return { ok: false, detail: tooOld(build, neededBuild) }
     const state = await databaseAnswer.get()
     return state.ok && disk.sign.isFull ? { ok: false, detail: 'its disk is full' } : state
   }
+  async function drain(timeoutMs: number): Promise<void> {
+    isStopping = true
+    isDraining = true
+    // These have no end of their own. Their clients subscribe again, at a process that goes on.
+    processTasks.usage.endUpdates()
+    await Promise.all([processTasks.chat.drain(timeoutMs), processTasks.uploads.drain(timeoutMs)])
+  }
+
   return {
     services,
     processTasks,
@@ -195,6 +229,7 @@ export async function createGateway({
     runtime,
     health: {
       isPrepared: () => isPrepared,
+      isStopping: () => isStopping,
       isDraining: () => isDraining,
       dependencies: async () => ({
         database: await databaseNow(),
@@ -225,16 +260,20 @@ export async function createGateway({
     },
     open() {
       maintenance.start()
+      storageWatch.start()
       isPrepared = true
     },
-    async close(drainMs) {
-      isDraining = true
-      processTasks.usage.endUpdates()
-      await Promise.all([processTasks.chat.drain(drainMs), processTasks.uploads.drain(drainMs)])
+    stop() {
+      isStopping = true
+    },
+    drain,
+    async close() {
+      await drain(0)
       await ledger.close(5_000)
       maintenance.stop()
       clock.stop()
       disk.stop()
+      storageWatch.stop()
       await instances
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))

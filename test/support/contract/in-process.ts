@@ -31,7 +31,7 @@ export async function serveOn(database: Database, settings: object = {}): Promis
       await gateway.prepare()
       gateway.open()
     },
-    drain: () => gateway.close(0),
+    drain: () => gateway.close(),
     async close() {
       await app.close()
       await database.close()

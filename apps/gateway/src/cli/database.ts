@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { FileCopy } from '#process/copy-files.ts'
+import { loadDatabase } from '#config/load.ts'
+import type { CopiedFiles, FileCopy } from '#process/copy-files.ts'
 import { config, type JsonOption, run, withJson } from './context.ts'
 import { type Column, printJson, printTable } from './output.ts'
 
@@ -8,16 +9,18 @@ export function addDatabaseCommands(program: Command): void {
   program
     .command('migrate')
     .description(
-      'bring the database up to the schema of this version; outside production, start does this by itself',
+      'bring the database up to the schema of this version, also while processes of the version before use it, and without reading a configuration file; outside production, start does this by itself',
     )
     .action(async () => {
-      const settings = config()
+      const settings = loadDatabase(process.env, process.cwd())
       const { migrateOnce } = await import('#process/run-command.ts')
       const applied = await migrateOnce(settings)
       console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
     })
 
-  const db = program.command('db').description('move an embedded database to PostgreSQL')
+  const db = program
+    .command('db')
+    .description('back up an embedded database, restore it, or move it to PostgreSQL')
 
   withJson(db.command('export'))
     .description(
@@ -34,25 +37,23 @@ export function addDatabaseCommands(program: Command): void {
       const rows = await run('db export', { file: resolve(file) })
       if (copying === undefined) return show(rows, json)
       const copied = await copying.run()
-      show(
-        {
-          ...rows,
-          uploaded_files: copied.files,
-          ...(copied.missing > 0 && { missing_files: copied.missing }),
-        },
-        json,
-      )
+      show({ ...rows, ...rowsOfFiles(copied) }, json)
     })
 
   withJson(db.command('import'))
     .description(
-      'fill the empty, migrated database of DATABASE_URL from an exported file, in one transaction',
+      'fill an empty database from an exported file, whole or not at all: the migrated one of DATABASE_URL or, without it, the embedded one of DATA_DIR, whose gateway must be stopped',
     )
     .argument('<file>', 'a file that "db export" wrote')
-    .action(async (file: string, { json }: JsonOption) => {
+    .option(
+      '--files <folder>',
+      'also restore the uploaded files of an embedded database from the folder to which "db export --files" copied them',
+    )
+    .action(async (file: string, { files, json }: JsonOption & { files?: string }) => {
       const settings = config()
-      const { importOnce } = await import('#process/run-command.ts')
-      show(await importOnce(settings, file), json)
+      const { importOnce } = await import('#process/import-once.ts')
+      const imported = await importOnce(settings, file, files)
+      show({ ...imported.rows, ...(imported.files && rowsOfFiles(imported.files)) }, json)
     })
 }
 
@@ -60,6 +61,10 @@ async function openFileCopy(destination: string): Promise<FileCopy> {
   const settings = config()
   const { openFileCopy } = await import('#process/copy-files.ts')
   return openFileCopy(settings, destination)
+}
+
+function rowsOfFiles({ files, missing }: CopiedFiles): Record<string, number> {
+  return { uploaded_files: files, ...(missing > 0 && { missing_files: missing }) }
 }
 
 function show(rowsOfTables: Readonly<Record<string, number>>, json: true | undefined): void {

@@ -1,8 +1,11 @@
 import { Command } from 'commander'
 import { oneLine } from '#process/refusal-line.ts'
-import manifest from '../../package.json' with { type: 'json' }
+import manifest from '../../../../packages/trunkline/package.json' with { type: 'json' }
+import { addConfigCommands } from './config-check.ts'
 import { addDatabaseCommands } from './database.ts'
+import { addHealthCommand } from './health.ts'
 import { addKeyCommands } from './keys.ts'
+import { addSecretCommands } from './secrets.ts'
 import { addGatewayCommands } from './start.ts'
 import { addUploadCommands } from './uploads.ts'
 import { addCallCommands, addUsageCommands } from './usage.ts'
@@ -26,11 +29,14 @@ Configuration: gateway.config.yaml (or the file that GATEWAY_CONFIG names) and t
 Commands reach a running gateway through its socket in DATA_DIR, or open the database themselves.`,
     )
   addGatewayCommands(program)
+  addConfigCommands(program)
+  addHealthCommand(program)
   addDatabaseCommands(program)
   addUserCommands(program)
   addKeyCommands(program)
   addUsageCommands(program)
   addCallCommands(program)
   addUploadCommands(program)
+  addSecretCommands(program)
   return program
 }

@@ -54,6 +54,13 @@ export const Environment = section({
       description: 'Encrypts the keys that sign access tokens. Without it they are stored unencrypted.',
     }),
   ),
+  SECRET_KEY_PREVIOUS: Type.Optional(
+    matching('at least 32 characters', (key) => key.length >= 32, {
+      secret: true,
+      description:
+        'Reads, but never encrypts. While `SECRET_KEY` is changed it is the other of the two keys: [production.md](production.md#rotating-secret_key) has the steps.',
+    }),
+  ),
   ADMIN_USERNAME: matching(
     '3 to 64 letters, digits and . _ - @',
     (name) => normalizeUsername(name) !== undefined,

@@ -14,12 +14,16 @@ export function readConfigFile(source: string): unknown {
   return text === undefined ? undefined : parseYaml(text, source)
 }
 
-/** Replaces each `${NAME}` in the strings of a value by the environment variable; `$${` is an escaped `${`. */
+/**
+ * Replaces each `${NAME}` in the strings of a value by the environment variable; `$${` is an escaped `${`. Returns the names
+ * as well.
+ */
 export function expandVariables(
   value: unknown,
   env: NodeJS.ProcessEnv,
-): { value: unknown; issues: ConfigIssue[] } {
+): { value: unknown; issues: ConfigIssue[]; names: ReadonlySet<string> } {
   const issues: ConfigIssue[] = []
+  const names = new Set<string>()
 
   const expand = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') return expandText(value, path)
@@ -33,12 +37,13 @@ export function expandVariables(
   const expandText = (text: string, path: string): string =>
     text.replace(/(\$?)\$\{([^}]*)\}/g, (reference: string, escaped: string, name: string) => {
       if (escaped) return reference.slice(1)
+      names.add(name)
       if (env[name]) return env[name]
       issues.push({ path, problem: `the environment variable ${name} is not set` })
       return reference
     })
 
-  return { value: expand(value, ''), issues }
+  return { value: expand(value, ''), issues, names }
 }
 
 function readIfThere(source: string): string | undefined {

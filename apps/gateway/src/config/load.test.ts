@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import { createRegistry, PLATFORMS } from '#core/agents/registry.ts'
-import { ConfigError, loadConfig, parseConfig } from './load.ts'
+import { ConfigError, loadConfig, loadDatabase, parseConfig } from './load.ts'
 
 const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
 const folder = mkdtempSync(join(tmpdir(), 'config-'))
@@ -32,6 +32,7 @@ describe('defaults', () => {
     ])
     expect(rest).toMatchObject({
       production: false,
+      isUnderNpx: false,
       sandbox: false,
       host: '127.0.0.1',
       port: 8080,
@@ -70,7 +71,7 @@ describe('defaults', () => {
         inFlightMax: 10_000,
         stalledMs: 120_000,
       },
-      drainMs: 30_000,
+      drain: { acceptMs: 0, timeoutMs: 30_000 },
       instance: { leaseMs: 15_000, retentionDays: 30 },
     })
     expect(rest.limits).not.toHaveProperty('streamsPerKey')
@@ -264,7 +265,7 @@ describe('issues', () => {
       agents: { a: { ...dify, baseURL: 'x' }, b: { ...dify, apiKey: 7 } },
       limit: {},
       cors: { origins: ['https://app.example.com/', '*'] },
-      drainMs: 1.5,
+      drain: { acceptMs: -1, timeoutMs: 1.5 },
       publicAgentListing: 'no',
       users: null,
     }
@@ -276,7 +277,8 @@ describe('issues', () => {
       'cors.origins[0]: expected an exact origin such as "https://app.example.com", got "https://app.example.com/"',
       'publicAgentListing: expected true or false, got "no"',
       'users: expected a mapping, got nothing',
-      'drainMs: expected a whole number, 1 to 2147483647, got 1.5',
+      'drain.acceptMs: expected a whole number, 0 to 2147483647, got -1',
+      'drain.timeoutMs: expected a whole number, 1 to 2147483647, got 1.5',
       'PORT: expected a port, 0 to 65535, got 99999',
       'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"',
       'WORKERS: more than 1 needs DATABASE_URL: one process owns the embedded database',
@@ -408,8 +410,32 @@ describe('the environment', () => {
       'ADMIN_USERNAME: expected 3 to 64 letters, digits and . _ - @, got "a b c"',
     ],
     [{ ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: expected 8 to 256 characters'],
+    [{ SECRET_KEY_PREVIOUS: 'k'.repeat(31) }, 'SECRET_KEY_PREVIOUS: expected at least 32 characters'],
     [{ S3_REGION: 'eu-1' }, 'S3_REGION: means nothing without S3_BUCKET'],
   ])('with %j is rejected', (env, issue) => expect(issuesOf(undefined, env)).toEqual([issue]))
+})
+
+describe('in production', () => {
+  const parse = (env: Record<string, string>) =>
+    parseConfig({ agents: { a: dify } }, { NODE_ENV: 'production', ...env })
+
+  test.each([{}, { DATA_DIR: '', DATABASE_URL: '' }])('%j is rejected', (env) => {
+    expect(issuesIn(() => parse(env))).toEqual([
+      'DATABASE_URL: missing: production needs it, or DATA_DIR for the embedded database',
+    ])
+  })
+
+  test.each([{ DATA_DIR: '/data' }, { DATABASE_URL: 'postgres://db/gateway' }])('%j is accepted', (env) => {
+    expect(parse(env)).toMatchObject({ production: true })
+  })
+})
+
+test('a variable that looks like one of ours is reported, unless the file refers to it', () => {
+  const { misspeltVariables } = parseConfig(
+    { agents: { a: { ...dify, apiKey: '${REDIS_URI}' } } },
+    { REDIS_URI: 'x', LOGLEVEL: 'info' },
+  )
+  expect(misspeltVariables).toEqual([{ name: 'LOGLEVEL', meant: 'LOG_LEVEL' }])
 })
 
 describe('variables in the configuration file', () => {
@@ -447,7 +473,7 @@ describe('without a file', () => {
   })
 
   test('a gateway in production is rejected', () => {
-    expect(issuesOf(undefined, { NODE_ENV: 'production' })).toEqual([
+    expect(issuesOf(undefined, { NODE_ENV: 'production', DATA_DIR: '/data' })).toEqual([
       'GATEWAY_CONFIG: missing, and there is no gateway.config.yaml: production needs one',
     ])
   })
@@ -463,21 +489,24 @@ describe('the configuration file', () => {
   test('is gateway.config.yaml unless GATEWAY_CONFIG names another one', () => {
     const text = 'agents: {dify: {baseUrl: https://dify.example.com, apiKey: k}}'
     writeFileSync(join(folder, 'gateway.config.yaml'), text)
-    writeFileSync(join(folder, 'other.yaml'), `${text}\ndrainMs: 5`)
+    writeFileSync(join(folder, 'other.yaml'), `${text}\ndrain: {timeoutMs: 5}`)
 
-    expect(loadConfig({}, folder)).toMatchObject({ drainMs: 30_000, source: `${folder}/gateway.config.yaml` })
+    expect(loadConfig({}, folder)).toMatchObject({
+      drain: { timeoutMs: 30_000 },
+      source: `${folder}/gateway.config.yaml`,
+    })
     expect(loadConfig({ GATEWAY_CONFIG: 'other.yaml' }, folder)).toMatchObject({
       sandbox: false,
-      drainMs: 5,
+      drain: { timeoutMs: 5 },
       source: `${folder}/other.yaml`,
       dataDir: `${folder}/.data`,
     })
   })
 
   test.each([
-    ['a repeated key', 'drainMs: 1\ndrainMs: 2', ':2:1: drainMs: this key is there already'],
+    ['a repeated key', 'workers: 1\nworkers: 2', ':2:1: workers: this key is there already'],
     ['a tab', 'cors:\n\torigins: []', ':2:1: origins: a tab indents this line'],
-    ['a value that looks like a tag', 'drainMs: !days 1', ':1:10: drainMs: a value that starts with ! '],
+    ['a value that looks like a tag', 'workers: !days 1', ':1:10: workers: a value that starts with ! '],
     ['a value that looks like an alias', 'cors: *none', ':1:7: cors: a value that starts with * '],
     ['a value that starts with @', 'cors: @none', ':1:7: cors: a value that starts with @ '],
     ['a line indented too far', 'cors:\n  a: x\n    b: y', ':2:6: a: a second key is on this line, or'],
@@ -490,7 +519,7 @@ describe('the configuration file', () => {
       'cors: {a: ${B}}',
       ':1:12: cors: something follows where the value has ended',
     ],
-    ['a second document', 'drainMs: 1\n---\ncors: {}', ':2:1: drainMs: a second document begins here'],
+    ['a second document', 'workers: 1\n---\ncors: {}', ':2:1: workers: a second document begins here'],
   ])('with %s is rejected with one line that names the place', (_, text, problem) => {
     const path = join(folder, 'broken.yaml')
     writeFileSync(path, text)
@@ -512,11 +541,11 @@ describe('the configuration file', () => {
   test('with a number that is too large is rejected, and the error shows the number as it was written', () => {
     const path = join(folder, 'numbers.yaml')
     const agent = '{platform: coze, baseUrl: https://api.coze.cn, apiKey: k, botId: 7342866812345678901}'
-    writeFileSync(path, `drainMs: 9007199254740993\nchat: {bodyBytesMax: 9e99}\nagents: {a: ${agent}}`)
+    writeFileSync(path, `connectionsMax: 9007199254740993\nchat: {bodyBytesMax: 9e99}\nagents: {a: ${agent}}`)
     expect(issuesIn(() => loadConfig({ GATEWAY_CONFIG: path }, folder))).toEqual([
       'agents.a.botId: expected a text, got 7342866812345678901 (put it in quotes)',
       'chat.bodyBytesMax: expected a whole number, 1 to 9007199254740991, got 9e+99',
-      'drainMs: expected a whole number, 1 to 2147483647, got 9007199254740993',
+      'connectionsMax: expected a whole number, 1 to 9007199254740991, got 9007199254740993',
     ])
   })
 
@@ -542,7 +571,10 @@ test('the example file has an agent of each platform and requires only the varia
   const named = readFileSync(path, 'utf8').matchAll(/: \$\{(\w+)\}/g)
   const env = Object.fromEntries([...named].map(([, name]) => [name, 'key']))
 
-  const { agents } = loadConfig({ ...env, GATEWAY_CONFIG: path, NODE_ENV: 'production' }, folder)
+  const { agents } = loadConfig(
+    { ...env, GATEWAY_CONFIG: path, NODE_ENV: 'production', DATA_DIR: '/data' },
+    folder,
+  )
   expect(agents.map(({ id, adapter }) => [id, adapter.platform])).toEqual([
     ['fastgpt', 'fastgpt'],
     ['dify', 'dify'],
@@ -566,3 +598,25 @@ function issuesIn(parse: () => unknown): readonly string[] {
   }
   return []
 }
+
+describe('a command that needs the database alone', () => {
+  test('reads no configuration file, also in production', () => {
+    const env = {
+      NODE_ENV: 'production',
+      GATEWAY_CONFIG: 'nowhere.yaml',
+      DATABASE_URL: 'postgres://db/trunkline',
+    }
+    expect(loadDatabase(env, '/srv')).toMatchObject({ databaseUrl: env.DATABASE_URL })
+    expect(loadDatabase({ NODE_ENV: 'production', DATA_DIR: 'data' }, '/srv').dataDir).toBe('/srv/data')
+    expect(loadDatabase({}, '/srv').dataDir).toBe('/srv/.data')
+  })
+
+  test('refuses to make up a database in production, and a mistake in the environment', () => {
+    expect(() => loadDatabase({ NODE_ENV: 'production' }, '/srv')).toThrow(
+      'DATABASE_URL: missing: production needs it, or DATA_DIR for the embedded database',
+    )
+    expect(() => loadDatabase({ DATABASE_URL: 'mysql://db' }, '/srv')).toThrow(
+      'DATABASE_URL: expected a postgres:// URL',
+    )
+  })
+})

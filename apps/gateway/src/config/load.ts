@@ -11,19 +11,24 @@ import { resolveAgents } from './agents.ts'
 import { Environment } from './environment.ts'
 import { expandVariables, readConfigFile } from './file.ts'
 import { ConfigError, type ConfigIssue, findIssues } from './issues.ts'
+import { findMisspeltVariables, type MisspeltVariable } from './misspelt-variables.ts'
 import { configFileOf, Defaults, type Settings } from './schema.ts'
 
 export { ConfigError }
 
 const DEFAULT_FILE = 'gateway.config.yaml'
+/** In production: longer than the usual periods of health checks, 2 to 5 s. Elsewhere nothing is in front that must notice. */
+const ACCEPT_MS = 5_000
 
 type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T
 type FileSettings = Immutable<Settings>
 type Variables = Static<typeof Environment>
 
 /** The validated settings of the file and the environment, with all defaults filled in. */
-export interface Config extends Omit<FileSettings, 'graphql'> {
+export interface Config extends Omit<FileSettings, 'graphql' | 'drain'> {
   readonly production: boolean
+  /** Whether npx has started the process. */
+  readonly isUnderNpx: boolean
   /** True if there is no configuration file. `agents` is empty then, until the emulators of the platforms have started. */
   readonly sandbox: boolean
   /** The path of the configuration file. */
@@ -45,11 +50,16 @@ export interface Config extends Omit<FileSettings, 'graphql'> {
   /** In a worker of a sandbox: the entries of the emulators that its primary runs. */
   readonly sandboxAgents?: Readonly<Record<string, unknown>>
   readonly secretKey?: string
+  /** While `secretKey` is changed, the other of the two keys. */
+  readonly secretKeyPrevious?: string
   readonly adminUsername: string
   readonly adminPassword?: string
   readonly logLevel: Variables['LOG_LEVEL']
   readonly workers: number
   readonly graphql: GraphqlConfig
+  readonly drain: DrainConfig
+  /** Variables that are not read, but look as if they should be. */
+  readonly misspeltVariables: readonly MisspeltVariable[]
   /** If absent, uploads are kept in `dataDir`. */
   readonly s3?: S3
 }
@@ -62,6 +72,13 @@ export interface GraphqlConfig {
   readonly trustedDocuments?: string
   /** How large a document may be; the defaults if it is absent. */
   readonly bounds?: BoundsBySender
+}
+
+export interface DrainConfig {
+  /** How long calls are still accepted after the signal to stop. */
+  readonly acceptMs: number
+  /** How long they may go on afterwards. */
+  readonly timeoutMs: number
 }
 
 export interface S3 {
@@ -95,6 +112,36 @@ export function loadConfig(
   return parseConfig(undefined, env, { cwd }, platforms)
 }
 
+/** What the environment alone says, for commands that concern no agents. */
+export type EnvironmentConfig = ReturnType<typeof fromVariables>
+
+/**
+ * Reads the environment without any configuration file, of which a container for one command has none.
+ *
+ * @throws {@link ConfigError} with all issues at once
+ */
+export function loadEnvironment(env: NodeJS.ProcessEnv, cwd: string): EnvironmentConfig {
+  const variables = readVariables(env)
+  const issues = findIssues(Environment, variables, '')
+  if (issues.length > 0 || !Value.Check(Environment, variables)) throw new ConfigError(inLines(issues))
+  return fromVariables(variables, cwd)
+}
+
+/**
+ * Reads which database the environment names. Outside production that is by default the embedded one in `.data`. In production
+ * it must be named: where `DATABASE_URL` was forgotten, a command would otherwise succeed on a new, empty database.
+ *
+ * @throws {@link ConfigError} with all issues at once
+ */
+export function loadDatabase(
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): Pick<EnvironmentConfig, 'databaseUrl' | 'dataDir'> {
+  const missing = env.NODE_ENV === 'production' ? findMissingDatabase(env) : []
+  if (missing.length > 0) throw new ConfigError(inLines(missing))
+  return loadEnvironment(env, cwd)
+}
+
 /**
  * Validates the content of a configuration file (undefined if there is none) and the environment.
  *
@@ -120,6 +167,7 @@ export function parseConfig(
     ...(sandbox ? findMissingFile(production) : issues),
     ...findIssues(Environment, variables, ''),
     ...findContradictions(variables),
+    ...(production ? findMissingDatabase(env) : []),
     ...findMissingDocuments(settings),
   ]
   if (all.length > 0 || !Value.Check(schema, settings) || !Value.Check(Environment, variables)) {
@@ -129,8 +177,11 @@ export function parseConfig(
     ...settings,
     ...fromVariables(variables, cwd),
     graphql: graphqlOf(settings.graphql, production, cwd),
+    drain: { ...settings.drain, acceptMs: settings.drain.acceptMs ?? (production ? ACCEPT_MS : 0) },
+    misspeltVariables: findMisspeltVariables(env, expanded.names),
     ...omitUndefined({ source, sandboxAgents: sandbox ? sandboxAgentsOf(env) : undefined }),
     production,
+    isUnderNpx: env.npm_command === 'exec',
     sandbox,
     agents,
     platforms,
@@ -173,6 +224,7 @@ function fromVariables(variables: Variables, cwd: string) {
       databaseUrl: variables.DATABASE_URL,
       redisUrl: variables.REDIS_URL,
       secretKey: variables.SECRET_KEY,
+      secretKeyPrevious: variables.SECRET_KEY_PREVIOUS,
       adminPassword: variables.ADMIN_PASSWORD,
       s3: fromS3Variables(variables),
     }),
@@ -216,6 +268,16 @@ function findMissingFile(production: boolean): ConfigIssue[] {
   return production
     ? [{ path: 'GATEWAY_CONFIG', problem: `missing, and there is no ${DEFAULT_FILE}: production needs one` }]
     : []
+}
+
+/** Otherwise a missing variable would lead to a new, empty database in the working directory, which a container loses. */
+function findMissingDatabase({
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: dataDir,
+}: NodeJS.ProcessEnv): ConfigIssue[] {
+  if (databaseUrl || dataDir) return []
+  const problem = 'missing: production needs it, or DATA_DIR for the embedded database'
+  return [{ path: 'DATABASE_URL', problem }]
 }
 
 function findContradictions(variables: Record<string, unknown>): ConfigIssue[] {

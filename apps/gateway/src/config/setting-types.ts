@@ -4,7 +4,7 @@ import { type Annotations, section } from '#core/agents/entry-schema.ts'
 import type { DocumentBounds } from '#core/limits/document-bounds.ts'
 
 /** Node fires timers with a longer delay immediately. */
-const TIMER_MS_MAX = 2 ** 31 - 1
+export const TIMER_MS_MAX = 2 ** 31 - 1
 const TIMER_SECONDS_MAX = Math.floor(TIMER_MS_MAX / 1000)
 /** A century, which PostgreSQL's intervals and JavaScript's dates can still represent. */
 const DAYS_MAX = 36_500

@@ -15,6 +15,7 @@ import {
   limit,
   list,
   matching,
+  TIMER_MS_MAX,
   timerMs,
   wholeNumber,
 } from './setting-types.ts'
@@ -322,7 +323,27 @@ export const SETTINGS = {
     },
     { description: 'Where requests wait whose turn has not come.' },
   ),
-  drainMs: timerMs(30_000, { description: 'How long running calls may continue after SIGTERM.' }),
+  drain: section(
+    {
+      acceptMs: Type.Optional(
+        wholeNumber({
+          minimum: 0,
+          maximum: TIMER_MS_MAX,
+          description:
+            'How long the process still accepts connections and calls while `/readyz` is 503 already, so that load balancers notice before they are refused. Longer than the period of their checks.',
+          whenAbsent: '`5000` in production, else `0`',
+          examples: [5_000],
+        }),
+      ),
+      timeoutMs: timerMs(30_000, {
+        description: 'How long running calls, and everything else that runs, may continue after that.',
+      }),
+    },
+    {
+      description:
+        'How the process stops at SIGTERM, SIGINT or SIGHUP. A second signal ends it at once. Allow it both times and 10 s more.',
+    },
+  ),
   instance: section(
     {
       leaseMs: timerMs(15_000, {

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { shippedFile } from '#core/shipped-files.ts'
 import { type FixedBody, fixedBody } from '#http/reply/fixed-body.ts'
 import type { Coding } from './accepted-coding.ts'
 
@@ -20,7 +21,7 @@ export interface BuiltConsole {
   readonly documents: Readonly<Record<string, string>>
 }
 
-const BUILT = fileURLToPath(new URL('../../../console/dist/current', import.meta.url))
+const BUILT = fileURLToPath(shippedFile('console'))
 
 /**
  * Reads the whole build into memory, or returns undefined if there is none. A request can then only reach files that were

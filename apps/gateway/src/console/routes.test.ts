@@ -59,7 +59,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await app?.close()
-  await gateway?.close(0)
+  await gateway?.close()
   await database?.close()
   rmSync(folder, { recursive: true, force: true })
 })

@@ -3,6 +3,11 @@ import { fail } from './errors.ts'
 export const ROLES = ['admin', 'premium', 'user'] as const
 export type Role = (typeof ROLES)[number]
 
+/** A role that only a newer version of the gateway on the same database knows has the fewest rights here. */
+export function knownRole(word: string): Role {
+  return ROLES.find((role) => role === word) ?? 'user'
+}
+
 export const PERMISSIONS = ['chat', 'upload', 'admin'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 

@@ -21,3 +21,27 @@ export function enumOf<Word extends string>(
     values: Object.fromEntries(entries) as Record<string, { value: Word; description: string }>,
   })
 }
+
+/** Stands for a stored word that only a newer version of the gateway on the same database knows. */
+const OTHER = 'other'
+
+/** An enum for stored words, of which a process may read some that it does not know; see {@link knownOrOther}. */
+export function openEnumOf<Word extends string>(
+  name: string,
+  words: readonly Word[],
+  { description, values }: EnumTexts<Word>,
+) {
+  const texts: EnumTexts<Word | typeof OTHER> = {
+    description,
+    values: {
+      ...values,
+      [OTHER]:
+        'One that only a newer version of the gateway knows, which runs on the same database during an upgrade. Filters do not take it.',
+    },
+  }
+  return enumOf(name, [...words, OTHER], texts)
+}
+
+export function knownOrOther<Word extends string>(words: readonly Word[], word: string): Word | typeof OTHER {
+  return words.find((known) => known === word) ?? OTHER
+}

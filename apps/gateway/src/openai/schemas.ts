@@ -233,7 +233,7 @@ export const OpenAiErrorSchema = Type.Object(
     examples: [
       {
         error: {
-          message: 'body.messages: is required; expected an array of an object of at least 1 items.',
+          message: 'body.messages: is required; expected an array of at least 1 item, each an object.',
           type: 'invalid_request_error',
           code: 'invalid_request',
           param: null,

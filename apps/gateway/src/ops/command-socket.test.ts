@@ -14,10 +14,12 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await server?.close()
+  await server?.close(0)
   server = undefined
   await rm(directory, { recursive: true })
 })
+
+const LONG_MS = 60_000
 
 const echo = async (command: string, args: unknown) => ({ command, args })
 
@@ -33,7 +35,7 @@ describe.each([
       running: true,
       result: { command: 'users create', args: { name: 'Ü' } },
     })
-    await server.close()
+    await server.close(LONG_MS)
     server = undefined
     expect(await callRunningGateway(dataDir, 'x', {})).toEqual({ running: false })
   })
@@ -81,10 +83,21 @@ test('closing waits for a running command', async () => {
   })
   const call = callRunningGateway(directory, 'x', {})
   await started.promise
-  const closed = running.close()
+  const closed = running.close(LONG_MS)
   finish.resolve('done')
   expect(await call).toEqual({ running: true, result: 'done' })
   await closed
+})
+
+test('closing does not wait longer than it should', async () => {
+  const started = Promise.withResolvers<void>()
+  const running = await serveCommands(directory, () => {
+    started.resolve()
+    return new Promise(() => undefined)
+  })
+  const call = callRunningGateway(directory, 'x', {})
+  await started.promise
+  await Promise.all([running.close(10), expect(call).rejects.toThrow('The running gateway did not answer.')])
 })
 
 async function leaveStaleSocket(dataDir: string): Promise<void> {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { sleep } from '#core/async/sleep.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { errorCode } from '#core/values/error-code.ts'
 
@@ -12,8 +13,8 @@ export type RunCommand = (command: string, args: unknown) => Promise<unknown>
 export type CommandOutcome = { running: false } | { running: true; result: unknown }
 
 export interface CommandServer {
-  /** Accepts no more commands and waits for those that run. */
-  close(): Promise<void>
+  /** Accepts no more commands, and waits for those that run until the timeout. */
+  close(timeoutMs: number): Promise<void>
 }
 
 /**
@@ -33,10 +34,13 @@ export async function serveCommands(
   })
   await throughShortPath(path, (short) => listenPrivately(server, short))
   return {
-    async close() {
+    async close(timeoutMs) {
+      if (!server.listening) return
       const closed = markRejectionHandled(once(server, 'close'))
       server.close()
       await rm(path, { force: true })
+      await Promise.race([closed, sleep(timeoutMs)])
+      server.closeAllConnections()
       await closed
     },
   }

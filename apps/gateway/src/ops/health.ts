@@ -13,6 +13,9 @@ export interface DependencyState {
 export interface Health {
   /** Whether the start is complete. Until then every request that needs the database is refused. */
   isPrepared(): boolean
+  /** Whether the process is about to stop. It is not ready any more, but serves calls until it drains. */
+  isStopping(): boolean
+  /** Whether new calls are refused. */
   isDraining(): boolean
   dependencies(): Promise<Record<string, DependencyState>>
 }
@@ -23,9 +26,9 @@ export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metr
   app.get('/readyz', { schema: readySchema }, async (_request, reply) => {
     const dependencies = await health.dependencies()
     const isReady =
-      !health.isDraining() && Object.values(dependencies).every(({ ok, optional }) => ok || optional)
+      !health.isStopping() && Object.values(dependencies).every(({ ok, optional }) => ok || optional)
     if (!isReady) reply.status(503).header('retry-after', '1')
-    return { status: health.isDraining() ? 'draining' : isReady ? 'ready' : 'not_ready', dependencies }
+    return { status: health.isStopping() ? 'draining' : isReady ? 'ready' : 'not_ready', dependencies }
   })
 
   app.get('/metrics', { schema: metricsSchema }, async (_request, reply) => {
@@ -50,7 +53,8 @@ const liveSchema = {
 
 const Readiness = {
   status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready'), Type.Literal('draining')], {
-    description: '`draining` means that the process is stopping and only finishes running calls.',
+    description:
+      '`draining` means that the process is stopping: it serves calls for `drain.acceptMs`, and then only finishes those that run.',
   }),
   dependencies: Type.Record(
     Type.String(),

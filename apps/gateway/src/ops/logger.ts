@@ -1,16 +1,22 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
+import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { LogOutput } from './log-output.ts'
+import { identifyProcess } from './process-identity.ts'
 
 /**
- * Creates a logger that writes JSON lines. Of an error only type, code, message and stack are logged, since its other
+ * Creates a logger that writes JSON lines, each with the process that writes it. Of an error only type, code, message and stack are logged, since its other
  * properties may contain data of requests.
  */
-export function createLogger(level: string, output?: LogOutput): Logger {
+export function createLogger(
+  level: string,
+  output?: LogOutput,
+  { id, host, pid, version }: ProcessIdentity = identifyProcess(),
+): Logger {
   if (level === 'silent') return pino({ level }, { write: () => undefined })
   const lines = output ?? new LogOutput()
   const options: LoggerOptions = {
     level,
-    base: { pid: process.pid },
+    base: { pid, host, instance: id, version },
     timestamp,
     formatters: { level: (label) => ({ level: label }) },
     serializers: {

@@ -1,11 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Claim } from '#core/ledger/maintenance-lease.ts'
 import type { Drift } from '#core/ledger/verify.ts'
 import { createLogger } from './logger.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 
-const EVERY_MS = 600_000
+const ASK_EVERY_MS = 60_000
+const CHECKED_AT = new Date('2026-11-20T08:30:00Z')
 const drift: Drift = { equation: 'ledger = rollups', subject: '2026-11-20 done', expected: 2, found: 1 }
+
+const CLAIMED: Claim = { isClaimed: true, orphansAreDue: false, check: undefined }
+const NOT_CLAIMED: Claim = { ...CLAIMED, isClaimed: false }
 
 const verify = vi.fn(async (): Promise<Drift[]> => [])
 const prune = vi.fn(async () => 0)
@@ -14,17 +19,22 @@ const sweepConversations = vi.fn(async () => 0)
 const sweepInstances = vi.fn(async () => 0)
 const sweepUploads = vi.fn(async () => 0)
 const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
-const metrics = createMetrics()
+const claim = vi.fn(async (): Promise<Claim> => CLAIMED)
+const isHeld = vi.fn(async () => true)
+const end = vi.fn(async () => undefined)
+let metrics: Metrics
 let maintenance: Maintenance
 
 beforeEach(() => {
   vi.useFakeTimers()
   vi.clearAllMocks()
+  metrics = createMetrics()
   maintenance = createMaintenance({
     usage: { verify, prune, pruneNames },
     conversations: { sweep: sweepConversations },
     instances: { sweep: sweepInstances },
     uploads: { expired: sweepUploads, orphans: sweepOrphans },
+    lease: { claim, isHeld, end, recordCheck: async () => CHECKED_AT },
     metrics,
     log: createLogger('silent'),
   })
@@ -35,18 +45,38 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('the number of violated equations is a metric, which falls when they hold again', async () => {
+test('the number of violated equations is a metric, absent before the first check, which falls when they hold again', async () => {
+  expect(await metrics.text()).not.toContain('trunkline_usage_drift')
   verify.mockResolvedValueOnce([drift, drift])
-  await vi.advanceTimersByTimeAsync(EVERY_MS)
-  expect(await metrics.text()).toContain('trunkline_usage_drift 2\n')
-  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
+  const text = await metrics.text()
+  expect(text).toContain('trunkline_usage_drift 2\n')
+  expect(text).toContain(`trunkline_usage_drift_checked_timestamp_seconds ${CHECKED_AT.getTime() / 1000}\n`)
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(await metrics.text()).toContain('trunkline_usage_drift 0\n')
+})
+
+test('a process that does not get the maintenance does none of it, and shows the check of another', async () => {
+  claim.mockResolvedValueOnce({ ...NOT_CLAIMED, check: { count: 4, checkedAt: CHECKED_AT } })
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
+  expect(prune).not.toHaveBeenCalled()
+  expect(verify).not.toHaveBeenCalled()
+  expect(end).not.toHaveBeenCalled()
+  expect(await metrics.text()).toContain('trunkline_usage_drift 4\n')
+})
+
+test('a process from which the maintenance was taken stops before the next part', async () => {
+  isHeld.mockResolvedValueOnce(true).mockResolvedValueOnce(false)
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
+  expect(prune).toHaveBeenCalledTimes(1)
+  expect(pruneNames).not.toHaveBeenCalled()
+  expect(end).not.toHaveBeenCalled()
 })
 
 test('rows past their retention are deleted in bounded batches until none is left', async () => {
   for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances, sweepUploads])
     deletion.mockResolvedValueOnce(5_000).mockResolvedValueOnce(12)
-  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(prune).toHaveBeenCalledTimes(3)
   expect(pruneNames).toHaveBeenCalledTimes(3)
   expect(sweepConversations).toHaveBeenCalledTimes(3)
@@ -56,17 +86,22 @@ test('rows past their retention are deleted in bounded batches until none is lef
 
 test('a task that fails stops neither the other tasks nor the next round', async () => {
   prune.mockRejectedValueOnce(new Error('no database'))
-  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(verify).toHaveBeenCalledTimes(1)
-  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(end).toHaveBeenCalledTimes(1)
+  claim.mockRejectedValueOnce(new Error('no database'))
+  await vi.advanceTimersByTimeAsync(2 * ASK_EVERY_MS)
   expect(prune).toHaveBeenCalledTimes(2)
 })
 
-test('the storage is compared with the records every six hours', async () => {
-  await vi.advanceTimersByTimeAsync(35 * EVERY_MS)
+test('the storage is compared with the records when that is due', async () => {
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(sweepOrphans).not.toHaveBeenCalled()
-  await vi.advanceTimersByTimeAsync(EVERY_MS)
+  expect(end).toHaveBeenLastCalledWith({ orphans: false })
+  claim.mockResolvedValueOnce({ ...CLAIMED, orphansAreDue: true })
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(sweepOrphans).toHaveBeenCalledTimes(1)
+  expect(end).toHaveBeenLastCalledWith({ orphans: true })
 })
 
 test('stopping takes effect at once, even during a round', async () => {
@@ -74,6 +109,7 @@ test('stopping takes effect at once, even during a round', async () => {
     maintenance.stop()
     return 5_000
   })
-  await vi.advanceTimersByTimeAsync(3 * EVERY_MS)
+  await vi.advanceTimersByTimeAsync(3 * ASK_EVERY_MS)
   expect(prune).toHaveBeenCalledTimes(1)
+  expect(verify).not.toHaveBeenCalled()
 })

@@ -1,25 +1,35 @@
 import type { Logger } from 'pino'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Instances } from '#core/ledger/instances.ts'
+import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
 import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Background work: deletes what is past its retention and verifies that counters, rollups and ledger agree. */
+/**
+ * Background work: deletes what is past its retention and verifies that counters, rollups and ledger agree. One process of
+ * all that share a database does it at a time. What each process must do itself is elsewhere: its heartbeat, the calls of dead
+ * processes, its clock, its disk and the keys of its running calls.
+ */
 export interface Maintenance {
   start(): void
   stop(): void
 }
 
-const EVERY_MS = 600_000
-/** Comparing the storage with the records lists every file, so it happens only every six hours. */
-const ORPHANS_EVERY_ROUNDS = 36
+export const MAINTENANCE_PERIODS: MaintenancePeriods = {
+  everyMs: 600_000,
+  /** Comparing the storage with the records lists every file, so it happens only every six hours. */
+  orphansEveryMs: 21_600_000,
+}
+/** How often a process asks whether the maintenance is due: how long that of a dead process waits at most for another. */
+const ASK_EVERY_MS = 60_000
 
 export function createMaintenance({
   usage,
   conversations,
   instances,
   uploads,
+  lease,
   metrics,
   log,
 }: {
@@ -27,20 +37,31 @@ export function createMaintenance({
   conversations: Pick<Conversations, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   uploads: UploadSweep
+  lease: MaintenanceLease
   metrics: Pick<Metrics, 'usageDrift'>
   log: Logger
 }): Maintenance {
   let timer: NodeJS.Timeout | undefined
-  let rounds = 0
+
+  async function claim(): Promise<void> {
+    const { isClaimed, orphansAreDue, check } = await lease.claim()
+    if (check !== undefined) metrics.usageDrift(check)
+    if (isClaimed) await round(orphansAreDue)
+  }
 
   /** If one part fails, the others still run: a check that takes too long must not prevent the deletion of old rows. */
-  async function round(): Promise<void> {
+  async function round(orphans: boolean): Promise<void> {
     const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep, uploads.expired]
     const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]
-    rounds += 1
-    for (const part of rounds % ORPHANS_EVERY_ROUNDS === 0 ? [...parts, sweepOrphans] : parts) {
-      await part().catch((error: unknown) => log.warn({ err: error }, 'the maintenance failed'))
+    for (const part of orphans ? [...parts, sweepOrphans] : parts) {
+      if (timer === undefined || !(await lease.isHeld())) return
+      await part().catch(logFailure)
     }
+    await lease.end({ orphans })
+  }
+
+  function logFailure(error: unknown): void {
+    log.warn({ err: error }, 'the maintenance failed')
   }
 
   /** Each statement deletes a bounded number of rows, so that no backlog is too large to be deleted. */
@@ -60,7 +81,8 @@ export function createMaintenance({
 
   async function verify(): Promise<void> {
     const drifts = await usage.verify('recent')
-    metrics.usageDrift(drifts.length)
+    const checkedAt = await lease.recordCheck(drifts.length)
+    if (checkedAt !== undefined) metrics.usageDrift({ count: drifts.length, checkedAt })
     for (const drift of drifts.slice(0, 10)) log.error({ drift }, 'usage does not add up')
   }
 
@@ -69,8 +91,8 @@ export function createMaintenance({
       if (timer !== undefined) schedule()
     }
     timer = setTimeout(() => {
-      round().then(again, again)
-    }, EVERY_MS).unref()
+      claim().catch(logFailure).then(again, again)
+    }, ASK_EVERY_MS).unref()
   }
 
   return {

@@ -2,7 +2,9 @@ import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
-import { readClusterMetrics, reportToPrimary } from './cluster-metrics.ts'
+import { BUILD } from './build-info.ts'
+import { ClientLabels, type ClientVersion } from './client-version.ts'
+import { reportToPrimary } from './cluster/worker-metrics.ts'
 import { FastCounter, FastHistogram, type Kept } from './fast-metrics.ts'
 
 /**
@@ -12,8 +14,12 @@ import { FastCounter, FastHistogram, type Kept } from './fast-metrics.ts'
 export interface Metrics {
   /** The metrics in Prometheus' exposition format, of all workers if there are several. */
   text(): Promise<string>
+  /** In a worker, leaves what was counted to the primary; call it when nothing more is counted. */
+  close(): Promise<void>
   readonly contentType: string
   request(route: string, method: string, status: number, seconds: number): void
+  /** Counts a request of an SDK, by its version. */
+  sdkRequest(client: ClientVersion): void
   /** Counts calls in progress and ended ones. */
   readonly call: CallObserver
   ledgerBatch(statement: string, size: number, ms: number): void
@@ -21,8 +27,8 @@ export interface Metrics {
   settleFailed(): void
   /** Counts an unhandled rejection. */
   strayRejection(): void
-  /** Sets the number of equations between counters, rollups and ledger that do not hold. */
-  usageDrift(count: number): void
+  /** Shows how many equations between counters, rollups and ledger did not hold when some process last checked them. */
+  usageDrift(check: DriftCheck): void
   limitStore(answers: boolean): void
   refused(reason: string): void
   /** Counts a GraphQL operation; the caller bounds the number of names. */
@@ -46,6 +52,14 @@ export interface Metrics {
 
 /** Why a statement of the ledger failed: by an outage, its time limit, or a disk on which nothing more can be written. */
 export type LedgerFailure = 'connection' | 'timeout' | 'disk_full' | 'other'
+
+/** The last check of the counters against the ledger. */
+export interface DriftCheck {
+  /** How many equations did not hold. */
+  readonly count: number
+  /** In the database's time. */
+  readonly checkedAt: Date
+}
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200]
@@ -103,6 +117,12 @@ export function createMetrics(): Metrics {
     'Time from the request to the end of the response.',
     'route',
     REQUEST_SECONDS,
+  )
+  const sdkLabels = new ClientLabels()
+  const sdkRequests = counter(
+    'sdk_requests_total',
+    'Requests of SDKs, by language and version without its last part; versions after the first hundred are other.',
+    ['client'],
   )
   const refusals = counter('refusals_total', 'Requests answered with an error, by reason.', ['reason'])
   const calls = counter(
@@ -183,13 +203,22 @@ export function createMetrics(): Metrics {
     'stray_rejections_total',
     'Unhandled rejections of promises; any value but 0 is a fault of the gateway.',
   )
-  let drift = 0
-  gauge(
-    'usage_drift',
-    'Equations between counters, rollups and ledger that do not hold; any value but 0 is a fault.',
-    () => drift,
-    'max',
-  )
+  let drift: DriftCheck | undefined
+  /** Absent until the first check, because 0 would say that everything adds up. */
+  const showDrift = () => {
+    gauge(
+      'usage_drift',
+      'Equations between counters, rollups and ledger that do not hold; any value but 0 is a fault.',
+      () => drift?.count ?? 0,
+      'max',
+    )
+    gauge(
+      'usage_drift_checked_timestamp_seconds',
+      'When the equations were last checked, by any process that shares the database; absent before the first check.',
+      () => (drift?.checkedAt.getTime() ?? 0) / 1000,
+      'max',
+    )
+  }
   let limitStoreUp = 0
   gauge(
     'limit_store_up',
@@ -215,14 +244,26 @@ export function createMetrics(): Metrics {
   )
   gauge('connections', 'Connections of clients that are open.', () => connections?.open ?? 0)
 
-  if (cluster.isWorker) reportToPrimary(registry)
+  new Gauge({
+    name: 'trunkline_build_info',
+    help: 'The version of the gateway and the commit that it was built from; the value is always 1.',
+    labelNames: Object.keys(BUILD),
+    aggregator: 'max',
+    registers,
+  }).set(BUILD, 1)
+
+  const worker = cluster.isWorker ? reportToPrimary(registry) : undefined
 
   return {
-    text: () => (cluster.isWorker ? readClusterMetrics() : registry.metrics()),
+    text: () => worker?.text() ?? registry.metrics(),
+    close: () => worker?.close() ?? Promise.resolve(),
     contentType: registry.contentType,
     request(route, method, status, seconds) {
       requests.add(route, method, String(status))
       requestSeconds.add(route, seconds)
+    },
+    sdkRequest(client) {
+      sdkRequests.add(sdkLabels.of(client))
     },
     call(event) {
       if (event.type === 'admitted') inFlight[event.call.kind] += 1
@@ -259,8 +300,9 @@ export function createMetrics(): Metrics {
     ledgerBatchFailed: (statement, cause) => batchFailures.add(statement, cause),
     settleFailed: () => settleFailures.add(),
     strayRejection: () => strayRejections.add(),
-    usageDrift(count) {
-      drift = count
+    usageDrift(check) {
+      if (drift === undefined) showDrift()
+      drift = check
     },
     limitStore(answers) {
       limitStoreUp = answers ? 1 : 0

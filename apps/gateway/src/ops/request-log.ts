@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientVersion } from './client-version.ts'
 import type { Metrics } from './metrics.ts'
 
 /** The status in the log if the client left before the response was complete; nginx uses the same number. */
 const CLIENT_GONE = 499
 
 /**
- * Logs one line for each request from an allow-list of fields: no header, no query string and no body, so that no key, token,
+ * Logs one line for each request from an allow-list of fields: no header but the version of an SDK, no query string and no body, so that no key, token,
  * password or chat text can reach the log. Routes are logged as patterns, unknown paths not at all.
  */
 export function installRequestLog(app: FastifyInstance, metrics: Metrics): void {
@@ -21,6 +22,8 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
   const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE
   const ms = reply.elapsedTime
   metrics.request(route, request.method, status, ms / 1000)
+  const client = clientVersion(request.headers)
+  if (client !== undefined) metrics.sdkRequest(client)
   if (request.problem !== undefined) metrics.refused(request.problem.reason)
   request.log.info(
     {
@@ -30,6 +33,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
       status,
       ms: Math.round(ms * 10) / 10,
       address: request.ip,
+      client: client?.full,
       reason: request.problem?.reason,
       call: request.callId,
     },

@@ -1,3 +1,4 @@
+import type { RewrittenSecrets } from '#core/auth/signing-key-administration.ts'
 import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export/export.ts'
 import type { ExportEnd } from '#core/database/export/export-format.ts'
@@ -19,7 +20,8 @@ import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/user-input.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
-import { callRecord, reportRecord } from '#records/usage-record.ts'
+import { signingKeyRecord } from '#records/signing-key-record.ts'
+import { type callRecord, callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
 
 /**
@@ -42,6 +44,9 @@ export interface CommandArguments {
   'uploads sweep': Record<string, never>
   /** A batch of the files that uploads refer to; `after` is the id of the last one of the previous batch. */
   'uploads files': { after?: string }
+  'secrets rewrite': Record<string, never>
+  'signing-keys list': Record<string, never>
+  'signing-keys rotate': { acceptSeconds?: number | undefined }
   /** The path must be absolute, since the process that writes the file may have another working directory. */
   'db export': { file: string }
 }
@@ -62,6 +67,9 @@ export interface CommandResults {
   'calls list': { calls: CallRecord[]; nextCursor: string | null }
   'uploads sweep': SweptUploads
   'uploads files': UploadFiles
+  'secrets rewrite': RewrittenSecrets
+  'signing-keys list': SigningKeyRecord[]
+  'signing-keys rotate': SigningKeyRecord[]
   'db export': ExportEnd['end']
 }
 
@@ -74,6 +82,7 @@ export type UserRecord = ReturnType<typeof fullUserRecord>
 export type Key = ReturnType<typeof keyRecord>
 export type ReportRecord = ReturnType<typeof reportRecord>
 export type CallRecord = ReturnType<typeof callRecord>
+export type SigningKeyRecord = ReturnType<typeof signingKeyRecord>
 export type CreatedKey = ReturnType<typeof createdKeyRecord>
 
 export type Command = keyof CommandArguments
@@ -88,12 +97,12 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
  */
 export function createCommands({
   services: { users, keys, usage: reports },
-  processTasks: { usage, uploads },
+  processTasks: { usage, uploads, signingKeys },
   database,
   runtime,
 }: {
   services: Pick<Services, 'users' | 'keys' | 'usage'>
-  processTasks: Pick<ProcessTasks, 'usage' | 'uploads'>
+  processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys'>
   database: Database
   runtime: Pick<Runtime, 'now'>
 }): (name: string, args: unknown) => Promise<unknown> {
@@ -143,7 +152,8 @@ export function createCommands({
     async 'calls list'({ username, limit, cursor, ...input }) {
       const filter = { ...input, ...(await userOf(username)) }
       const page = await readPage({ limit, cursor }, (query) => reports.calls(operator(), filter, query))
-      return { calls: page.items.map(callRecord), nextCursor: page.nextCursor }
+      const instances = await reports.findInstances(operator(), instancesIn(page.items))
+      return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
     async 'uploads sweep'() {
       let expired = 0
@@ -151,6 +161,13 @@ export function createCommands({
       return { expired, ...(await uploads.orphans()) }
     },
     'uploads files': ({ after }) => uploads.files(after),
+    'secrets rewrite': () => signingKeys.rewriteSecrets(),
+    'signing-keys list': async () => (await signingKeys.list()).map(signingKeyRecord),
+    async 'signing-keys rotate'({ acceptSeconds }) {
+      if (acceptSeconds !== undefined && acceptSeconds > ACCEPT_SECONDS_MAX)
+        refuseField(['acceptSeconds'], `expected at most ${ACCEPT_SECONDS_MAX}.`)
+      return (await signingKeys.rotate({ acceptSeconds })).map(signingKeyRecord)
+    },
     'db export': ({ file }) => exportDatabase(database, file),
   }
   return async (name, args) => {
@@ -163,6 +180,9 @@ export function createCommands({
 
 /** A result is written in one go, and a larger report would make calls wait. */
 const REPORT_POINTS_MAX = 10_000
+
+/** As long as tokens may be valid: ten years. */
+const ACCEPT_SECONDS_MAX = 315_360_000
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 

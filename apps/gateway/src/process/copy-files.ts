@@ -43,20 +43,40 @@ export async function openFileCopy(config: Config, destination: string): Promise
   await to.prepare()
   await to.ping()
   return {
-    async run() {
-      const from = openFolder(config, source)
-      const there = await tokensIn(to)
-      const copied = { files: 0, missing: 0 }
-      let batch = await nextBatch()
-      for (;;) {
-        for (const file of batch.files) {
-          const isThere = there.has(file.token) || (await copy(file, from, to))
-          copied[isThere ? 'files' : 'missing'] += 1
-        }
-        if (batch.last === undefined) return copied
-        batch = await nextBatch(batch.last)
-      }
-    },
+    run: () => copyAll(nextBatch, openFolder(config, source), to),
+  }
+}
+
+type NextBatch = (after?: string) => Promise<UploadFiles>
+
+/**
+ * Prepares a copy from a folder of an export to the local disk of `DATA_DIR`.
+ *
+ * @throws StorageError, OperatorError if one of the two cannot be used
+ */
+export async function openFileRestore(
+  config: Config,
+  folder: string,
+): Promise<(nextBatch: NextBatch) => Promise<CopiedFiles>> {
+  const source = resolve(folder)
+  if (!existsSync(source)) throw new OperatorError(`--files: there is no folder ${source}.`)
+  const to = await openDestination(config, source, join(config.dataDir, 'files'))
+  await to.prepare()
+  await to.ping()
+  return (nextBatch) => copyAll(nextBatch, openFolder(config, source), to)
+}
+
+async function copyAll(nextBatch: NextBatch, from: FileStorage, to: FileStorage): Promise<CopiedFiles> {
+  const there = await tokensIn(to)
+  const copied = { files: 0, missing: 0 }
+  let batch = await nextBatch()
+  for (;;) {
+    for (const file of batch.files) {
+      const isThere = there.has(file.token) || (await copy(file, from, to))
+      copied[isThere ? 'files' : 'missing'] += 1
+    }
+    if (batch.last === undefined) return copied
+    batch = await nextBatch(batch.last)
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import type { Database } from '#core/database/database.ts'
 import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
-import type { ExportEnd } from '#core/database/export/export-format.ts'
+import { requireCurrentBuild } from '#core/database/migrations/min-build.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
@@ -28,6 +28,7 @@ export async function runCommand<Name extends Command>(
   }
   return withDatabase(config, async (database) => {
     requireMigrated(await readPendingMigrations(database))
+    await requireCurrentBuild(database.sql)
     // Imported only here, because loading them takes time and the running gateway usually executes the command.
     const { createLogger } = await import('#ops/logger.ts')
     const { createGateway } = await import('../gateway.ts')
@@ -40,18 +41,11 @@ export async function runCommand<Name extends Command>(
 }
 
 /** Applies the missing migrations and returns their names. */
-export function migrateOnce(config: Config): Promise<string[]> {
+export function migrateOnce(config: DatabasePlace): Promise<string[]> {
   return withDatabase(config, async (database) => {
     await readPendingMigrations(database)
     return database.migrate()
   })
-}
-
-/** Fills the database of DATABASE_URL from an export and returns the number of rows of each table. */
-export async function importOnce({ databaseUrl }: Config, file: string): Promise<ExportEnd['end']> {
-  if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: names the database to fill.')
-  const { importDatabase } = await import('#core/database/export/import.ts')
-  return importDatabase(databaseUrl, file)
 }
 
 /** Refuses a directory without a database, because opening it would create one, for example after a typo in DATA_DIR. */
@@ -70,8 +64,10 @@ function requireMigrated(pending: readonly string[]): void {
   )
 }
 
+type DatabasePlace = Pick<Config, 'databaseUrl' | 'dataDir'>
+
 async function withDatabase<Result>(
-  config: Config,
+  config: DatabasePlace,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   if (config.databaseUrl !== undefined) {

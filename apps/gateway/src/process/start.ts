@@ -1,6 +1,5 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -11,6 +10,7 @@ import { sleep } from '#core/async/sleep.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
 import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
+import { requireCurrentBuild } from '#core/database/migrations/min-build.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { readPendingMigrations } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
@@ -19,52 +19,60 @@ import { serveCommands } from '#ops/command-socket.ts'
 import { EngineReport } from '#ops/engine-report.ts'
 import { LogOutput } from '#ops/log-output.ts'
 import { createLogger } from '#ops/logger.ts'
+import { identifyProcess } from '#ops/process-identity.ts'
 import { surviveStrayRejections } from '#ops/stray-rejections.ts'
 import { createOpsServer, createServer } from '#server/create-server.ts'
+import { OpenResponses } from '#server/open-responses.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { createCommands } from './commands.ts'
+import { introduceToPrimary, whenPrimaryEnds } from './primary.ts'
 import { refusalLine } from './refusal-line.ts'
 import { startSandboxAgents, withSandboxAgents } from './sandbox-agents.ts'
+import { closeServer, type Serving, stopServing } from './stop-serving.ts'
 import { watchStopSignals } from './stop-signals.ts'
-import { createWaiting } from './waiting.ts'
+import { createWaiting, type Waiting } from './waiting.ts'
 import { type FirstAdmin, welcome } from './welcome.ts'
 
-/** How long after the drain a client may still read the last bytes of its response. */
-const FLUSH_MS = 2_000
 const RECONNECT_MS = 1_000
 
 type Say = (line: string) => void
 
 /**
- * Runs the gateway until SIGTERM or SIGINT, then shuts it down in order: it accepts no new connections, lets running calls
- * continue until the deadline, writes the end of every call, closes the database and releases its directory.
+ * Runs the gateway until SIGTERM, SIGINT or SIGHUP, then shuts it down in order: it stops serving, writes the end of every
+ * call, closes the database and releases its directory.
  *
  * @throws OperatorError if the start fails for a reason that the operator can correct
  */
 export async function start(settings: Config): Promise<void> {
   const output = new LogOutput()
   // Messages for people take the same path as log lines, because a terminal can be paused (Ctrl-S) and must not block us.
-  const print: Say = (line) => output.write(`${line}\n`)
+  // In production there are none, so that every line is JSON.
+  const print: Say = settings.production ? () => undefined : (line) => output.write(`${line}\n`)
   const say: Say = isPrintingWorker() ? print : () => undefined
-  const log = createLogger(settings.logLevel, output)
-  const { stopped, markStarted } = watchSignals()
+  const identity = identifyProcess()
+  const log = createLogger(settings.logLevel, output, identity)
+  markRejectionHandled(introduceToPrimary(identity))
+  const { stopped, markStarted } = watchStop(settings)
   const closers: (() => Promise<unknown>)[] = []
   try {
     const engine = new EngineReport(log)
     const database = await openOwned(settings, closers, { say, engine })
     const config = await withAgents(settings, closers, say)
-    const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
+    const gateway = await createGateway({ config, database, runtime: systemRuntime, log, identity })
+    closers.push(() => gateway.metrics.close())
     surviveStrayRejections({ metrics: gateway.metrics, log })
     gateway.metrics.watchLog(output)
     if (database.kind === 'embedded') gateway.metrics.watchEngine(engine)
+    if (isPrintingWorker()) warnOfMisspeltVariables(config, log)
     const waiting = createWaiting({ databaseUrl: config.databaseUrl, log, say })
     const preparation = { config, gateway, database, say }
     const prepared = await prepareIfReachable(preparation, waiting)
     const builtConsole = config.console ? readBuiltConsole() : undefined
-    const app = await listenForRequests({ config, gateway, database, log, builtConsole }, closers)
-    const address = reachedAt(config, app)
+    const serving = await listenForRequests({ config, gateway, database, log, builtConsole }, closers)
+    const address = reachedAt(config, serving.app)
     gateway.reachedAt(address)
     const announce = ({ admin }: Prepared) => {
+      if (admin !== undefined) log.info({ username: admin.username }, 'the first administrator was created')
       if (admin === undefined && !isPrintingWorker()) return
       welcome({ ...config, publicUrl: address }, { admin, hasConsole: builtConsole !== undefined }, print)
     }
@@ -72,12 +80,9 @@ export async function start(settings: Config): Promise<void> {
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted()
     if (prepared === undefined)
-      markRejectionHandled(retryPreparation(preparation, { log, stopped, waiting, announce }))
+      markRejectionHandled(retryPreparation(preparation, { stopped, waiting, announce }))
 
-    const signal = await stopped
-    log.info({ signal, inFlight: gateway.processTasks.chat.inFlight }, 'draining')
-    app.server.close()
-    await gateway.close(config.drainMs)
+    await stopServing({ ...serving, gateway, drain: config.drain, signal: await stopped, log })
   } finally {
     for (const close of closers.reverse()) {
       await close().catch((error: unknown) => log.warn({ err: error }, 'a part did not close'))
@@ -117,6 +122,13 @@ async function withAgents(config: Config, closers: (() => Promise<unknown>)[], s
   return withSandboxAgents(config, entries)
 }
 
+/** A warning only: the environment is shared with other programs, so the variable may be theirs. */
+function warnOfMisspeltVariables({ misspeltVariables }: Config, log: Logger): void {
+  for (const { name, meant } of misspeltVariables) {
+    log.warn({ variable: name }, `the environment variable ${name} is not read; did you mean ${meant}?`)
+  }
+}
+
 /** Only one of several workers prints to the terminal, and also the one that created the administrator. */
 function isPrintingWorker(): boolean {
   return (cluster.worker?.id ?? 1) === 1
@@ -135,31 +147,24 @@ interface Prepared {
 }
 
 /** If the database server is down, the process starts anyway, reports that it is not ready, and tries again later. */
-async function prepareIfReachable(
-  parts: Preparation,
-  waiting: (error: unknown) => void,
-): Promise<Prepared | undefined> {
+async function prepareIfReachable(parts: Preparation, waiting: Waiting): Promise<Prepared | undefined> {
   try {
     return await prepare(parts)
   } catch (error) {
     if (parts.database.kind === 'embedded' || !isConnectionError(error)) throw error
-    waiting(error)
+    waiting.failed(error)
     return undefined
   }
 }
 
 interface Retrying {
-  readonly log: Logger
   readonly stopped: Promise<string>
-  waiting(error: unknown): void
+  readonly waiting: Waiting
   announce(prepared: Prepared): void
 }
 
 /** Never rejects, because the operator may correct the cause while the process keeps trying. */
-async function retryPreparation(
-  parts: Preparation,
-  { log, stopped, waiting, announce }: Retrying,
-): Promise<void> {
+async function retryPreparation(parts: Preparation, { stopped, waiting, announce }: Retrying): Promise<void> {
   let isStopping = false
   markRejectionHandled(
     stopped.then(() => {
@@ -170,10 +175,10 @@ async function retryPreparation(
     await sleep(RECONNECT_MS)
     try {
       announce(await prepare(parts))
-      log.info('the start is complete')
+      waiting.succeeded()
       return
     } catch (error) {
-      if (!isStopping) waiting(error)
+      if (!isStopping) waiting.failed(error)
     }
   }
 }
@@ -190,6 +195,7 @@ async function prepare({ config, gateway, database, say }: Preparation): Promise
     say(`applying ${pending.length === 1 ? 'a migration' : `${pending.length} migrations`}`)
     await database.migrate()
   }
+  await requireCurrentBuild(database.sql)
   await gateway.prepare()
   const admin = await createFirstAdmin(config, gateway)
   gateway.open()
@@ -221,7 +227,7 @@ interface Listening extends Pick<Preparation, 'config' | 'gateway' | 'database'>
 async function listenForRequests(
   { config, gateway, database, log, builtConsole }: Listening,
   closers: (() => Promise<unknown>)[],
-): Promise<FastifyInstance> {
+): Promise<Serving> {
   if (config.opsPort !== undefined) {
     const ops = await createOpsServer(config, gateway, log)
     await listen(ops, config.host, config.opsPort, 'OPS_PORT')
@@ -229,18 +235,18 @@ async function listenForRequests(
     closers.unshift(() => closeServer(ops))
   }
   const app = await createServer(config, gateway, log, builtConsole)
+  const responses = new OpenResponses(app.server)
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))
-  if (config.databaseUrl === undefined) {
-    const run = createCommands({ ...gateway, database })
-    const commands = await serveCommands(config.dataDir, run, (error) => {
-      const line = refusalLine(error)
-      if (line === undefined) log.error({ err: error }, 'a command failed')
-      return line ?? 'The gateway failed to carry out the command; its log says why.'
-    })
-    closers.push(() => commands.close())
-  }
-  return app
+  if (config.databaseUrl !== undefined) return { app, responses, commands: undefined }
+  const run = createCommands({ ...gateway, database })
+  const commands = await serveCommands(config.dataDir, run, (error) => {
+    const line = refusalLine(error)
+    if (line === undefined) log.error({ err: error }, 'a command failed')
+    return line ?? 'The gateway failed to carry out the command; its log says why.'
+  })
+  closers.push(() => commands.close(0))
+  return { app, responses, commands }
 }
 
 /**
@@ -265,30 +271,28 @@ function reachedAt({ port, publicUrl }: Config, app: FastifyInstance): string {
   return port === 0 ? publicUrl.replace(/:0$/, `:${chosen}`) : publicUrl
 }
 
-/** Waits for responses that are still being sent, then closes the remaining connections. */
-async function closeServer(app: FastifyInstance): Promise<void> {
-  const server: Server = app.server
-  const cut = setTimeout(() => server.closeAllConnections(), FLUSH_MS)
-  server.closeIdleConnections()
-  await app.close()
-  clearTimeout(cut)
-}
-
 /**
- * While the gateway starts, a signal ends the process at once: what the start waits for may never happen, and a process that
- * is killed then loses nothing. Afterwards the first signal starts an orderly shutdown and the second ends the process. A
- * worker ignores the second, since its primary sends SIGKILL.
+ * Waits for a signal or, in a worker, the end of its primary. While the gateway starts, a signal ends the process at once: what
+ * the start waits for may never happen, and a process that is killed then loses nothing. Afterwards the first signal starts an
+ * orderly shutdown and the second ends the process. A worker ignores the second, since its primary sends SIGKILL.
  */
-function watchSignals(): { stopped: Promise<string>; markStarted(): void } {
+function watchStop({ drain, isUnderNpx }: Pick<Config, 'drain' | 'isUnderNpx'>): {
+  stopped: Promise<string>
+  markStarted(): void
+} {
   const { promise: stopped, resolve } = Promise.withResolvers<string>()
   let isStarted = false
-  const stopWatching = watchStopSignals((signal, isSecond) => {
+  const stopWatching = watchStopSignals(isUnderNpx, (signal, isSecond) => {
     if (!isStarted) {
       stopWatching()
       endBy(signal)
     }
     if (isSecond && !cluster.isWorker) process.exit(1)
     resolve(signal)
+  })
+  whenPrimaryEnds(drain.acceptMs + drain.timeoutMs, () => {
+    if (!isStarted) process.exit(1)
+    resolve('the primary ended')
   })
   return {
     stopped,

@@ -1,14 +1,21 @@
+import cluster from 'node:cluster'
+import { watchNpx } from './watch-npx.ts'
+
 /** A second signal within this time is the first one, which arrived in two ways. */
 const SAME_SIGNAL_MS = 500
 
 /**
- * Calls `onSignal` at SIGTERM and SIGINT, and says whether it is a second one, with which an operator asks for haste. A
+ * Calls `onSignal` at SIGTERM, SIGINT and SIGHUP, and says whether it is a second one, with which an operator asks for haste. A
  * terminal and pnpm send a signal to the process and to its launcher, which passes it on: what follows within half a second
- * is the same signal again and is not reported.
+ * is the same signal again and is not reported. The end of npx counts as SIGTERM where no signal has come.
  *
+ * @param isUnderNpx whether npx has started the gateway
  * @returns a function that stops listening
  */
-export function watchStopSignals(onSignal: (signal: NodeJS.Signals, isSecond: boolean) => void): () => void {
+export function watchStopSignals(
+  isUnderNpx: boolean,
+  onSignal: (signal: NodeJS.Signals, isSecond: boolean) => void,
+): () => void {
   let firstAt: number | undefined
   const listener = (signal: NodeJS.Signals) => {
     const now = performance.now()
@@ -17,9 +24,16 @@ export function watchStopSignals(onSignal: (signal: NodeJS.Signals, isSecond: bo
     firstAt ??= now
   }
   for (const name of SIGNALS) process.on(name, listener)
+  const stopWatching =
+    isUnderNpx && cluster.isPrimary
+      ? watchNpx(() => {
+          if (firstAt === undefined) listener('SIGTERM')
+        })
+      : undefined
   return () => {
+    stopWatching?.()
     for (const name of SIGNALS) process.off(name, listener)
   }
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const

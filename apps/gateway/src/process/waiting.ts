@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { isConnectionError } from '#core/database/connection-error.ts'
+import { atAddressOf } from '#core/values/at-address-of.ts'
 
 export interface WaitingOptions {
   readonly databaseUrl: string | undefined
@@ -7,28 +8,31 @@ export interface WaitingOptions {
   readonly say: (line: string) => void
 }
 
-/**
- * Returns a function that reports the errors of a start that is retried. Call it with each error; it prints and logs the
- * cause, and repeats itself only when the cause changes.
- */
-export function createWaiting({ databaseUrl, log, say }: WaitingOptions): (error: unknown) => void {
-  const server = `PostgreSQL${addressOf(databaseUrl)}`
-  let reported: string | undefined
-  return (error) => {
-    const line = isConnectionError(error)
-      ? `waiting for ${server}: ${reasonOf(error)}`
-      : `the start cannot be completed yet: ${reasonOf(error)}`
-    if (line === reported) return
-    reported = line
-    say(line)
-    log.error({ err: error }, line)
-  }
+/** Reports what a start that is retried waits for. */
+export interface Waiting {
+  /** To be called with each error; each cause is printed and logged once, even if causes alternate. */
+  failed(error: unknown): void
+  /** To be called when the start is complete after all. */
+  succeeded(): void
 }
 
-/** The host and port alone, without the user and the password that the URL may contain. */
-function addressOf(databaseUrl: string | undefined): string {
-  const host = URL.parse(databaseUrl ?? '')?.host
-  return host ? ` at ${host}` : ''
+export function createWaiting({ databaseUrl, log, say }: WaitingOptions): Waiting {
+  const server = `PostgreSQL${atAddressOf(databaseUrl)}`
+  const reported = new Set<string>()
+  return {
+    failed(error) {
+      const line = isConnectionError(error)
+        ? `waiting for ${server}: ${reasonOf(error)}`
+        : `the start cannot be completed yet: ${reasonOf(error)}`
+      if (reported.has(line)) return
+      reported.add(line)
+      say(line)
+      log.warn({ err: error }, line)
+    },
+    succeeded() {
+      log.info(`${server} answers: the start is complete`)
+    },
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -39,7 +43,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it does not answer',
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const known = REASONS[String(code)]
   if (known !== undefined) return known

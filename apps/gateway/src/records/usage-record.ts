@@ -1,3 +1,4 @@
+import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Report, Series } from '#core/reports/reports.ts'
 import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Call } from '#generated/prisma/client.ts'
@@ -39,7 +40,19 @@ function metricsRecord(metrics: UsageMetrics) {
   }
 }
 
-export function callRecord(call: Call) {
+/** The ids of the processes that served the calls. */
+export function instancesIn(calls: readonly Call[]): string[] {
+  return calls.map(({ instance }) => instance)
+}
+
+/** Makes the records of calls that these processes served. */
+export function callRecorder(instances: readonly CallInstance[]) {
+  const known = new Map(instances.map((instance) => [instance.id, instance]))
+  return (call: Call) => callRecord(call, known.get(call.instance))
+}
+
+/** @param instance - the process that served the call; undefined if the caller may not see it */
+export function callRecord(call: Call, instance: CallInstance | undefined) {
   return {
     id: call.id,
     request_id: call.requestId,
@@ -57,6 +70,10 @@ export function callRecord(call: Call) {
     platform_status: call.platformStatus,
     platform_code: call.platformCode,
     platform_log_id: call.platformLogId,
+    instance_id: instance?.id ?? null,
+    instance_host: instance?.host ?? null,
+    instance_pid: instance?.pid ?? null,
+    instance_version: instance?.version ?? null,
     prompt_tokens: call.promptTokens,
     completion_tokens: call.completionTokens,
     total_tokens: call.totalTokens,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { ROLES } from '#core/principal.ts'
+import { knownRole, ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls } from '#core/users/user.ts'
-import { CALLS_MAX, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
+import { CALLS_MAX, knownPeriod, knownStatus, QUOTA_PERIODS, USER_STATUSES } from '#core/users/user-rules.ts'
 import type { User } from '#generated/prisma/client.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { nullable, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
@@ -56,15 +56,15 @@ export const FullUserSchema = Type.Object(
 )
 
 export function fullUserRecord(user: User, now: Date): Static<typeof FullUserSchema> {
-  return { ...userRecord(user, now), quota_period: user.quotaPeriod }
+  return { ...userRecord(user, now), quota_period: knownPeriod(user.quotaPeriod) }
 }
 
 export function userRecord(user: User, now: Date): Static<typeof UserSchema> {
   return {
     id: user.id,
     username: user.username,
-    role: user.role,
-    status: user.status,
+    role: knownRole(user.role),
+    status: knownStatus(user.status),
     created_at: user.createdAt.toISOString(),
     updated_at: user.updatedAt.toISOString(),
     last_login: user.lastLogin?.toISOString() ?? null,

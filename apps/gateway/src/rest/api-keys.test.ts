@@ -57,7 +57,7 @@ test.each<[object, string]>([
   [{ name: undefined }, 'body.name: is required; expected a string of 1 to 100 characters.'],
   [
     { permissions: [] },
-    'body.permissions: expected an array of one of chat, upload, admin of at least 1 items',
+    'body.permissions: expected an array of at least 1 item, each one of chat, upload, admin',
   ],
   [{ permissions: ['root'] }, 'body.permissions[0]: expected one of chat, upload, admin.'],
   [{ permissions: ['chat', 'chat'] }, 'body.permissions: '],

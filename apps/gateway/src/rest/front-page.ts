@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { shippedFile } from '#core/shipped-files.ts'
 import { addVary } from '#http/reply/vary.ts'
 
 interface FrontPageOptions {
@@ -12,7 +13,7 @@ interface FrontPageOptions {
  * programs links. Neither needs a credential.
  */
 export function frontPageRoutes(app: FastifyInstance, { hasConsole, hasHealth }: FrontPageOptions): void {
-  const icon = readFileSync(new URL('favicon.ico', import.meta.url))
+  const icon = readFileSync(shippedFile('favicon'))
   const links = {
     ...(hasConsole && { console: '/console' }),
     docs: '/docs',

@@ -1,5 +1,6 @@
 import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
 import type { Quantiles } from '#core/ledger/histogram.ts'
+import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { Report } from '#core/reports/reports.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import type { Cell } from '#http/reply/csv.ts'
@@ -66,6 +67,15 @@ function quantileCells(quantiles: Quantiles | null): Cell[] {
 
 export const CALL_FIELDS = Object.keys(CallSchema.properties)
 
-export async function* callRows(calls: AsyncIterable<Call>): AsyncGenerator<Cell[]> {
-  for await (const call of calls) yield Object.values(callRecord(call))
+export async function* callRows(
+  calls: AsyncIterable<Call>,
+  findInstances: (ids: readonly string[]) => Promise<readonly CallInstance[]>,
+): AsyncGenerator<Cell[]> {
+  /** A process serves many calls. */
+  const known = new Map<string, CallInstance | undefined>()
+  for await (const call of calls) {
+    const { instance } = call
+    if (!known.has(instance)) known.set(instance, (await findInstances([instance]))[0])
+    yield Object.values(callRecord(call, known.get(instance)))
+  }
 }

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { CALL_FACES, OUTCOMES } from '#core/ledger/ledger.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
-import { nullable, oneOf, Timestamp, timestamp, uuid } from '#http/reply/schemas.ts'
+import { nullable, oneOf, Timestamp, timestamp, Uuid, uuid } from '#http/reply/schemas.ts'
 
 function quantiles(description: string) {
   return nullable(
@@ -109,6 +109,10 @@ export const CallSchema = Type.Object(
     platform_status: nullable(Type.Integer(), CALL_DESCRIPTIONS.platformStatus),
     platform_code: nullable(Type.String(), CALL_DESCRIPTIONS.platformCode),
     platform_log_id: nullable(Type.String(), CALL_DESCRIPTIONS.platformLogId),
+    instance_id: nullable(Uuid, CALL_DESCRIPTIONS.instanceId),
+    instance_host: nullable(Type.String(), CALL_DESCRIPTIONS.instanceHost),
+    instance_pid: nullable(Type.Integer(), CALL_DESCRIPTIONS.instancePid),
+    instance_version: nullable(Type.String(), CALL_DESCRIPTIONS.instanceVersion),
     prompt_tokens: nullable(Type.Integer(), CALL_DESCRIPTIONS.promptTokens),
     completion_tokens: nullable(Type.Integer(), CALL_DESCRIPTIONS.completionTokens),
     total_tokens: nullable(Type.Integer(), CALL_DESCRIPTIONS.totalTokens),
@@ -138,6 +142,10 @@ export const CallSchema = Type.Object(
         platform_status: null,
         platform_code: null,
         platform_log_id: null,
+        instance_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a13',
+        instance_host: 'gateway-1',
+        instance_pid: 7,
+        instance_version: '0.1.0',
         prompt_tokens: 12,
         completion_tokens: 5,
         total_tokens: 17,

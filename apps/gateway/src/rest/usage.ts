@@ -30,7 +30,7 @@ import {
 import { abortedWith } from '#http/request/aborted-with.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
-import { callRecord } from '#records/usage-record.ts'
+import { callRecorder, instancesIn } from '#records/usage-record.ts'
 import { CALL_FIELDS, callRows, reportHeader, reportPieces, reportRows } from './usage-records.ts'
 import { CallSchema, UsageReportSchema } from './usage-schemas.ts'
 
@@ -69,12 +69,14 @@ export function usageRoutes(
     const signal = abortedWith(reply)
     if (format === 'csv') {
       const calls = await usage.exportCalls(caller, filter, onLimit, signal)
-      return sendCsv(reply, 'calls', CALL_FIELDS, callRows(calls))
+      const rows = callRows(calls, (ids) => usage.findInstances(caller, ids))
+      return sendCsv(reply, 'calls', CALL_FIELDS, rows)
     }
     const page = await readPage({ limit, cursor }, (query) =>
       usage.calls(caller, filter, query, onLimit, signal),
     )
-    return success(pageRecord(page, callRecord))
+    const instances = await usage.findInstances(caller, instancesIn(page.items))
+    return success(pageRecord(page, callRecorder(instances)))
   })
 }
 
@@ -186,7 +188,7 @@ const callsSchema = {
   'x-response-headers': LIMIT_HEADERS,
   summary: 'List calls',
   description:
-    "Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words are shown only to administrators. The CSV format returns all calls at once, without pages.",
+    "Returns the calls of the ledger, newest first, including those that still run. Users see the calls of their own keys, administrators all calls, and an API key without the permission `admin` only its own calls. The fields with the platform's own words and with the process that served the call are shown only to administrators. The CSV format returns all calls at once, without pages.",
   querystring: listQuery({
     ...PageQuery,
     ...Filters,

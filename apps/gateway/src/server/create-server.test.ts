@@ -33,7 +33,7 @@ beforeAll(async () => {
   token = login.json().data.access_token
 }, 60_000)
 afterAll(async () => {
-  await gateway?.close(0)
+  await gateway?.close()
   await app?.close()
   await ops?.close()
   await database?.close()

@@ -9,6 +9,7 @@ import { vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
 import { requestOf } from '#core/calls/request/chat-request.test-support.ts'
 import type { ChatRequest } from '#core/calls/request/chat-request.ts'
+import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
@@ -44,6 +45,7 @@ export interface Caller {
 export interface Callers {
   readonly config: Config
   readonly gateway: Gateway
+  readonly database: Database
   readonly callers: Readonly<Record<CallerName, Caller>>
   /** A user who is not one of the callers. */
   readonly otherUserId: string
@@ -196,6 +198,7 @@ export async function openCallers({
   return {
     config,
     gateway,
+    database,
     callers,
     keyNames,
     callId,
@@ -211,7 +214,7 @@ export async function openCallers({
       return principal?.via.kind === 'token' ? tokenOf(name) : credential
     },
     async close() {
-      await gateway.close(0)
+      await gateway.close()
       await database.close()
       platform.close()
       await rm(dataDir, { recursive: true })

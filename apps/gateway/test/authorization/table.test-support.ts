@@ -456,6 +456,21 @@ export const TABLE: {
       },
       async (caller, { services }) => (services.usage.seesPlatform(caller) ? 'yes' : 'no'),
     ),
+    findInstances: forCaller(
+      {
+        user: 'none',
+        premium: 'none',
+        admin: 'found',
+        'chat key': 'none',
+        'upload key': 'none',
+        neighbour: 'none',
+        'admin key of an admin': 'found',
+        'chat key of an admin': 'none',
+        'admin key of a user': 'none',
+      },
+      async (caller, { services, all }) =>
+        (await services.usage.findInstances(caller, [all.callId, 'no id'])).length === 1 ? 'found' : 'none',
+    ),
     findCalls: forCaller(CALL_SHOWN, async (caller, { services, all }) =>
       shown(all, await services.usage.findCalls(caller, [all.callId, 'no id'])),
     ),

@@ -1,22 +1,63 @@
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { ERRORS } from '#core/errors.ts'
-import { DETAIL_TYPES } from './events.ts'
+import { objectOf } from '#core/values/json.ts'
+import { type ChatEvent, DETAIL_TYPES, type DetailEvent, type DetailType } from './events.ts'
 
 const closed = { additionalProperties: false }
 const text = Type.String({ minLength: 1 })
 const count = Type.Integer({ minimum: 0 })
 
-const DETAIL = Type.Object(
-  {
-    type: Type.Enum([...DETAIL_TYPES]),
-    id: Type.Optional(text),
-    name: Type.Optional(text),
-    status: Type.Optional(text),
-    data: Type.Optional(Type.Unknown()),
-    elapsed_ms: Type.Optional(Type.Integer()),
+const anyText = Type.String()
+const node = { node_type: Type.Optional(text) }
+const withText = { text: anyText }
+const json = Type.Object({}, { additionalProperties: true })
+
+const DETAIL_DATA: Readonly<Record<DetailType, TProperties>> = {
+  node_started: node,
+  node_finished: node,
+  tool_call: { arguments: Type.Optional(text), arguments_delta: Type.Optional(text) },
+  tool_result: { arguments: Type.Optional(text), output: anyText },
+  thought: withText,
+  reasoning: withText,
+  sources: {
+    items: Type.Array(
+      Type.Object(
+        {
+          title: Type.Optional(text),
+          url: Type.Optional(text),
+          text: Type.Optional(text),
+          document: Type.Optional(text),
+        },
+        closed,
+      ),
+    ),
   },
-  closed,
+  variables: { values: json },
+  interaction: {
+    question: Type.Optional(text),
+    options: Type.Array(anyText),
+    form: Type.Optional(Type.Unknown()),
+  },
+  replaced: withText,
+  other: {},
+}
+
+const DETAIL = Type.Union(
+  DETAIL_TYPES.map((type) =>
+    Type.Object(
+      {
+        type: Type.Literal(type),
+        id: Type.Optional(text),
+        name: Type.Optional(text),
+        status: Type.Optional(text),
+        data: Type.Object(DETAIL_DATA[type], closed),
+        elapsed_ms: Type.Optional(Type.Integer()),
+        raw: Type.Optional(json),
+      },
+      closed,
+    ),
+  ),
 )
 
 const FAILURE = Type.Object(
@@ -33,7 +74,7 @@ const FAILURE = Type.Object(
 
 const CHAT_EVENT = Type.Union([
   Type.Object({ type: Type.Enum(['text', 'reasoning']), text }, closed),
-  Type.Object({ type: Type.Literal('replace'), text: Type.String() }, closed),
+  Type.Object({ type: Type.Literal('replace'), text: Type.String(), detail: Type.Optional(DETAIL) }, closed),
   Type.Object(
     { type: Type.Literal('interaction'), question: Type.String(), options: Type.Array(Type.String()) },
     closed,
@@ -60,5 +101,16 @@ const CHAT_EVENT = Type.Union([
 
 /** Checks at run time that a value is a `ChatEvent`, since types cannot guarantee it for untrusted JSON. */
 export function isChatEvent(value: unknown): boolean {
-  return Value.Check(CHAT_EVENT, value)
+  // As a client receives it, which proves as well that it can be written as JSON.
+  return Value.Check(CHAT_EVENT, JSON.parse(JSON.stringify(withDetail(value))))
+}
+
+/** The details of the events, as clients receive them. */
+export function detailsIn(events: readonly ChatEvent[]): readonly DetailEvent[] {
+  return JSON.parse(JSON.stringify(events.flatMap((event) => ('detail' in event ? [event.detail?.()] : []))))
+}
+
+function withDetail(value: unknown): unknown {
+  const { detail } = objectOf(value)
+  return typeof detail === 'function' ? { ...objectOf(value), detail: detail() } : value
 }

@@ -1,4 +1,5 @@
 import type { ErrorReason, Problem } from '#core/errors.ts'
+import type { JsonObject } from '#core/values/json.ts'
 
 /** Token counts as the platform reported them. Unknown counts are an absent `TokenCounts`, never zeros. */
 export interface TokenCounts {
@@ -24,15 +25,55 @@ export const DETAIL_TYPES = [
   'other',
 ] as const
 
-/** One step of a run's progress, in a form common to all platforms. Clients may see `data`, which is JSON. */
-export interface DetailEvent {
-  readonly type: (typeof DETAIL_TYPES)[number]
-  readonly id?: string
-  readonly name?: string
-  readonly status?: string
-  readonly data?: unknown
-  readonly elapsed_ms?: number
+export type DetailType = (typeof DETAIL_TYPES)[number]
+
+/** A document on which a reply is based. */
+export interface DetailSource {
+  readonly title?: string | undefined
+  readonly url?: string | undefined
+  readonly text?: string | undefined
+  /** The id of the document on the platform. */
+  readonly document?: string | undefined
 }
+
+/** What each kind of detail carries in its `data`. */
+export interface DetailData {
+  readonly node_started: { readonly node_type?: string | undefined }
+  readonly node_finished: { readonly node_type?: string | undefined }
+  /** Either all arguments or a piece of them; the pieces of a call are joined. */
+  readonly tool_call: {
+    readonly arguments?: string | undefined
+    readonly arguments_delta?: string | undefined
+  }
+  readonly tool_result: { readonly arguments?: string | undefined; readonly output: string }
+  readonly thought: { readonly text: string }
+  readonly reasoning: { readonly text: string }
+  readonly sources: { readonly items: readonly DetailSource[] }
+  readonly variables: { readonly values: JsonObject }
+  readonly interaction: {
+    readonly question?: string | undefined
+    readonly options: readonly string[]
+    /** The fields of a form, as the platform describes them. */
+    readonly form?: unknown
+  }
+  readonly replaced: { readonly text: string }
+  readonly other: Readonly<Record<string, never>>
+}
+
+/** What every detail may have. Fields that are undefined do not reach a client. */
+interface DetailHead {
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  readonly status?: string | undefined
+  readonly elapsed_ms?: number | undefined
+  /** What fits nowhere else, by the platform's names, odd values among it. Never nested so deep that it cannot be sent. */
+  readonly raw?: JsonObject | undefined
+}
+
+/** One step of a run's progress, in a form common to all platforms; its `type` tells what its `data` is. */
+export type DetailEvent<Type extends DetailType = DetailType> = {
+  readonly [Each in Type]: DetailHead & { readonly type: Each; readonly data: DetailData[Each] }
+}[Type]
 
 /**
  * A failure at the platform. `message` is sanitized for the client; `platform…` fields go to ledger and log.
@@ -54,12 +95,13 @@ export interface Failure {
 export type ChatEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** The platform withdraws the text sent so far and replaces it with this one. */
-  | { readonly type: 'replace'; readonly text: string }
+  /** The platform withdraws the text sent so far and replaces it with this one. `detail` is what it says about it beside the text. */
+  | { readonly type: 'replace'; readonly text: string; readonly detail?: () => DetailEvent<'replaced'> }
   /** The platform waits for the end user: a question and the answers that it offers, which may be none. */
   | { readonly type: 'interaction'; readonly question: string; readonly options: readonly string[] }
   | { readonly type: 'tool_calls'; readonly delta: readonly unknown[] }
-  | { readonly type: 'detail'; readonly detail: DetailEvent }
+  /** A function, so that a call whose caller asked for no details pays for none. Each call of it returns the same. */
+  | { readonly type: 'detail'; readonly detail: () => DetailEvent }
   | { readonly type: 'model'; readonly model: string }
   | { readonly type: 'usage'; readonly usage: TokenCounts }
   | { readonly type: 'end'; readonly reason: FinishReason }

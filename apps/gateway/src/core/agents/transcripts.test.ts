@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '#core/errors.ts'
+import { detailsIn } from './chat-events.test-support.ts'
+import type { ChatEvent } from './events.ts'
 import { PLATFORMS } from './registry.ts'
 import {
   adapterOf,
@@ -46,9 +48,9 @@ describe.each(PLATFORMS.names)('%s', (platform) => {
 
   test.each(replies)('$name reads the same however its bytes are cut', (transcript) => {
     const call = callFor(transcript)
-    const whole = JSON.stringify(read(adapter, call, transcript))
+    const whole = withDetails(read(adapter, call, transcript))
     for (const chunks of cutsOf(transcript.bytes)) {
-      if (JSON.stringify(read(adapter, call, transcript, chunks)) !== whole) {
+      if (withDetails(read(adapter, call, transcript, chunks)) !== whole) {
         expect.fail(`cut after ${chunks[0]?.length} bytes`)
       }
     }
@@ -59,6 +61,10 @@ describe.each(PLATFORMS.names)('%s', (platform) => {
     expect(failure?.message ?? '').not.toMatch(/[<>\n]|:\/\/|sk-|nginx/)
   })
 })
+
+function withDetails(events: readonly ChatEvent[]): string {
+  return JSON.stringify([events, detailsIn(events)])
+}
 
 function usageOf(usage: ReturnType<typeof fold>['usage']) {
   return usage === undefined

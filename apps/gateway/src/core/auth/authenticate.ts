@@ -5,7 +5,7 @@ import { hashKey, isWellFormedKey } from '#core/keys/key-format.ts'
 import { KEY_REFUSAL } from '#core/keys/key-refusal.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Limits } from '#core/limits/limits.ts'
-import type { Permission, Principal, Role } from '#core/principal.ts'
+import { knownRole, type Permission, type Principal } from '#core/principal.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface AuthenticationDeps {
@@ -59,7 +59,7 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
     if (row.refusal !== null) return refuse(row.refusal)
     return {
       userId: row.owner_id,
-      role: row.role,
+      role: knownRole(row.role),
       via: {
         kind: 'key',
         keyId: row.key_id,
@@ -82,7 +82,7 @@ interface KeyRow {
   readonly permissions: readonly Permission[]
   readonly allowed_agents: readonly string[]
   readonly owner_id: string
-  readonly role: Role
+  readonly role: string
   readonly refusal: ErrorReason | null
 }
 

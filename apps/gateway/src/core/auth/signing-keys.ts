@@ -1,28 +1,36 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { validate } from 'uuid'
 import { createCachedValue } from '#core/async/cached-value.ts'
-import { OperatorError } from '#core/operator-error.ts'
+import { createSpacedRead } from '#core/async/spaced-read.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
-import { createSecretEncryption } from './secret-encryption.ts'
+import { createStoredSecrets, type SecretKeys } from './stored-secrets.ts'
 
 export const SIGNING_ALGORITHM = 'EdDSA'
 
-export interface SigningKeysDeps {
+export interface SigningKeysDeps extends SecretKeys {
   readonly prisma: PrismaClient
   readonly runtime: Runtime
-  /** Encrypts the private keys in the database; without it they are stored in plain text. */
-  readonly secretKey?: string | undefined
 }
 
 /** The Ed25519 keys of the installation, kept in the database so that every replica signs with and accepts the same keys. */
 export interface SigningKeys {
   /**
+   * Reads or creates the key to sign with, and encrypts what is in plain text although there is a `SECRET_KEY`.
+   *
+   * @throws OperatorError if the stored key can be read with none of the configured keys
+   */
+  prepare(): Promise<void>
+  /**
    * Returns the private key to sign with, and creates it if there is none.
    *
-   * @throws OperatorError if the stored key is encrypted and `SECRET_KEY` is missing or a different one
+   * @throws OperatorError as {@link prepare}
    */
   current(): Promise<{ id: string; jwk: JWK }>
-  /** Returns the public key for a token's `kid`; undefined if it is unknown or retired. Cached like {@link list}. */
+  /**
+   * Returns the public key for a token's `kid`; undefined if it is unknown or not accepted any more. A key that another
+   * process has just made is found.
+   */
   find(id: string): Promise<JWK | undefined>
   /** Returns all public keys that are accepted. The list is cached: another process's change shows within a second. */
   list(): Promise<JWK[]>
@@ -33,14 +41,28 @@ export interface SigningKeys {
  * such requests from reaching the database.
  */
 const CACHE_TTL_MS = 1_000
+/**
+ * A key that the cache lacks may have been made since it was filled, so the keys are read again. All requests that name
+ * unknown keys share one read in this time and wait for it, however many there are.
+ */
+const READ_AGAIN_MS = 100
 
-export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDeps): SigningKeys {
-  const encryption =
-    secretKey === undefined ? undefined : createSecretEncryption(secretKey, runtime.randomBytes)
+export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKeysDeps): SigningKeys {
+  const secrets = createStoredSecrets(secretKeys, runtime)
   let opened: { id: string; jwk: JWK } | undefined
-  const accepted = createCachedValue(
-    () => prisma.signingKey.findMany({ where: { retiredAt: null }, orderBy: { id: 'desc' } }),
-    { runtime, ttlMs: CACHE_TTL_MS },
+  const known = createCachedValue(
+    () => prisma.signingKey.findMany({ select: PUBLIC, orderBy: { id: 'desc' } }),
+    {
+      runtime,
+      ttlMs: CACHE_TTL_MS,
+    },
+  )
+  const readAgain = createSpacedRead(
+    () => {
+      known.invalidate()
+      return known.get()
+    },
+    { runtime, intervalMs: READ_AGAIN_MS },
   )
 
   // Processes that start at the same time may each create a key. All of these keys verify tokens; every process signs with
@@ -51,68 +73,72 @@ export function createSigningKeys({ prisma, runtime, secretKey }: SigningKeysDep
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     })
 
-  async function make(): Promise<SigningKey> {
-    const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
-    const id = runtime.newId()
-    const named = { kid: id, alg: SIGNING_ALGORITHM, use: 'sig' }
-    const text = JSON.stringify(await exportJWK(privateKey))
-    return prisma.signingKey.create({
-      data: {
-        id,
-        publicJwk: { ...(await exportJWK(publicKey)), ...named },
-        sealed: encryption !== undefined,
-        secret: encryption?.encrypt(text, id) ?? text,
-        createdAt: runtime.now(),
-      },
-    })
+  /** Encrypts the keys that were made before `SECRET_KEY` was set. */
+  async function encryptPlainText(): Promise<void> {
+    const plain = await prisma.signingKey.findMany({ where: { sealed: false, retiredAt: null } })
+    for (const { id, secret } of plain) {
+      await prisma.signingKey.updateMany({
+        where: { id, sealed: false, secret },
+        data: secrets.seal(secret, id),
+      })
+    }
   }
 
-  async function open({ id, sealed, secret }: SigningKey): Promise<JWK> {
-    if (sealed) return JSON.parse(decrypted(secret, id))
-    // SECRET_KEY was set after the key was created, so the key is encrypted from now on.
-    if (encryption !== undefined) {
-      const data = { sealed: true, secret: encryption.encrypt(secret, id) }
-      await prisma.signingKey.updateMany({ where: { id, sealed: false }, data })
+  async function current(): Promise<{ id: string; jwk: JWK }> {
+    const row =
+      (await newest()) ?? (await prisma.signingKey.create({ data: await newSigningKey(secrets, runtime) }))
+    if (opened?.id !== row.id) {
+      opened = { id: row.id, jwk: JSON.parse(secrets.open(row, row.id).text) }
+      // Otherwise the first tokens signed with it would wait until the keys are read again.
+      known.invalidate()
     }
-    return JSON.parse(secret)
-  }
-
-  function decrypted(secret: string, id: string): string {
-    if (encryption === undefined) {
-      throw new OperatorError(
-        'SECRET_KEY is not set, but the signing key in the database is encrypted with one.',
-      )
-    }
-    try {
-      return encryption.decrypt(secret, id)
-    } catch (cause) {
-      throw new OperatorError(
-        'SECRET_KEY is not the one that the signing key in the database was encrypted with.',
-        { cause },
-      )
-    }
+    return opened
   }
 
   return {
-    async current() {
-      const row = (await newest()) ?? (await make())
-      if (opened?.id !== row.id) {
-        opened = { id: row.id, jwk: await open(row) }
-        // Otherwise the first tokens signed with it would be rejected until the cache expires.
-        accepted.invalidate()
-      }
-      return opened
+    async prepare() {
+      await current()
+      if (secrets.encrypts) await encryptPlainText()
     },
+    current,
     async find(id) {
-      const row = (await accepted.get()).find((each) => each.id === id)
-      return row && publicJwk(row)
+      const rows = await known.get()
+      // Every id of ours is a UUID, so that a token of another issuer costs no read.
+      const mayBeNew = validate(id) && !rows.some((row) => row.id === id)
+      const row = (mayBeNew ? await readAgain() : rows).find((each) => each.id === id)
+      return row && isAccepted(row, runtime.now()) ? publicJwk(row) : undefined
     },
     async list() {
-      return (await accepted.get()).map(publicJwk)
+      const now = runtime.now()
+      return (await known.get()).filter((row) => isAccepted(row, now)).map(publicJwk)
     },
   }
 }
 
-function publicJwk(row: SigningKey): JWK {
+/** The row of a new key. */
+export async function newSigningKey(
+  secrets: Pick<ReturnType<typeof createStoredSecrets>, 'seal'>,
+  runtime: Runtime,
+) {
+  const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
+  const id = runtime.newId()
+  const named = { kid: id, alg: SIGNING_ALGORITHM, use: 'sig' }
+  return {
+    id,
+    publicJwk: { ...(await exportJWK(publicKey)), ...named },
+    ...secrets.seal(JSON.stringify(await exportJWK(privateKey)), id),
+    createdAt: runtime.now(),
+  }
+}
+
+/** Whether tokens of this key are accepted: it was not replaced, or so recently that its tokens are still valid. */
+export function isAccepted({ retiredAt }: Pick<SigningKey, 'retiredAt'>, now: Date): boolean {
+  return retiredAt === null || retiredAt > now
+}
+
+/** Private keys are read to sign only, so that they are not kept in the cache. */
+const PUBLIC = { id: true, publicJwk: true, retiredAt: true } as const
+
+function publicJwk(row: Pick<SigningKey, 'publicJwk'>): JWK {
   return row.publicJwk as JWK
 }

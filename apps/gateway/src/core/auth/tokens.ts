@@ -1,7 +1,7 @@
 import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
 import { validate } from 'uuid'
 import { fail } from '#core/errors.ts'
-import { type Principal, type Role, requireToken } from '#core/principal.ts'
+import { knownRole, type Principal, requireToken } from '#core/principal.ts'
 import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
 
 export interface TokensConfig {
@@ -13,7 +13,7 @@ export interface TokensConfig {
 /** The columns of a user that go into its tokens. */
 export interface TokenUser {
   readonly id: string
-  readonly role: Role
+  readonly role: string
   readonly tokenEpoch: number
 }
 
@@ -72,7 +72,7 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
 
   return {
     async prepare() {
-      await keys.current()
+      await keys.prepare()
     },
     async issue({ id, role, tokenEpoch }) {
       const key = await keys.current()
@@ -102,7 +102,7 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       if (user.tokenEpoch !== epoch || revoked !== null) fail('token_revoked')
       return {
         userId: user.id,
-        role: user.role,
+        role: knownRole(user.role),
         via: { kind: 'token', tokenId: jti, expiresAt: new Date(exp * 1000), epoch },
       }
     },

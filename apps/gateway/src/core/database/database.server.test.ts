@@ -23,7 +23,7 @@ describe(kind, () => {
   test('raw SQL returns each type as the same JavaScript value', async () => {
     const rows = await database.sql.query(`SELECT
       9007199254740991::int8 AS int8, ARRAY[1, NULL, -2]::int8[] AS int8s, 7::int4 AS int4, 1.5::float8 AS float8,
-      12.50::numeric(8, 2) AS numeric, true AS yes, NULL::text AS nothing, 'admin'::"Role" AS enumerated,
+      12.50::numeric(8, 2) AS numeric, true AS yes, NULL::text AS nothing, 'hour'::rollup_span AS enumerated,
       '2026-02-28 23:59:59.123456+00'::timestamptz AS at, '2026-02-28 12:00'::timestamp AS local, '2026-02-28'::date AS day,
       '${uuid}'::uuid AS uuid, '\\x00ff'::bytea AS bytes, '{"a": [1, null]}'::jsonb AS doc,
       ARRAY['a', NULL, 'c"\\,']::text[] AS texts, ARRAY['${uuid}']::uuid[] AS uuids`)
@@ -36,7 +36,7 @@ describe(kind, () => {
         numeric: '12.50',
         yes: true,
         nothing: null,
-        enumerated: 'admin',
+        enumerated: 'hour',
         at: instant,
         local: '2026-02-28 12:00:00',
         day: '2026-02-28',

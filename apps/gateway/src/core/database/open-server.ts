@@ -1,8 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { sleep } from '#core/async/sleep.ts'
 import { OperatorError } from '#core/operator-error.ts'
-import { errorCode } from '#core/values/error-code.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
 import { applyMigrations, pendingMigrations } from './migrations/migrate.ts'
@@ -54,8 +54,8 @@ export function openServer(options: ServerOptions): Database {
 
 /** The lock id of Prisma's command line, so that its migrations and the gateway's exclude each other. */
 const MIGRATION_LOCK = 72707369
-const LOCK_TIMEOUT_SECONDS = 60
-const LOCK_NOT_AVAILABLE = '55P03'
+const LOCK_WITHIN_MS = 60_000
+const LOCK_EVERY_MS = 200
 
 async function migrateLocked(url: string, connectTimeoutMs: number): Promise<string[]> {
   const pool = openPool({
@@ -66,26 +66,39 @@ async function migrateLocked(url: string, connectTimeoutMs: number): Promise<str
     // The lock belongs to the connection. Since it is taken whenever the pool connects, a reconnection cannot continue without
     // it.
     async onConnect(client) {
-      await client.query(`${SESSION_SETTINGS}; SET lock_timeout = '${LOCK_TIMEOUT_SECONDS}s'`)
-      await client.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`)
+      await client.query(SESSION_SETTINGS)
+      await takeMigrationLock(client)
     },
   })
   try {
     return await applyMigrations({
       sql: poolSql(pool),
+      isShared: true,
       runScript: (script) => pool.query(script),
       adapter: () => new PrismaPg(pool).connect(),
     })
-  } catch (error) {
-    if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error
-    throw new OperatorError(
-      `Another process has been migrating the database for ${LOCK_TIMEOUT_SECONDS} s.`,
-      {
-        cause: error,
-      },
-    )
   } finally {
     await pool.end()
+  }
+}
+
+/**
+ * Asks for the lock again and again instead of waiting for it: whoever waits in a statement has a transaction, for whose end
+ * the other process would wait while it builds an index.
+ */
+async function takeMigrationLock(client: pg.ClientBase): Promise<void> {
+  const startedMs = performance.now()
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>(
+      `SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS taken`,
+    )
+    if (rows[0]?.taken === true) return
+    if (performance.now() - startedMs >= LOCK_WITHIN_MS) {
+      throw new OperatorError(
+        `Another process has been migrating the database for ${LOCK_WITHIN_MS / 1_000} s.`,
+      )
+    }
+    await sleep(LOCK_EVERY_MS)
   }
 }
 

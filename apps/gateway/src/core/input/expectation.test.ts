@@ -11,7 +11,7 @@ test.each([
   [Type.Union([Type.String(), Type.Null()]), 'a string or null'],
   [
     Type.Array(Type.Enum(['a']), { minItems: 1, uniqueItems: true }),
-    'an array of one of a of at least 1 items, no item twice',
+    'an array of at least 1 item, each one of a, no item twice',
   ],
   [Type.Object({}), 'an object'],
   [undefined, 'a valid value'],

@@ -35,8 +35,10 @@ export function expectation(schema: unknown): string {
     case 'integer':
       return `an integer${range(rest.minimum, rest.maximum, '')}`
     case 'array': {
+      const count = range(rest.minItems, rest.maxItems, 'items') || ' of items'
+      const each = items === undefined ? '' : `, each ${expectation(items)}`
       const distinct = rest.uniqueItems === true ? ', no item twice' : ''
-      return `an array of ${items === undefined ? 'values' : expectation(items)}${range(rest.minItems, rest.maxItems, 'items')}${distinct}`
+      return `an array${count}${each}${distinct}`
     }
     case 'boolean':
       return 'true or false'
@@ -53,6 +55,7 @@ function range(least: number | undefined, most: number | undefined, unit: string
   const tail = unit === '' ? '' : ` ${unit}`
   if (least !== undefined && most !== undefined) return ` of ${least} to ${most}${tail}`
   if (most !== undefined) return ` of at most ${most}${tail}`
-  if (least !== undefined && least > 0) return ` of at least ${least}${tail}`
+  if (least !== undefined && least > 0)
+    return ` of at least ${least}${least === 1 ? tail.replace(/s$/, '') : tail}`
   return ''
 }

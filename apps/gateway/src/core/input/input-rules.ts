@@ -42,7 +42,7 @@ export function requireShort(field: FieldPath, text: string, charactersMax: numb
  */
 export function requireItems(field: FieldPath, items: readonly unknown[], itemsMax: number): void {
   if (items.length > itemsMax)
-    refuseField(field, `expected an array of a string of at most ${itemsMax} items.`)
+    refuseField(field, `expected an array of at most ${itemsMax} items, each a string.`)
 }
 
 /**

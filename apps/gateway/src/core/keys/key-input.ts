@@ -117,7 +117,7 @@ function requireOwnerForm(ownerId: string): void {
 function checkedPermissions(permissions: readonly string[]): Permission[] {
   const expected = `one of ${PERMISSIONS.join(', ')}`
   if (permissions.length === 0 || new Set(permissions).size < permissions.length)
-    refuseField(['permissions'], `expected an array of ${expected} of at least 1 items, no item twice.`)
+    refuseField(['permissions'], `expected an array of at least 1 item, each ${expected}, no item twice.`)
   eachOf(permissions, (word, index) => requireOneOf(['permissions', index], PERMISSIONS, word))
   return PERMISSIONS.filter((permission) => permissions.includes(permission))
 }

@@ -17,11 +17,12 @@ test('rows of processes that ended long ago are deleted, a bounded number at a t
   const instances = createInstances({
     sql: database.sql,
     runtime: systemRuntime,
-    instanceId: v7(),
+    identity: { id: v7(), host: 'a-host', pid: 7, version: '1.0.0' },
+    build: '20261201000000_own',
     leaseMs: 15_000,
     retentionDays: 30,
     reap: async () => 0,
-    observer: { reaped: () => undefined, failed: () => undefined },
+    observer: { reaped: () => undefined, renewable: () => undefined, needsBuild: () => undefined },
   })
   await instances.join()
   await endedDaysAgo({ lease: 31, stopped: 31 }, 1_100)

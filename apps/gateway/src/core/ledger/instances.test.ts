@@ -6,32 +6,36 @@ import { createInstances, type Instances } from './instances.ts'
 
 const LEASE_MS = 15_000
 const BEAT_MS = LEASE_MS / 3
+const BUILD = '20261201000000_own'
 
 let instances: Instances
 let database: 'up' | 'down' | 'hanging'
 let live: number
+let min_build: string | null
 let wakes: (() => void)[]
 const reap = vi.fn(async () => 0)
-const observer = { reaped: vi.fn(), failed: vi.fn() }
+const observer = { reaped: vi.fn(), renewable: vi.fn(), needsBuild: vi.fn() }
 
 beforeEach(() => {
   vi.useFakeTimers()
   vi.clearAllMocks()
   database = 'up'
   live = 1
+  min_build = null
   wakes = []
   const sql: Sql = {
     async query<Row>() {
       if (database === 'down') throw new Error('no database')
       if (database === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
-      return [{ live }] as Row[]
+      return [{ live, min_build }] as Row[]
     },
   }
   const runtime = { ...systemRuntime, elapsedMs: () => Date.now() }
   instances = createInstances({
     sql,
     runtime,
-    instanceId: v7(),
+    identity: { id: v7(), host: 'a-host', pid: 7, version: '1.0.0' },
+    build: BUILD,
     leaseMs: LEASE_MS,
     retentionDays: 30,
     reap,
@@ -57,10 +61,11 @@ test('after an outage no process is reaped for a whole lease, so that live ones 
   await vi.advanceTimersByTimeAsync(LEASE_MS)
   database = 'down'
   await vi.advanceTimersByTimeAsync(4 * BEAT_MS)
-  expect(observer.failed).toHaveBeenCalledTimes(4)
+  expect(observer.renewable.mock.calls).toEqual([[false, expect.any(Error)]])
   reap.mockClear()
   database = 'up'
   await vi.advanceTimersByTimeAsync(LEASE_MS)
+  expect(observer.renewable.mock.calls.slice(1)).toEqual([[true, undefined]])
   expect(reap).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(BEAT_MS)
   expect(reap).toHaveBeenCalledTimes(1)
@@ -75,7 +80,7 @@ test('no process is reaped for a whole lease after the database hung without fai
   database = 'up'
   for (const wake of wakes) wake()
   await vi.advanceTimersByTimeAsync(LEASE_MS - 1)
-  expect(observer.failed).not.toHaveBeenCalled()
+  expect(observer.renewable).not.toHaveBeenCalled()
   expect(reap).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(1)
   expect(reap).toHaveBeenCalledTimes(1)
@@ -95,6 +100,19 @@ test('the last heartbeat determines how many processes share the limits, at leas
   live = 0
   await vi.advanceTimersByTimeAsync(BEAT_MS)
   expect(instances.live).toBe(1)
+})
+
+test('the last heartbeat determines whether the process is too old for the database, and each change is reported once', async () => {
+  min_build = BUILD
+  await instances.join()
+  expect(instances.neededBuild).toBeUndefined()
+  min_build = '20261202000000_contract'
+  await vi.advanceTimersByTimeAsync(2 * BEAT_MS)
+  expect(instances.neededBuild).toBe(min_build)
+  min_build = '20261130000000_earlier'
+  await vi.advanceTimersByTimeAsync(2 * BEAT_MS)
+  expect(instances.neededBuild).toBeUndefined()
+  expect(observer.needsBuild.mock.calls).toEqual([['20261202000000_contract'], [undefined]])
 })
 
 test('a process that has left sends no heartbeats', async () => {

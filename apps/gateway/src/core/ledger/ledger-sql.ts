@@ -1,6 +1,6 @@
 import { GROWTH } from './histogram.ts'
 
-const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind call_kind, face call_face,
+const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind text, face text,
     agent text, app text, end_user text, conversation text`
 
 /** The start of the owner's quota period at the owner's current time `m`. */
@@ -317,7 +317,7 @@ const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key
 const settle = (bounds: RollupBounds) => `
 WITH given AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS s(
-    id uuid, outcome call_outcome, reason text, model text,
+    id uuid, outcome text, reason text, model text,
     platform_status int, platform_code text, platform_log_id text,
     prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int)
 ), open AS MATERIALIZED (

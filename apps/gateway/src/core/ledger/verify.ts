@@ -40,12 +40,16 @@ interface Span {
   readonly isKept: boolean
 }
 
+/* Not `enum_range`, which would include what a newer version on the same database has added. */
+const EVERY_SPAN = `'{hour, day, month}'::rollup_span[]`
+const EVERY_GRAIN = `'{all, owner, key, end_user}'::rollup_grain[]`
+
 /** The days and months to check. `$1`: retention of the ledger in days, `$2`: whether to check only today and yesterday. */
 const SPANS = `
 WITH known AS (
   SELECT min(bucket) AS first, max(bucket) AS last
-  FROM unnest(enum_range(NULL::rollup_span)) AS s(span)
-  CROSS JOIN unnest(enum_range(NULL::rollup_grain)) AS g(grain)
+  FROM unnest(${EVERY_SPAN}) AS s(span)
+  CROSS JOIN unnest(${EVERY_GRAIN}) AS g(grain)
   CROSS JOIN LATERAL (
     (SELECT bucket FROM rollups r WHERE r.span = s.span AND r.grain = g.grain ORDER BY bucket LIMIT 1) UNION ALL
     (SELECT bucket FROM rollups r WHERE r.span = s.span AND r.grain = g.grain ORDER BY bucket DESC LIMIT 1)
@@ -125,19 +129,19 @@ const MONTH = `
 WITH sums AS MATERIALIZED (
   SELECT span, grain, sum(calls) AS calls
   FROM rollups
-  WHERE span = 'month' AND grain = ANY (enum_range(NULL::rollup_grain)) AND bucket = $1::timestamptz
+  WHERE span = 'month' AND grain = ANY (${EVERY_GRAIN}) AND bucket = $1::timestamptz
   GROUP BY span, grain
   UNION ALL
   SELECT span, grain, sum(calls)
   FROM rollups
-  WHERE span = 'day' AND grain = ANY (enum_range(NULL::rollup_grain))
+  WHERE span = 'day' AND grain = ANY (${EVERY_GRAIN})
     AND bucket >= $1::timestamptz AND bucket < $1::timestamptz + interval '1 month'
   GROUP BY span, grain
 )
 SELECT 'rollups agree: ' || span || ', ' || grain AS equation, to_char($1::timestamptz, 'YYYY-MM') AS subject,
   expected::float8, found::float8
 FROM unnest('{month, day}'::rollup_span[]) AS every_span(span)
-CROSS JOIN unnest(enum_range(NULL::rollup_grain)) AS every_grain(grain)
+CROSS JOIN unnest(${EVERY_GRAIN}) AS every_grain(grain)
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(calls) FILTER (WHERE s.span = 'month' AND s.grain = 'all'), 0) AS expected,
     coalesce(sum(calls) FILTER (WHERE s.span = every_span.span AND s.grain = every_grain.grain), 0) AS found
@@ -155,7 +159,7 @@ const DAY = `
 WITH hours AS MATERIALIZED (
   SELECT grain, sum(calls) AS calls
   FROM rollups
-  WHERE span = 'hour' AND grain = ANY (enum_range(NULL::rollup_grain))
+  WHERE span = 'hour' AND grain = ANY (${EVERY_GRAIN})
     AND bucket >= $1::timestamptz AND bucket < $1::timestamptz + interval '1 day'
   GROUP BY grain
 ), day AS MATERIALIZED (
@@ -176,7 +180,7 @@ FROM (
   SELECT 'rollups agree: hour, ' || every_grain.grain AS equation, to_char($1::timestamptz, 'YYYY-MM-DD') AS subject,
     (SELECT coalesce(sum(calls), 0) FROM day) AS expected,
     coalesce((SELECT calls FROM hours WHERE hours.grain = every_grain.grain), 0) AS found
-  FROM unnest(enum_range(NULL::rollup_grain)) AS every_grain(grain)
+  FROM unnest(${EVERY_GRAIN}) AS every_grain(grain)
   UNION ALL
   SELECT 'ledger = rollups', to_char($1::timestamptz, 'YYYY-MM-DD') || ' ' || outcome,
     coalesce(ledger.calls, 0), coalesce(day.calls, 0)

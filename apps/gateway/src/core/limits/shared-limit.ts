@@ -30,6 +30,12 @@ const PAUSE_MS = 500
 const END_EARLY_MS = 50
 /** The precision with which the end of a window is known, since an answer takes time. */
 const END_UNCERTAIN_MS = ANSWER_WITHIN_MS + END_EARLY_MS
+/**
+ * How often Redis is asked whether it answers, so that the operator learns about an outage without a call. A connection has
+ * this time to be opened before the first time.
+ */
+const ASKED_EVERY_MS = 2_000
+const ASKED_WITHIN_MS = 1_000
 /** The most callers whose counts are sent to Redis at once when it is back. */
 const SENT_AT_ONCE = 200
 
@@ -76,6 +82,20 @@ export function createSharedStore(
       }
     }
   }
+
+  /** Only reports: a slow answer to this does not make calls skip Redis. */
+  async function ask(): Promise<void> {
+    if (performance.now() < pausedUntilMs) return
+    try {
+      if (redis.status !== 'ready') return report(false)
+      await withDeadline(ASKED_WITHIN_MS, markRejectionHandled(redis.ping()))
+      report(true)
+    } catch (error) {
+      report(false, error)
+    }
+  }
+  const asking = setInterval(() => void markRejectionHandled(ask()), ASKED_EVERY_MS).unref()
+  redis.on('end', () => clearInterval(asking))
 
   redis.on('ready', () => {
     pausedUntilMs = 0

@@ -164,7 +164,7 @@ function statementOf({ columns, groupBy }: SlicedRead, condition: string): strin
 WITH slice AS MATERIALIZED (
   SELECT t.n, r.*
   FROM json_to_recordset($1::json) AS t(n int, span rollup_span, subject text, "to" timestamptz, bucket timestamptz,
-    end_user text, kind call_kind, agent text, app text, model text, outcome call_outcome)
+    end_user text, kind text, agent text, app text, model text, outcome text)
   CROSS JOIN LATERAL (
     SELECT * FROM rollups r
     WHERE r.span = t.span AND r.grain = $2::rollup_grain AND r.subject = t.subject

@@ -2,7 +2,6 @@ import type { Sql } from '#core/database/database.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { isManager, type Principal } from '#core/principal.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
-import type { QuotaPeriod } from '#generated/prisma/client.ts'
 import { SUMS } from './report-rows.ts'
 import { keyOf } from './report-slices.ts'
 import { type RollupSums, UsageAccumulator, type UsageMetrics } from './usage-accumulator.ts'
@@ -62,7 +61,7 @@ interface CallerState {
   readonly subject: string
   readonly api_calls_count: number
   readonly max_api_calls: number
-  readonly quota_period: QuotaPeriod
+  readonly quota_period: string
   readonly quota_start: string
 }
 

@@ -9,6 +9,7 @@ import type { WaitingPlaces } from '#core/sharing/owner-turns.ts'
 import { createReads } from '#core/sharing/reads.ts'
 import { type Quota, quotaOf } from '#core/users/user.ts'
 import type { Call } from '#generated/prisma/client.ts'
+import { type CallInstance, findInstances } from './call-instances.ts'
 import {
   type CallQuery,
   countCalls,
@@ -97,12 +98,14 @@ export interface UsageService {
    * @throws Problem `rate_limited`, `draining`, `unavailable`
    */
   updates(caller: Principal, onLimit?: OnLimit): Promise<AsyncIterableIterator<UsageUpdate, undefined>>
-  /** Whether the caller may see the columns `platformStatus`, `platformCode` and `platformLogId` of a call. */
+  /** Whether the caller may see the columns `platformStatus`, `platformCode`, `platformLogId` and `instance` of a call. */
   seesPlatform(caller: Principal): boolean
   /** Returns null for a call that does not exist and for one that the caller may not see. */
   findCall(caller: Principal, id: string, query?: CallQuery): Promise<Call | null>
   /** The calls with these ids that the caller may see, in one statement and in no particular order. */
   findCalls(caller: Principal, ids: readonly string[], query?: CallQuery): Promise<Call[]>
+  /** The processes with these ids, of those who served calls; none for callers who may not see them. */
+  findInstances(caller: Principal, ids: readonly string[]): Promise<CallInstance[]>
 }
 
 /** Work on the ledger and its rollups that needs no caller. */
@@ -196,6 +199,7 @@ export function createUsageService({
     seesPlatform,
     findCall: (caller, id, query) => findCall(deps, caller, id, query),
     findCalls: (caller, ids, query) => findCalls(deps, caller, ids, query),
+    findInstances: (caller, ids) => findInstances(deps, caller, ids),
     verify: (extent) => verifyUsage(sql, { ...config, extent }),
     async prune() {
       const rows = await sql.query(PRUNE, [config.retentionDays, PRUNED_AT_ONCE])

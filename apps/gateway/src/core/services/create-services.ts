@@ -2,6 +2,7 @@ import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
+import type { SigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
@@ -42,6 +43,7 @@ export interface ServicesDeps extends ChatParts {
   readonly catalog: ChangeableCatalog
   readonly limits: Limits
   readonly tokens: Tokens
+  readonly signingKeys: SigningKeyAdministration
   readonly ledger: Ledger
   readonly storage: FileStorage
   readonly sweepObserver: SweepObserver
@@ -192,6 +194,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         files: (after) => uploadFiles(prisma, after),
       },
       usage: { verify, prune, pruneNames, endUpdates },
+      signingKeys: deps.signingKeys,
     },
   }
 }

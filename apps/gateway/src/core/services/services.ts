@@ -1,6 +1,7 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
+import type { SigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
@@ -45,4 +46,5 @@ export interface ProcessTasks {
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
   readonly usage: UsageMaintenance
+  readonly signingKeys: SigningKeyAdministration
 }

@@ -1,4 +1,4 @@
-import type { QuotaPeriod } from '#generated/prisma/client.ts'
+import type { QuotaPeriod } from './user-rules.ts'
 
 /**
  * Returns the start of the UTC day or month; 1970 without a period, where all calls count. In SQL, `date_trunc` with the zone

@@ -1,8 +1,8 @@
 import { requireOneOf } from '#core/input/input-rules.ts'
 import type { OrderFields } from '#core/lists/list-order.ts'
 import { type Search, searchOf } from '#core/lists/search.ts'
-import { Prisma, type UserStatus } from '#generated/prisma/client.ts'
-import { USER_STATUSES } from './user-rules.ts'
+import { Prisma } from '#generated/prisma/client.ts'
+import { USER_STATUSES, type UserStatus } from './user-rules.ts'
 
 /** The orders of lists of users; the first is the default. */
 export const USER_ORDERS = {
@@ -33,7 +33,7 @@ export function usersInSql({ search: text, state }: UserFilter): Prisma.Sql | un
 }
 
 function stateInSql(state: UserStatus): Prisma.Sql {
-  return Prisma.sql`status = ${state}::user_status`
+  return Prisma.sql`status = ${state}`
 }
 
 function searchInSql(search: Search): Prisma.Sql {

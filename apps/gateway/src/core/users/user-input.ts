@@ -2,14 +2,15 @@ import { refuseField } from '#core/errors.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
 import { requireOneOf, requireText } from '#core/input/input-rules.ts'
 import { ROLES, type Role } from '#core/principal.ts'
-import type { QuotaPeriod, UserStatus } from '#generated/prisma/client.ts'
 import {
   callsProblem,
   normalizeUsername,
   PASSWORD_CHARACTERS_MAX,
   passwordProblem,
   QUOTA_PERIODS,
+  type QuotaPeriod,
   USER_STATUSES,
+  type UserStatus,
 } from './user-rules.ts'
 
 export interface NewUser {

@@ -2,7 +2,24 @@ import { caseKey } from '#core/input/case-key.ts'
 import { isLongerThan } from '#core/input/input-rules.ts'
 
 export const USER_STATUSES = ['active', 'suspended'] as const
+export type UserStatus = (typeof USER_STATUSES)[number]
 export const QUOTA_PERIODS = ['none', 'day', 'month'] as const
+export type QuotaPeriod = (typeof QUOTA_PERIODS)[number]
+
+/*
+ * A newer version of the gateway on the same database may have written a word that this one does not know. It is shown as what
+ * this version treats it as.
+ */
+
+/** Every statement that checks a key or a token refuses whatever is not `active`. */
+export function knownStatus(word: string): UserStatus {
+  return word === 'active' ? 'active' : 'suspended'
+}
+
+/** The admission counts all calls ever for whatever is not `day` or `month`. */
+export function knownPeriod(word: string): QuotaPeriod {
+  return QUOTA_PERIODS.find((period) => period === word) ?? 'none'
+}
 
 /** A combining mark cannot come first, because it would attach to whatever is shown before the name. */
 const USERNAME = /^[\p{L}\p{Nd}._@-][\p{L}\p{M}\p{Nd}._@-]{2,63}$/u

@@ -1,5 +1,6 @@
-import type { QuotaPeriod, User } from '#generated/prisma/client.ts'
+import type { User } from '#generated/prisma/client.ts'
 import { periodEnd, periodStart } from './quota-period.ts'
+import { knownPeriod, type QuotaPeriod } from './user-rules.ts'
 
 /*
  * The derived fields of a user, as functions of its row. Each declares the columns that it reads.
@@ -15,7 +16,7 @@ export function apiCallsCount(
   user: Pick<User, 'apiCallsCount' | 'quotaPeriod' | 'quotaStart'>,
   now: Date,
 ): number {
-  return user.quotaStart >= periodStart(user.quotaPeriod, now) ? Number(user.apiCallsCount) : 0
+  return user.quotaStart >= periodStart(knownPeriod(user.quotaPeriod), now) ? Number(user.apiCallsCount) : 0
 }
 
 export function maxApiCalls(user: Pick<User, 'maxApiCalls'>): number {
@@ -34,11 +35,12 @@ export interface Quota {
 /** Returns the quota of a user and what is left of it. All keys of the user share it. */
 export function quotaOf(user: QuotaColumns, now: Date): Quota {
   const [most, counted] = [maxApiCalls(user), apiCallsCount(user, now)]
+  const quotaPeriod = knownPeriod(user.quotaPeriod)
   return {
     maxApiCalls: most,
     apiCallsCount: counted,
     remaining: Math.max(0, most - counted),
-    quotaPeriod: user.quotaPeriod,
-    resetsAt: periodEnd(user.quotaPeriod, now),
+    quotaPeriod,
+    resetsAt: periodEnd(quotaPeriod, now),
   }
 }

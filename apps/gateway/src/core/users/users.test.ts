@@ -274,7 +274,7 @@ test('the calls of a new period are counted from the rollups, which outlive the 
     sql.query(
       `INSERT INTO rollups (span, grain, subject, bucket, end_user, kind, agent, app, model, outcome, calls,
          token_calls, prompt_tokens, completion_tokens, total_tokens, first_chunk, duration)
-       VALUES ($1::rollup_span, 'owner', $2, $3, '', $4::call_kind, 'dify', '', '', 'done', $5, 0, 0, 0, 0, '{}', '{}')`,
+       VALUES ($1::rollup_span, 'owner', $2, $3, '', $4, 'dify', '', '', 'done', $5, 0, 0, 0, 0, '{}', '{}')`,
       [span, user.userId, bucket.toISOString(), kind, calls],
     )
   await rollup('day', day, 3)

@@ -13,23 +13,10 @@ import {
   readOrdered,
 } from '#core/lists/ordered-lists.ts'
 import { readPlain } from '#core/lists/plain-list.ts'
-import {
-  isAdmin,
-  isManager,
-  type Principal,
-  type Role,
-  requireAdmin,
-  requireManager,
-} from '#core/principal.ts'
+import { isAdmin, isManager, type Principal, requireAdmin, requireManager } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { Reads } from '#core/sharing/reads.ts'
-import {
-  Prisma,
-  type PrismaClient,
-  type QuotaPeriod,
-  type User,
-  type UserStatus,
-} from '#generated/prisma/client.ts'
+import { Prisma, type PrismaClient, type User } from '#generated/prisma/client.ts'
 import type { Passwords } from './passwords.ts'
 import { USER_ORDERS, type UserFilter, type UserOrder, usersInSql } from './user-filter.ts'
 import {
@@ -39,7 +26,7 @@ import {
   type OwnPasswords,
   type UserChange,
 } from './user-input.ts'
-import { normalizeUsername, usernameKey } from './user-rules.ts'
+import { normalizeUsername, type QuotaPeriod, usernameKey } from './user-rules.ts'
 
 export interface UsersDeps {
   readonly prisma: PrismaClient
@@ -297,7 +284,7 @@ async function changeUser(
   })
 }
 
-function isActiveAdmin({ role, status }: { role: Role; status: UserStatus }): boolean {
+function isActiveAdmin({ role, status }: Pick<User, 'role' | 'status'>): boolean {
   return role === 'admin' && status === 'active'
 }
 

@@ -53,6 +53,9 @@ export type User = Prisma.UserModel
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model Call
+ * Kinds, faces and outcomes are text, because a newer version of the gateway on the same database may write words that this
+ * one does not know, and has to read.
+ * 
  * The ledger, with one row for each admitted call. It has no foreign keys, because rows outlive what they refer to, and
  * checking the keys would slow down every call.
  */
@@ -89,6 +92,11 @@ export type RollupNameCount = Prisma.RollupNameCountModel
  */
 export type Instance = Prisma.InstanceModel
 /**
+ * Model Maintenance
+ * The maintenance, which one process of all does at a time. There is one row.
+ */
+export type Maintenance = Prisma.MaintenanceModel
+/**
  * Model SigningKey
  * Ed25519 keys that sign access tokens. Private keys are encrypted if SECRET_KEY is set.
  */
@@ -113,6 +121,7 @@ export type Conversation = Prisma.ConversationModel
 export type Turn = Prisma.TurnModel
 /**
  * Model Setting
- * Values that are created once for each installation: `installation_secret`.
+ * Values of the whole installation: `installation_secret`, and `min_build`, the newest migration that a process has to know in
+ * order to use the database.
  */
 export type Setting = Prisma.SettingModel

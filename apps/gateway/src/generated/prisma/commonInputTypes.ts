@@ -41,20 +41,6 @@ export type StringFilter<$PrismaModel = never> = {
   not?: Prisma.NestedStringFilter<$PrismaModel> | string
 }
 
-export type EnumRoleFilter<$PrismaModel = never> = {
-  equals?: $Enums.Role | Prisma.EnumRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRoleFilter<$PrismaModel> | $Enums.Role
-}
-
-export type EnumUserStatusFilter<$PrismaModel = never> = {
-  equals?: $Enums.UserStatus | Prisma.EnumUserStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumUserStatusFilter<$PrismaModel> | $Enums.UserStatus
-}
-
 export type IntFilter<$PrismaModel = never> = {
   equals?: number | Prisma.IntFieldRefInput<$PrismaModel>
   in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
@@ -75,13 +61,6 @@ export type BigIntFilter<$PrismaModel = never> = {
   gt?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel>
   gte?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel>
   not?: Prisma.NestedBigIntFilter<$PrismaModel> | bigint | number
-}
-
-export type EnumQuotaPeriodFilter<$PrismaModel = never> = {
-  equals?: $Enums.QuotaPeriod | Prisma.EnumQuotaPeriodFieldRefInput<$PrismaModel>
-  in?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  notIn?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumQuotaPeriodFilter<$PrismaModel> | $Enums.QuotaPeriod
 }
 
 export type DateTimeFilter<$PrismaModel = never> = {
@@ -144,26 +123,6 @@ export type StringWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringFilter<$PrismaModel>
 }
 
-export type EnumRoleWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.Role | Prisma.EnumRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRoleWithAggregatesFilter<$PrismaModel> | $Enums.Role
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRoleFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRoleFilter<$PrismaModel>
-}
-
-export type EnumUserStatusWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.UserStatus | Prisma.EnumUserStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumUserStatusWithAggregatesFilter<$PrismaModel> | $Enums.UserStatus
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumUserStatusFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumUserStatusFilter<$PrismaModel>
-}
-
 export type IntWithAggregatesFilter<$PrismaModel = never> = {
   equals?: number | Prisma.IntFieldRefInput<$PrismaModel>
   in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
@@ -194,16 +153,6 @@ export type BigIntWithAggregatesFilter<$PrismaModel = never> = {
   _sum?: Prisma.NestedBigIntFilter<$PrismaModel>
   _min?: Prisma.NestedBigIntFilter<$PrismaModel>
   _max?: Prisma.NestedBigIntFilter<$PrismaModel>
-}
-
-export type EnumQuotaPeriodWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.QuotaPeriod | Prisma.EnumQuotaPeriodFieldRefInput<$PrismaModel>
-  in?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  notIn?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumQuotaPeriodWithAggregatesFilter<$PrismaModel> | $Enums.QuotaPeriod
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumQuotaPeriodFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumQuotaPeriodFilter<$PrismaModel>
 }
 
 export type DateTimeWithAggregatesFilter<$PrismaModel = never> = {
@@ -278,20 +227,6 @@ export type IntNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedIntNullableFilter<$PrismaModel>
 }
 
-export type EnumCallKindFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallKind | Prisma.EnumCallKindFieldRefInput<$PrismaModel>
-  in?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallKindFilter<$PrismaModel> | $Enums.CallKind
-}
-
-export type EnumCallFaceFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallFace | Prisma.EnumCallFaceFieldRefInput<$PrismaModel>
-  in?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallFaceFilter<$PrismaModel> | $Enums.CallFace
-}
-
 export type StringNullableFilter<$PrismaModel = never> = {
   equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
   in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
@@ -305,33 +240,6 @@ export type StringNullableFilter<$PrismaModel = never> = {
   endsWith?: string | Prisma.StringFieldRefInput<$PrismaModel>
   mode?: Prisma.QueryMode
   not?: Prisma.NestedStringNullableFilter<$PrismaModel> | string | null
-}
-
-export type EnumCallOutcomeNullableFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedEnumCallOutcomeNullableFilter<$PrismaModel> | $Enums.CallOutcome | null
-}
-
-export type EnumCallKindWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallKind | Prisma.EnumCallKindFieldRefInput<$PrismaModel>
-  in?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallKindWithAggregatesFilter<$PrismaModel> | $Enums.CallKind
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallKindFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallKindFilter<$PrismaModel>
-}
-
-export type EnumCallFaceWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallFace | Prisma.EnumCallFaceFieldRefInput<$PrismaModel>
-  in?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallFaceWithAggregatesFilter<$PrismaModel> | $Enums.CallFace
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallFaceFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallFaceFilter<$PrismaModel>
 }
 
 export type StringNullableWithAggregatesFilter<$PrismaModel = never> = {
@@ -352,16 +260,6 @@ export type StringNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
-export type EnumCallOutcomeNullableWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedEnumCallOutcomeNullableWithAggregatesFilter<$PrismaModel> | $Enums.CallOutcome | null
-  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallOutcomeNullableFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallOutcomeNullableFilter<$PrismaModel>
-}
-
 export type EnumRollupSpanFilter<$PrismaModel = never> = {
   equals?: $Enums.RollupSpan | Prisma.EnumRollupSpanFieldRefInput<$PrismaModel>
   in?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
@@ -374,13 +272,6 @@ export type EnumRollupGrainFilter<$PrismaModel = never> = {
   in?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
   notIn?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
   not?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel> | $Enums.RollupGrain
-}
-
-export type EnumCallOutcomeFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel>
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallOutcomeFilter<$PrismaModel> | $Enums.CallOutcome
 }
 
 export type JsonFilter<$PrismaModel = never> =
@@ -425,16 +316,6 @@ export type EnumRollupGrainWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
   _max?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
-}
-
-export type EnumCallOutcomeWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel>
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallOutcomeWithAggregatesFilter<$PrismaModel> | $Enums.CallOutcome
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallOutcomeFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallOutcomeFilter<$PrismaModel>
 }
 
 export type JsonWithAggregatesFilter<$PrismaModel = never> =
@@ -546,20 +427,6 @@ export type NestedStringFilter<$PrismaModel = never> = {
   not?: Prisma.NestedStringFilter<$PrismaModel> | string
 }
 
-export type NestedEnumRoleFilter<$PrismaModel = never> = {
-  equals?: $Enums.Role | Prisma.EnumRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRoleFilter<$PrismaModel> | $Enums.Role
-}
-
-export type NestedEnumUserStatusFilter<$PrismaModel = never> = {
-  equals?: $Enums.UserStatus | Prisma.EnumUserStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumUserStatusFilter<$PrismaModel> | $Enums.UserStatus
-}
-
 export type NestedIntFilter<$PrismaModel = never> = {
   equals?: number | Prisma.IntFieldRefInput<$PrismaModel>
   in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
@@ -580,13 +447,6 @@ export type NestedBigIntFilter<$PrismaModel = never> = {
   gt?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel>
   gte?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel>
   not?: Prisma.NestedBigIntFilter<$PrismaModel> | bigint | number
-}
-
-export type NestedEnumQuotaPeriodFilter<$PrismaModel = never> = {
-  equals?: $Enums.QuotaPeriod | Prisma.EnumQuotaPeriodFieldRefInput<$PrismaModel>
-  in?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  notIn?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumQuotaPeriodFilter<$PrismaModel> | $Enums.QuotaPeriod
 }
 
 export type NestedDateTimeFilter<$PrismaModel = never> = {
@@ -642,26 +502,6 @@ export type NestedStringWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringFilter<$PrismaModel>
 }
 
-export type NestedEnumRoleWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.Role | Prisma.EnumRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.Role[] | Prisma.ListEnumRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumRoleWithAggregatesFilter<$PrismaModel> | $Enums.Role
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumRoleFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumRoleFilter<$PrismaModel>
-}
-
-export type NestedEnumUserStatusWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.UserStatus | Prisma.EnumUserStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.UserStatus[] | Prisma.ListEnumUserStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumUserStatusWithAggregatesFilter<$PrismaModel> | $Enums.UserStatus
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumUserStatusFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumUserStatusFilter<$PrismaModel>
-}
-
 export type NestedIntWithAggregatesFilter<$PrismaModel = never> = {
   equals?: number | Prisma.IntFieldRefInput<$PrismaModel>
   in?: number[] | Prisma.ListIntFieldRefInput<$PrismaModel>
@@ -703,16 +543,6 @@ export type NestedBigIntWithAggregatesFilter<$PrismaModel = never> = {
   _sum?: Prisma.NestedBigIntFilter<$PrismaModel>
   _min?: Prisma.NestedBigIntFilter<$PrismaModel>
   _max?: Prisma.NestedBigIntFilter<$PrismaModel>
-}
-
-export type NestedEnumQuotaPeriodWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.QuotaPeriod | Prisma.EnumQuotaPeriodFieldRefInput<$PrismaModel>
-  in?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  notIn?: $Enums.QuotaPeriod[] | Prisma.ListEnumQuotaPeriodFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumQuotaPeriodWithAggregatesFilter<$PrismaModel> | $Enums.QuotaPeriod
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumQuotaPeriodFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumQuotaPeriodFilter<$PrismaModel>
 }
 
 export type NestedDateTimeWithAggregatesFilter<$PrismaModel = never> = {
@@ -798,20 +628,6 @@ export type NestedFloatNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedFloatNullableFilter<$PrismaModel> | number | null
 }
 
-export type NestedEnumCallKindFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallKind | Prisma.EnumCallKindFieldRefInput<$PrismaModel>
-  in?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallKindFilter<$PrismaModel> | $Enums.CallKind
-}
-
-export type NestedEnumCallFaceFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallFace | Prisma.EnumCallFaceFieldRefInput<$PrismaModel>
-  in?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallFaceFilter<$PrismaModel> | $Enums.CallFace
-}
-
 export type NestedStringNullableFilter<$PrismaModel = never> = {
   equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
   in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
@@ -824,33 +640,6 @@ export type NestedStringNullableFilter<$PrismaModel = never> = {
   startsWith?: string | Prisma.StringFieldRefInput<$PrismaModel>
   endsWith?: string | Prisma.StringFieldRefInput<$PrismaModel>
   not?: Prisma.NestedStringNullableFilter<$PrismaModel> | string | null
-}
-
-export type NestedEnumCallOutcomeNullableFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedEnumCallOutcomeNullableFilter<$PrismaModel> | $Enums.CallOutcome | null
-}
-
-export type NestedEnumCallKindWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallKind | Prisma.EnumCallKindFieldRefInput<$PrismaModel>
-  in?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallKind[] | Prisma.ListEnumCallKindFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallKindWithAggregatesFilter<$PrismaModel> | $Enums.CallKind
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallKindFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallKindFilter<$PrismaModel>
-}
-
-export type NestedEnumCallFaceWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallFace | Prisma.EnumCallFaceFieldRefInput<$PrismaModel>
-  in?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallFace[] | Prisma.ListEnumCallFaceFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallFaceWithAggregatesFilter<$PrismaModel> | $Enums.CallFace
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallFaceFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallFaceFilter<$PrismaModel>
 }
 
 export type NestedStringNullableWithAggregatesFilter<$PrismaModel = never> = {
@@ -870,16 +659,6 @@ export type NestedStringNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
-export type NestedEnumCallOutcomeNullableWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel> | null
-  not?: Prisma.NestedEnumCallOutcomeNullableWithAggregatesFilter<$PrismaModel> | $Enums.CallOutcome | null
-  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallOutcomeNullableFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallOutcomeNullableFilter<$PrismaModel>
-}
-
 export type NestedEnumRollupSpanFilter<$PrismaModel = never> = {
   equals?: $Enums.RollupSpan | Prisma.EnumRollupSpanFieldRefInput<$PrismaModel>
   in?: $Enums.RollupSpan[] | Prisma.ListEnumRollupSpanFieldRefInput<$PrismaModel>
@@ -892,13 +671,6 @@ export type NestedEnumRollupGrainFilter<$PrismaModel = never> = {
   in?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
   notIn?: $Enums.RollupGrain[] | Prisma.ListEnumRollupGrainFieldRefInput<$PrismaModel>
   not?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel> | $Enums.RollupGrain
-}
-
-export type NestedEnumCallOutcomeFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel>
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallOutcomeFilter<$PrismaModel> | $Enums.CallOutcome
 }
 
 export type NestedEnumRollupSpanWithAggregatesFilter<$PrismaModel = never> = {
@@ -919,16 +691,6 @@ export type NestedEnumRollupGrainWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
   _max?: Prisma.NestedEnumRollupGrainFilter<$PrismaModel>
-}
-
-export type NestedEnumCallOutcomeWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.CallOutcome | Prisma.EnumCallOutcomeFieldRefInput<$PrismaModel>
-  in?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  notIn?: $Enums.CallOutcome[] | Prisma.ListEnumCallOutcomeFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumCallOutcomeWithAggregatesFilter<$PrismaModel> | $Enums.CallOutcome
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumCallOutcomeFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumCallOutcomeFilter<$PrismaModel>
 }
 
 export type NestedJsonFilter<$PrismaModel = never> =

@@ -9,63 +9,6 @@
 * 🟢 You can import this file directly.
 */
 
-export const Role = {
-  admin: 'admin',
-  premium: 'premium',
-  user: 'user'
-} as const
-
-export type Role = (typeof Role)[keyof typeof Role]
-
-
-export const UserStatus = {
-  active: 'active',
-  suspended: 'suspended'
-} as const
-
-export type UserStatus = (typeof UserStatus)[keyof typeof UserStatus]
-
-
-export const QuotaPeriod = {
-  none: 'none',
-  day: 'day',
-  month: 'month'
-} as const
-
-export type QuotaPeriod = (typeof QuotaPeriod)[keyof typeof QuotaPeriod]
-
-
-export const CallKind = {
-  chat: 'chat',
-  upload: 'upload'
-} as const
-
-export type CallKind = (typeof CallKind)[keyof typeof CallKind]
-
-
-export const CallFace = {
-  rest: 'rest',
-  openai: 'openai',
-  graphql: 'graphql',
-  responses: 'responses'
-} as const
-
-export type CallFace = (typeof CallFace)[keyof typeof CallFace]
-
-
-export const CallOutcome = {
-  done: 'done',
-  client_gone: 'client_gone',
-  upstream_error: 'upstream_error',
-  timeout: 'timeout',
-  drained: 'drained',
-  interrupted: 'interrupted',
-  rejected: 'rejected'
-} as const
-
-export type CallOutcome = (typeof CallOutcome)[keyof typeof CallOutcome]
-
-
 export const RollupSpan = {
   hour: 'hour',
   day: 'day',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { shippedFile } from '#core/shipped-files.ts'
 import { type FixedBody, fixedBody, revalidate } from '#http/reply/fixed-body.ts'
 import { credentialsOf } from './credentials.ts'
 import { renderNotice, renderPage } from './page.ts'
@@ -16,7 +17,7 @@ interface GraphiqlOptions {
 }
 
 /**
- * Serves GraphiQL to browsers that open the GraphQL endpoint. All files come from the installed package and from this folder,
+ * Serves GraphiQL to browsers that open the GraphQL endpoint. All files come from GraphiQL's package and from the folder `browser`,
  * so that the page works without access to the internet, and its policy lets the browser ask no other origin.
  */
 export function graphiqlRoutes(
@@ -67,9 +68,9 @@ const FILES: Record<string, { readonly type: string; read(): Promise<string> }> 
   'editor-worker.js': { type: JAVASCRIPT, read: async () => (await fromPackage()).editorWorkerService },
   'json-worker.js': { type: JAVASCRIPT, read: async () => (await fromPackage()).jsonWorker },
   'graphql-worker.js': { type: JAVASCRIPT, read: async () => (await fromPackage()).graphqlWorker },
-  'page.js': { type: JAVASCRIPT, read: () => fromHere('browser/page.js') },
-  'page.css': { type: CSS, read: () => fromHere('browser/page.css') },
+  'page.js': { type: JAVASCRIPT, read: () => ourOwn('page.js') },
+  'page.css': { type: CSS, read: () => ourOwn('page.css') },
 }
 
 const fromPackage = () => import('@graphql-yoga/render-graphiql/graphiql')
-const fromHere = (name: string) => readFile(new URL(name, import.meta.url), 'utf8')
+const ourOwn = (name: string) => readFile(new URL(name, shippedFile('graphiql')), 'utf8')

@@ -6,6 +6,7 @@ import type { KeyFilter, KeyOrder } from '#core/keys/key-filter.ts'
 import type { OnLimit } from '#core/limits/limits.ts'
 import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
 import type { Principal } from '#core/principal.ts'
+import type { CallInstance } from '#core/reports/call-instances.ts'
 import type { CallParent } from '#core/reports/calls-of.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { Report } from '#core/reports/reports.ts'
@@ -36,6 +37,8 @@ export interface Loaders {
   user(id: string, query: Query): Promise<User | null>
   call(id: string, query: Query): Promise<Call | null>
   agent(id: string): Promise<AgentInfo | null>
+  /** The process that served a call. */
+  instance(id: string): Promise<CallInstance | null>
   /** A page of the keys of an owner; the pages of one level have the same arguments. */
   keysOf(
     ownerId: string,
@@ -79,6 +82,7 @@ export function createLoaders(
     key: batchedBy((query) => byId((ids) => keys.findMany(callerOf(), ids, query))),
     user: batchedBy((query) => byId((ids) => users.findMany(callerOf(), ids, query))),
     call: batchedBy((query) => byId((ids) => usage.findCalls(callerOf(), ids, query))),
+    instance: batched(byId((ids) => usage.findInstances(callerOf(), ids))),
     agent: batched(byId(async (ids) => agents.findMany(callerOf(), ids))),
     keysOf: batchedBy(
       ({ query, filter }) =>

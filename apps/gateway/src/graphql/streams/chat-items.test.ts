@@ -17,7 +17,7 @@ const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
 
 const EVERY_EVENT: readonly ChatEvent[] = [
   { type: 'model', model: 'm-1' },
-  { type: 'detail', detail: { type: 'node_started', name: 'start' } },
+  { type: 'detail', detail: () => ({ type: 'node_started', name: 'start', data: {} }) },
   { type: 'reasoning', text: 'hm' },
   { type: 'text', text: 'Hello' },
   { type: 'interaction', question: 'Which?', options: ['a', 'b'] },
@@ -48,6 +48,7 @@ describe('the items of a chat', () => {
       'text',
       'text',
       'text_replaced',
+      'replaced',
       'finished',
     ])
   })

@@ -1,6 +1,6 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { detailOf } from '#core/calls/reading/detail-of.ts'
+import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { replyIterator } from '#core/calls/reading/reply-iterator.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 
@@ -44,7 +44,7 @@ function createItems(chat: Chat, detail: boolean): (event: ChatEvent) => readonl
       }
       case 'replace':
         replyText.add(event)
-        return [{ type: 'text_replaced', text: event.text }]
+        return [{ type: 'text_replaced', text: event.text }, ...(detail ? detailsOf(event) : [])]
       case 'model':
         model = event.model
         return []
@@ -53,10 +53,8 @@ function createItems(chat: Chat, detail: boolean): (event: ChatEvent) => readonl
         return []
       case 'end':
         return [{ type: 'finished', model, finishReason: event.reason, usage }]
-      default: {
-        const step = detail ? detailOf(event) : undefined
-        return step === undefined ? [] : [step]
-      }
+      default:
+        return detail ? detailsOf(event) : []
     }
   }
 }

@@ -1,5 +1,5 @@
 import { OUTCOMES, type CallOutcome as Outcome } from '#core/ledger/ledger.ts'
-import { enumOf } from '../enum-of.ts'
+import { enumOf, openEnumOf } from '../enum-of.ts'
 
 const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   done: 'With a complete reply.',
@@ -12,7 +12,7 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
     'It was refused for a reason of the caller after it had been admitted, or while it ran its key was revoked or expired, or the owner of the key was suspended.',
 }
 
-export const CallOutcome = enumOf('CallOutcome', OUTCOMES, {
+export const CallOutcome = openEnumOf('CallOutcome', OUTCOMES, {
   description: 'How a call ended.',
   values: OUTCOME_TEXTS,
 })

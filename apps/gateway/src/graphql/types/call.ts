@@ -1,10 +1,11 @@
 import { fail, Problem } from '#core/errors.ts'
-import { CALL_FACES, CALL_KINDS } from '#core/ledger/ledger.ts'
+import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
+import type { CallInstance } from '#core/reports/call-instances.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
+import { knownOrOther, openEnumOf } from '../enum-of.ts'
 import { inputNamesOf } from '../mistakes/input-places.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
@@ -20,12 +21,12 @@ import { Node } from './node.ts'
 import { Upload } from './upload.ts'
 import { User } from './user.ts'
 
-const CallKind = enumOf('CallKind', CALL_KINDS, {
+const CallKind = openEnumOf('CallKind', CALL_KINDS, {
   description: 'What a call did.',
   values: { chat: 'A chat with an agent.', upload: 'An upload of a file.' },
 })
 
-const CallFace = enumOf('CallFace', CALL_FACES, {
+const CallFace = openEnumOf('CallFace', CALL_FACES, {
   description: 'The interface through which a call came.',
   values: {
     rest: 'The REST API.',
@@ -33,6 +34,15 @@ const CallFace = enumOf('CallFace', CALL_FACES, {
     graphql: 'This API.',
     responses: "OpenAI's Responses API.",
   },
+})
+
+const Instance = builder.objectRef<CallInstance>('Instance').implement({
+  description: 'A process of the gateway. It is identified by `Call.instanceId`.',
+  fields: (t) => ({
+    host: t.exposeString('host', { nullable: true, description: CALL_DESCRIPTIONS.instanceHost }),
+    pid: t.exposeInt('pid', { nullable: true, description: CALL_DESCRIPTIONS.instancePid }),
+    version: t.exposeString('version', { nullable: true, description: CALL_DESCRIPTIONS.instanceVersion }),
+  }),
 })
 
 export const Call = builder.prismaObject('Call', {
@@ -63,8 +73,18 @@ export const Call = builder.prismaObject('Call', {
     endUser: t.exposeString('endUser', {
       description: CALL_DESCRIPTIONS.endUser,
     }),
-    kind: t.expose('kind', { type: CallKind, description: CALL_DESCRIPTIONS.kind }),
-    face: t.expose('face', { type: CallFace, description: CALL_DESCRIPTIONS.face }),
+    kind: t.field({
+      type: CallKind,
+      description: CALL_DESCRIPTIONS.kind,
+      select: { kind: true },
+      resolve: ({ kind }) => knownOrOther(CALL_KINDS, kind),
+    }),
+    face: t.field({
+      type: CallFace,
+      description: CALL_DESCRIPTIONS.face,
+      select: { face: true },
+      resolve: ({ face }) => knownOrOther(CALL_FACES, face),
+    }),
     agentId: t.exposeString('agent', {
       description: CALL_DESCRIPTIONS.agent,
     }),
@@ -83,10 +103,12 @@ export const Call = builder.prismaObject('Call', {
     conversationId: t.exposeString('conversation', {
       description: CALL_DESCRIPTIONS.conversation,
     }),
-    outcome: t.expose('outcome', {
+    outcome: t.field({
       type: CallOutcome,
       nullable: true,
       description: CALL_DESCRIPTIONS.outcome,
+      select: { outcome: true },
+      resolve: ({ outcome }) => (outcome === null ? null : knownOrOther(OUTCOMES, outcome)),
     }),
     reason: t.field({
       type: ErrorReason,
@@ -113,6 +135,19 @@ export const Call = builder.prismaObject('Call', {
       description: CALL_DESCRIPTIONS.platformLogId,
       select: { platformLogId: true },
       resolve: ({ platformLogId }, _args, context) => ifShown(platformLogId, context),
+    }),
+    instanceId: t.id({
+      nullable: true,
+      description: CALL_DESCRIPTIONS.instanceId,
+      select: { instance: true },
+      resolve: ({ instance }, _args, context) => ifShown(instance, context),
+    }),
+    instance: t.field({
+      type: Instance,
+      nullable: true,
+      description: 'The process that served the call. Shown only to administrators.',
+      select: { instance: true },
+      resolve: ({ instance }, _args, { loaders }) => loaders.instance(instance),
     }),
     promptTokens: t.expose('promptTokens', {
       type: 'SafeInt',
@@ -146,7 +181,7 @@ export const Call = builder.prismaObject('Call', {
   }),
 })
 
-/** Rows that Pothos reads itself have what the platform said for every caller. */
+/** Rows that Pothos reads itself have what the platform said, and which process served them, for every caller. */
 function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
   return context.services.usage.seesPlatform(callerOf(context)) ? value : null
 }

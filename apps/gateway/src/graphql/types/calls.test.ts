@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CALLERS, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
+import { CALLERS, type CallerName, FAILING_AGENT } from '#test/authorization/callers.test-support.ts'
 import { type Any, type Face, openFace } from '#test/graphql/face.test-support.ts'
 
 let face: Face
@@ -11,17 +11,20 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId model conversationId outcome reason platformStatus
-  platformCode platformLogId promptTokens completionTokens totalTokens admittedAt firstChunkMs durationMs endedAt`
+  platformCode platformLogId instanceId instance { host pid version } promptTokens completionTokens totalTokens admittedAt firstChunkMs durationMs endedAt`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** A call in the names and words of REST. */
-function asRest({ kind, face, outcome, agentId, appId, conversationId, ...call }: Any): Any {
+function asRest({ kind, face, outcome, agentId, appId, conversationId, instance, ...call }: Any): Any {
   const named = Object.entries(call).map(([name, value]) => [snakeCase(name), value])
   const words = {
     kind: kind.toLowerCase(),
     face: face.toLowerCase(),
     outcome: outcome?.toLowerCase() ?? null,
+    instance_host: instance?.host ?? null,
+    instance_pid: instance?.pid ?? null,
+    instance_version: instance?.version ?? null,
   }
   return { ...Object.fromEntries(named), ...words, agent: agentId, app: appId, conversation: conversationId }
 }
@@ -56,6 +59,44 @@ test('every caller sees the calls of REST, with the same values', async () => {
     expect(data.calls.nodes.map(asRest)).toEqual(items)
     expect(data.calls.totalCount).toBe(items.length)
   }
+})
+
+test('administrators see the process that served a call; of one that ended long ago they see its id', async () => {
+  const [one, other] = [v7(), v7()]
+  const row = { id: one, startedAt: new Date(), host: 'gateway-1', pid: 42, version: '1.2.3' }
+  await face.gateway.prisma.instance.create({ data: row })
+  const requestId = await addCalls(2, { instance: one })
+  const ofGone = await addCalls(1, { instance: other })
+  const ask = async (caller: CallerName, id: string) => {
+    const fields = 'instanceId instance { host pid version }'
+    const { data, errors } = await face.query(
+      caller,
+      `{ calls(filter: { requestId: "${id}" }) { nodes { ${fields} } } }`,
+    )
+    expect(errors).toBeUndefined()
+    const { items } = (await face.get(caller, `/api/v1/calls?request_id=${id}`)).json().data
+    const csv = (await face.get(caller, `/api/v1/calls?request_id=${id}&format=csv`)).body
+    return { first: data.calls.nodes[0], item: items[0], csv }
+  }
+
+  const seen = await ask('admin', requestId)
+  expect(seen.first).toEqual({ instanceId: one, instance: { host: 'gateway-1', pid: 42, version: '1.2.3' } })
+  expect(seen.item).toMatchObject({
+    instance_id: one,
+    instance_host: 'gateway-1',
+    instance_pid: 42,
+    instance_version: '1.2.3',
+  })
+  expect(seen.csv.match(new RegExp(`${one},gateway-1,42,1.2.3`, 'g'))).toHaveLength(2)
+  const gone = await ask('admin', ofGone)
+  expect(gone.first).toEqual({ instanceId: other, instance: { host: null, pid: null, version: null } })
+  expect(gone.item).toMatchObject({ instance_id: other, instance_host: null })
+
+  const own = await ask('premium', requestId)
+  expect(own.first).toEqual({ instanceId: null, instance: null })
+  expect(own.item).toMatchObject({ instance_id: null, instance_host: null, instance_pid: null })
+  expect(own.csv).not.toContain('gateway-1')
+  expect(own.csv).not.toContain(one)
 })
 
 test('pages follow each other without gaps, and only forwards', async () => {

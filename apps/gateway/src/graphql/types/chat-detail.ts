@@ -1,4 +1,4 @@
-import { DETAIL_TYPES, type DetailEvent } from '#core/agents/events.ts'
+import { DETAIL_TYPES, type DetailEvent, type DetailSource, type DetailType } from '#core/agents/events.ts'
 import { builder } from '../builder.ts'
 
 /** What all details have. */
@@ -21,61 +21,152 @@ const Detail = builder.interfaceRef<DetailEvent>('Detail').implement({
       description: 'How many milliseconds the step took.',
       resolve: ({ elapsed_ms }) => elapsed_ms,
     }),
-    data: t.field({
+    raw: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'Further data in the form of the platform.',
-      resolve: ({ data }) => data,
+      description:
+        "What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected.",
+      resolve: ({ raw }) => raw,
     }),
   }),
 })
 
-/** The name in the schema and the meaning of each kind of detail. */
+const Source = builder.objectRef<DetailSource>('DetailSource').implement({
+  description: 'A document on which a reply is based. What the platform did not report is null.',
+  fields: (t) => ({
+    title: t.exposeString('title', { nullable: true, description: 'The title or the name of the document.' }),
+    url: t.exposeString('url', { nullable: true, description: 'Where the document can be read.' }),
+    text: t.exposeString('text', { nullable: true, description: 'The passage.' }),
+    document: t.exposeString('document', {
+      nullable: true,
+      description: 'The id of the document on the platform.',
+    }),
+  }),
+})
+
+const ARGUMENTS = 'All arguments of the tool, usually JSON.'
+
+/** The object type of each kind of detail. */
 const KINDS = {
-  node_started: ['NodeStarted', 'A node of the workflow has started.'],
-  node_finished: ['NodeFinished', 'A node of the workflow has finished; `status` says how.'],
-  tool_call: ['ToolCall', 'The agent calls a tool; `data` has the arguments, perhaps in parts.'],
-  tool_result: ['ToolResult', 'The result of a tool, in `data`.'],
-  thought: ['Thought', 'What the agent considers, as its platform words it.'],
-  reasoning: ['Reasoning', 'A piece of the reasoning of the model.'],
-  sources: ['Sources', 'The documents on which the reply is based, in `data`.'],
-  variables: ['Variables', 'The variables of the conversation after this run, in `data`.'],
-  interaction: ['Interaction', 'The platform waits for the user; the text of the reply has the question.'],
-  replaced: [
+  node_started: nodeKind('NodeStarted', 'A node of the workflow has started.'),
+  node_finished: nodeKind('NodeFinished', 'A node of the workflow has finished; `status` says how.'),
+  tool_call: builder.objectRef<DetailEvent<'tool_call'>>('ToolCall').implement({
+    description: 'The agent calls a tool.',
+    interfaces: [Detail],
+    fields: (t) => ({
+      arguments: t.string({
+        nullable: true,
+        description: ARGUMENTS,
+        resolve: ({ data }) => data.arguments,
+      }),
+      argumentsDelta: t.string({
+        nullable: true,
+        description: 'A piece of the arguments. The pieces of the calls with one `stepId` are joined.',
+        resolve: ({ data }) => data.arguments_delta,
+      }),
+    }),
+  }),
+  tool_result: builder.objectRef<DetailEvent<'tool_result'>>('ToolResult').implement({
+    description: 'What a tool returned.',
+    interfaces: [Detail],
+    fields: (t) => ({
+      arguments: t.string({
+        nullable: true,
+        description: ARGUMENTS,
+        resolve: ({ data }) => data.arguments,
+      }),
+      output: t.string({
+        description: 'The output; empty if the platform sent none.',
+        resolve: ({ data }) => data.output,
+      }),
+    }),
+  }),
+  thought: textKind('Thought', 'What the agent considers, as its platform words it.'),
+  reasoning: textKind('Reasoning', 'A piece of the reasoning of the model.'),
+  sources: builder.objectRef<DetailEvent<'sources'>>('Sources').implement({
+    description: 'The documents on which the reply is based.',
+    interfaces: [Detail],
+    fields: (t) => ({
+      items: t.field({
+        type: [Source],
+        description: 'The documents, in the order of the platform.',
+        resolve: ({ data }) => data.items,
+      }),
+    }),
+  }),
+  variables: builder.objectRef<DetailEvent<'variables'>>('Variables').implement({
+    description: 'The variables of the conversation after this run.',
+    interfaces: [Detail],
+    fields: (t) => ({
+      values: t.field({
+        type: 'JSONObject',
+        description: 'The variables by their names.',
+        resolve: ({ data }) => data.values,
+      }),
+    }),
+  }),
+  interaction: builder.objectRef<DetailEvent<'interaction'>>('Interaction').implement({
+    description: 'The platform waits for the user; the text of the reply has the question as well.',
+    interfaces: [Detail],
+    fields: (t) => ({
+      question: t.string({
+        nullable: true,
+        description: 'The question.',
+        resolve: ({ data }) => data.question,
+      }),
+      options: t.stringList({
+        description: 'The answers to choose from; may be empty.',
+        resolve: ({ data }) => data.options,
+      }),
+      form: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'The fields of a form, as the platform describes them.',
+        resolve: ({ data }) => data.form,
+      }),
+    }),
+  }),
+  replaced: textKind(
     'TextReplacement',
-    'The platform has withdrawn its text and sent another one. Only in `ChatReply.details`; a subscription has `ChatTextReplaced` instead.',
-  ],
-  other: ['OtherDetail', 'A step of another kind; `name` says of which.'],
-} as const satisfies Record<DetailEvent['type'], readonly [string, string]>
+    'The platform has withdrawn its text and sent another one; `status` is the reason that it gave. In a subscription it follows `ChatTextReplaced`.',
+  ),
+  other: builder.objectRef<DetailEvent<'other'>>('OtherDetail').implement({
+    description: 'A step of another kind; `name` says of which.',
+    interfaces: [Detail],
+  }),
+}
 
-/** Kinds whose data is a text, or an object with a text. */
-const TEXTS: ReadonlySet<DetailEvent['type']> = new Set(['thought', 'reasoning', 'replaced'])
-
-function implement(type: DetailEvent['type']) {
-  const [name, description] = KINDS[type]
-  return builder.objectRef<DetailEvent>(name).implement({
+function nodeKind(name: string, description: string) {
+  return builder.objectRef<DetailEvent<'node_started' | 'node_finished'>>(name).implement({
     description,
     interfaces: [Detail],
-    ...(TEXTS.has(type) && {
-      fields: (t) => ({
-        text: t.string({ description: 'The text.', resolve: textOf }),
+    fields: (t) => ({
+      nodeType: t.string({
+        nullable: true,
+        description: 'The kind of the node, in the words of the platform.',
+        resolve: ({ data }) => data.node_type,
       }),
     }),
   })
 }
 
-/** Never null: a selection may only merge it with the `text` of other items if both have the same type. */
-function textOf({ data }: DetailEvent): string {
-  if (typeof data === 'string') return data
-  const { text } = (data ?? {}) as { text?: unknown }
-  return typeof text === 'string' ? text : ''
+function textKind(name: string, description: string) {
+  return builder.objectRef<DetailEvent<'thought' | 'reasoning' | 'replaced'>>(name).implement({
+    description,
+    interfaces: [Detail],
+    fields: (t) => ({ text: t.string({ description: 'The text.', resolve: ({ data }) => data.text }) }),
+  })
 }
 
-export const detailTypes = DETAIL_TYPES.map(implement)
+export const detailTypes = DETAIL_TYPES.map((type) => KINDS[type])
 
 /** The type in the schema of a detail, or undefined for what is none. */
 export function detailTypeName(type: string): string | undefined {
-  return type in KINDS ? KINDS[type as DetailEvent['type']][0] : undefined
+  return isDetailType(type) ? KINDS[type].name : undefined
+}
+
+function isDetailType(type: string): type is DetailType {
+  return Object.hasOwn(KINDS, type)
 }
 
 export const DetailUnion = builder.unionType('ChatDetail', {

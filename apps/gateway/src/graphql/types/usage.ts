@@ -7,7 +7,7 @@ import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { USAGE_DESCRIPTIONS } from '#http/descriptions/usage-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
-import { enumOf } from '../enum-of.ts'
+import { enumOf, knownOrOther } from '../enum-of.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -137,7 +137,8 @@ const UsageGroup = builder.objectRef<{ report: Report; series: Series }>('UsageG
       type: CallOutcome,
       nullable: true,
       description: 'How the calls ended, if the report is grouped by `OUTCOME`.',
-      resolve: ({ series }) => OUTCOMES.find((outcome) => outcome === series.group.outcome),
+      resolve: ({ series: { group } }) =>
+        group.outcome === undefined ? null : knownOrOther(OUTCOMES, group.outcome),
     }),
     totals: t.field({
       type: UsageTotals,

@@ -1,6 +1,6 @@
-import { ROLES } from '#core/principal.ts'
+import { knownRole, ROLES } from '#core/principal.ts'
 import { apiCallsCount, maxApiCalls, quotaOf } from '#core/users/user.ts'
-import { USER_STATUSES } from '#core/users/user-rules.ts'
+import { knownPeriod, knownStatus, USER_STATUSES } from '#core/users/user-rules.ts'
 import { LIST_DESCRIPTIONS } from '#http/descriptions/list-descriptions.ts'
 import { USER_DESCRIPTIONS } from '#http/descriptions/user-descriptions.ts'
 import { builder } from '../builder.ts'
@@ -40,8 +40,18 @@ export const User = builder.prismaObject('User', {
     username: t.exposeString('username', {
       description: USER_DESCRIPTIONS.username,
     }),
-    role: t.expose('role', { type: Role, description: 'What the user may do.' }),
-    status: t.expose('status', { type: UserStatus, description: 'Whether the user may use the gateway.' }),
+    role: t.field({
+      type: Role,
+      description: 'What the user may do.',
+      select: { role: true },
+      resolve: ({ role }) => knownRole(role),
+    }),
+    status: t.field({
+      type: UserStatus,
+      description: 'Whether the user may use the gateway.',
+      select: { status: true },
+      resolve: ({ status }) => knownStatus(status),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: USER_DESCRIPTIONS.createdAt }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: USER_DESCRIPTIONS.updatedAt }),
     lastLogin: t.expose('lastLogin', {
@@ -61,9 +71,11 @@ export const User = builder.prismaObject('User', {
       select: { maxApiCalls: true },
       resolve: maxApiCalls,
     }),
-    quotaPeriod: t.expose('quotaPeriod', {
+    quotaPeriod: t.field({
       type: QuotaPeriod,
       description: 'How often the calls are counted from zero.',
+      select: { quotaPeriod: true },
+      resolve: ({ quotaPeriod }) => knownPeriod(quotaPeriod),
     }),
     quota: t.field({
       type: Quota,

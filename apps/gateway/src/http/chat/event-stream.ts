@@ -95,6 +95,9 @@ export class EventStream {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
+      // A stream may outlast the listener of a process that stops. A client that was promised the connection would send its next
+      // request at the moment in which it closes, and cannot know what became of that request.
+      connection: 'close',
     })
     sendHead(raw)
     clearTimeout(this.#timer)

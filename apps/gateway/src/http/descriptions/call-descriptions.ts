@@ -15,6 +15,12 @@ export const CALL_DESCRIPTIONS = {
   platformStatus: 'The HTTP status of the error of the platform. Shown only to administrators.',
   platformCode: "The platform's own code of the error. Shown only to administrators.",
   platformLogId: 'The id by which the support of the platform finds the call. Shown only to administrators.',
+  instanceId:
+    'The id of the process that served the call, which all of its log lines have. Shown only to administrators.',
+  instanceHost:
+    'The name of the machine of that process; null once it ended more than `instance.retentionDays` ago. Shown only to administrators.',
+  instancePid: 'The process id on that machine; null as `host` is. Shown only to administrators.',
+  instanceVersion: 'The version of that process; null as `host` is. Shown only to administrators.',
   promptTokens: 'The tokens of the input; null if they were not reported.',
   completionTokens: 'The tokens of the reply; null if they were not reported.',
   totalTokens: 'The tokens of both; null if they were not reported.',

@@ -23,7 +23,7 @@ export function timestamp(sentence: string) {
   return { ...Timestamp, description: sentence.replace(/\.$/, ' (ISO 8601, UTC).') }
 }
 
-const Uuid = Type.String({ format: 'uuid', examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'] })
+export const Uuid = Type.String({ format: 'uuid', examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10'] })
 
 /** A {@link Uuid} with a description of what it identifies. */
 export function uuid(description: string) {

@@ -204,12 +204,15 @@ describe('a failure', () => {
 })
 
 test('the progress of the run is a field of repeated in_progress events, on request', () => {
-  const detail: ChatEvent = { type: 'detail', detail: { type: 'node_started', name: 'LLM' } }
+  const detail: ChatEvent = {
+    type: 'detail',
+    detail: () => ({ type: 'node_started', name: 'LLM', data: {} }),
+  }
   expect(streamOf([detail, END]).events.filter((event) => 'trunkline' in event)).toEqual([])
   expect(streamOf([detail, END], { details: true }).events).toContainEqual(
     expect.objectContaining({
       type: 'response.in_progress',
-      trunkline: { type: 'node_started', name: 'LLM' },
+      trunkline: { type: 'node_started', name: 'LLM', data: {} },
     }),
   )
 })

@@ -1,6 +1,6 @@
 import type { ChatEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { detailOf } from '#core/calls/reading/detail-of.ts'
+import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import { ToolCalls } from '#core/calls/reading/tool-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
@@ -118,9 +118,13 @@ export class ResponseEncoder implements ChunkEncoder {
   }
 
   #detail(event: ChatEvent): string {
-    const detail = this.#options.details ? detailOf(event) : undefined
-    if (detail === undefined) return ''
-    return this.#start() + this.#event('response.in_progress', { ...this.#inProgress(), trunkline: detail })
+    const details = this.#options.details ? detailsOf(event) : []
+    return details
+      .map(
+        (detail) =>
+          this.#start() + this.#event('response.in_progress', { ...this.#inProgress(), trunkline: detail }),
+      )
+      .join('')
   }
 
   #fragment(kind: OpenItem['kind'], text: string): string {

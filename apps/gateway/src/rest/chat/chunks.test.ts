@@ -62,7 +62,7 @@ test('the platform’s model and the tokens are present once they are known', ()
 })
 
 const progress: readonly ChatEvent[] = [
-  { type: 'detail', detail: { type: 'node_started', name: 'LLM' } },
+  { type: 'detail', detail: () => ({ type: 'node_started', name: 'LLM', data: {} }) },
   { type: 'reasoning', text: 'Hm.' },
   { type: 'tool_calls', delta: [{ index: 0 }] },
 ]
@@ -70,9 +70,9 @@ const progress: readonly ChatEvent[] = [
 test('progress is sent with an empty content, which clients that only read content ignore', () => {
   const frames = framesOf(encoded(progress, { detail: true })) as { detail: unknown }[]
   expect(frames.map(({ detail }) => detail)).toEqual([
-    { type: 'node_started', name: 'LLM' },
+    { type: 'node_started', name: 'LLM', data: {} },
     { type: 'reasoning', data: { text: 'Hm.' } },
-    { type: 'tool_call', data: [{ index: 0 }] },
+    { type: 'tool_call', data: {}, raw: { index: 0 } },
   ])
   for (const frame of frames) {
     const choice = { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }

@@ -1,6 +1,6 @@
-import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
+import type { ChatEvent, DetailEvent, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { detailOf } from '#core/calls/reading/detail-of.ts'
+import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
@@ -16,8 +16,9 @@ export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }):
   let head = headOf(chat, chat.model)
 
   const content = (text: string) => `${head}${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
-  const progress = (event: ChatEvent) =>
-    detail ? `${head}""},"finish_reason":null}],"detail":${JSON.stringify(detailOf(event))}}\n\n` : ''
+  const step = (detail: DetailEvent) =>
+    `${head}""},"finish_reason":null}],"detail":${JSON.stringify(detail)}}\n\n`
+  const progress = (event: ChatEvent) => (detail ? detailsOf(event).map(step).join('') : '')
 
   return {
     encode(event) {

@@ -8,7 +8,7 @@ const collected: CollectedReply = {
   content: 'Hello',
   reasoning: '',
   toolCalls: [],
-  details: [{ type: 'thought', name: 'LLM' }],
+  details: [{ type: 'thought', name: 'LLM', data: { text: 'hm' } }],
   finishReason: 'content_filter',
   usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
 }
@@ -23,7 +23,7 @@ test('a reply has the shape of the contract', () => {
     choices: [
       { index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'content_filter' },
     ],
-    detail: [{ type: 'thought', name: 'LLM' }],
+    detail: [{ type: 'thought', name: 'LLM', data: { text: 'hm' } }],
   })
 })
 

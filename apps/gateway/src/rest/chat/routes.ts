@@ -9,19 +9,20 @@ import { CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { problems, ref } from '#http/reply/schemas.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { createChunkEncoder } from './chunks.ts'
+import { DETAIL_KIND_SCHEMAS, DetailEventSchema } from './detail-schemas.ts'
 import { chatReply } from './reply.ts'
 import {
   type ChatBody,
   ChatChunkSchema,
   ChatReplySchema,
   ChatRequestSchema,
-  DetailEventSchema,
   StreamErrorSchema,
 } from './schemas.ts'
 
 export function chatRoutes(app: FastifyInstance, services: Services, options: ChatRouteOptions): void {
   for (const schema of [
     TokenUsageSchema,
+    ...DETAIL_KIND_SCHEMAS,
     DetailEventSchema,
     ChatRequestSchema,
     ChatReplySchema,

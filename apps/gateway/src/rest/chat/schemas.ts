@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
-import { DETAIL_TYPES } from '#core/agents/events.ts'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { FILES_MAX } from '#core/calls/request/file-urls.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { oneOf, ref } from '#http/reply/schemas.ts'
+import { DetailEventSchema } from './detail-schemas.ts'
 
 export const ChatRequestSchema = Type.Object(
   {
@@ -77,22 +77,6 @@ const ConversationId = Type.String({
 const Created = Type.Integer({ description: 'When the call began, in seconds since 1970.' })
 const ModelName = Type.String({ description: 'The model that the platform named, or else the agent.' })
 const ChoiceIndex = Type.Integer({ description: 'Always 0.' })
-
-export const DetailEventSchema = Type.Object(
-  {
-    type: oneOf(DETAIL_TYPES, 'The kind of the step, the same for all platforms.'),
-    id: Type.Optional(Type.String({ description: 'The id of the step on the platform.' })),
-    name: Type.Optional(Type.String({ description: 'The name of the step or tool.' })),
-    status: Type.Optional(Type.String({ description: "The platform's word for the state of the step." })),
-    data: Type.Optional(Type.Unknown({ description: 'Further data in the form of the platform.' })),
-    elapsed_ms: Type.Optional(Type.Number({ description: 'How many milliseconds the step took.' })),
-  },
-  {
-    $id: 'DetailEvent',
-    description: "One step of the platform's progress, sent if `detail` is true.",
-    examples: [{ type: 'node_finished', name: 'Knowledge base search', status: 'success', elapsed_ms: 240 }],
-  },
-)
 
 export const ChatReplySchema = Type.Object(
   {

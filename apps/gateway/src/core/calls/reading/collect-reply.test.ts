@@ -50,7 +50,7 @@ test('a replaced text is dropped, and a question follows the text', async () => 
 test('details are a list in which fragments of reasoning are one entry', async () => {
   const { details } = await collect(
     [
-      { type: 'detail', detail: { type: 'node_started', name: 'LLM' } },
+      { type: 'detail', detail: () => ({ type: 'node_started', name: 'LLM', data: {} }) },
       { type: 'reasoning', text: 'Let me ' },
       { type: 'reasoning', text: 'see.' },
       { type: 'text', text: 'bad' },
@@ -62,10 +62,10 @@ test('details are a list in which fragments of reasoning are one entry', async (
     { details: true },
   )
   expect(details).toEqual([
-    { type: 'node_started', name: 'LLM' },
+    { type: 'node_started', name: 'LLM', data: {} },
     { type: 'reasoning', data: { text: 'Let me see.' } },
     { type: 'replaced', data: { text: 'good' } },
-    { type: 'tool_call', data: [{ index: 0 }] },
+    { type: 'tool_call', data: {}, raw: { index: 0 } },
     { type: 'reasoning', data: { text: 'So.' } },
   ])
 })
@@ -103,7 +103,7 @@ describe('a reply that grows beyond its size', () => {
     ['a question', { type: 'interaction', question: words, options: [] }],
     ['reasoning', { type: 'reasoning', text: words }],
     ['arguments of tools', { type: 'tool_calls', delta: [{ index: 0, function: { arguments: words } }] }],
-    ['progress', { type: 'detail', detail: { type: 'other', data: words } }],
+    ['progress', { type: 'detail', detail: () => ({ type: 'other', name: words, data: {} }) }],
   ]
 
   test.each(kinds)('by %s fails', async (_name, event) => {

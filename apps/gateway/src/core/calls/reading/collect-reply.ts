@@ -1,7 +1,7 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { Problem } from '#core/errors.ts'
-import { detailOf } from './detail-of.ts'
+import { detailsOf } from './detail-of.ts'
 import { ReplyText } from './reply-text.ts'
 import { type ToolCall, ToolCalls } from './tool-calls.ts'
 
@@ -126,12 +126,12 @@ class Collector {
       this.#bytesBeside += Buffer.byteLength(event.text)
       return
     }
-    const detail = detailOf(event)
-    if (detail === undefined) return
-    this.#openReasoning = event.type === 'reasoning' ? { text: event.text } : undefined
-    this.#details.push(
-      this.#openReasoning === undefined ? detail : { type: 'reasoning', data: this.#openReasoning },
-    )
-    this.#bytesBeside += Buffer.byteLength(JSON.stringify(detail))
+    for (const detail of detailsOf(event)) {
+      this.#openReasoning = event.type === 'reasoning' ? { text: event.text } : undefined
+      this.#details.push(
+        this.#openReasoning === undefined ? detail : { type: 'reasoning', data: this.#openReasoning },
+      )
+      this.#bytesBeside += Buffer.byteLength(JSON.stringify(detail))
+    }
   }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent, DetailEvent } from '#core/agents/events.ts'
-import { detailOf } from './detail-of.ts'
+import { detailsOf } from './detail-of.ts'
 
 test.each<[ChatEvent, DetailEvent]>([
   [
-    { type: 'detail', detail: { type: 'node_started', name: 'LLM' } },
-    { type: 'node_started', name: 'LLM' },
+    { type: 'detail', detail: () => ({ type: 'node_started', name: 'LLM', data: {} }) },
+    { type: 'node_started', name: 'LLM', data: {} },
   ],
   [
     { type: 'reasoning', text: 'Hm.' },
@@ -16,11 +16,38 @@ test.each<[ChatEvent, DetailEvent]>([
     { type: 'replaced', data: { text: 'good' } },
   ],
   [
-    { type: 'tool_calls', delta: [{ index: 0 }] },
-    { type: 'tool_call', data: [{ index: 0 }] },
+    {
+      type: 'replace',
+      text: 'good',
+      detail: () => ({ type: 'replaced', status: 'moderation', data: { text: 'good' } }),
+    },
+    { type: 'replaced', status: 'moderation', data: { text: 'good' } },
   ],
 ])('%j is a detail', (event, detail) => {
-  expect(detailOf(event)).toEqual(detail)
+  expect(detailsOf(event)).toEqual([detail])
+})
+
+test('each piece of a tool call is a detail, whatever it is', () => {
+  const delta = [
+    { index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{' } },
+    { index: 1, function: { arguments: 5 } },
+    { index: 2, function: 'odd' },
+    null,
+    'odd',
+  ]
+  expect(detailsOf({ type: 'tool_calls', delta })).toEqual([
+    {
+      type: 'tool_call',
+      id: 'c1',
+      name: 'f',
+      data: { arguments_delta: '{' },
+      raw: { index: 0, type: 'function' },
+    },
+    { type: 'tool_call', data: {}, raw: { index: 1, arguments: 5 } },
+    { type: 'tool_call', data: {}, raw: { index: 2, function: 'odd' } },
+    { type: 'tool_call', data: {} },
+    { type: 'tool_call', data: {}, raw: { tool_call: 'odd' } },
+  ])
 })
 
 test.each<ChatEvent>([
@@ -31,5 +58,5 @@ test.each<ChatEvent>([
   { type: 'end', reason: 'stop' },
   { type: 'error', failure: { reason: 'agent_error' } },
 ])('%j is not a detail', (event) => {
-  expect(detailOf(event)).toBeUndefined()
+  expect(detailsOf(event)).toEqual([])
 })

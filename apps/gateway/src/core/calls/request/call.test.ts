@@ -144,7 +144,7 @@ test('up to twenty public files may be attached, and the error names the first t
   const file = 'https://files.example.com/a.pdf'
   expect(refusal({ files: Array(20).fill(file) })).toBeUndefined()
   expect(refusal({ files: Array(21).fill(file) })?.detail).toBe(
-    'files: expected an array of a string of at most 20 items.',
+    'files: expected an array of at most 20 items, each a string.',
   )
   expect(refusal({ files: [file, 'http://localhost/a'] })).toEqual({
     reason: 'invalid_request',
@@ -235,7 +235,7 @@ test('errors carry the path of the field, independent of its name on a face', ()
   const part = { type: 'image_url', image_url: { url: 'https://files.example.com/a.png' } }
   const content = [{ type: 'text', text: 'hello' }, ...Array(21).fill(part)]
   expect(refusal({ ...call, messages: [{ role: 'user', content }] })?.detail).toBe(
-    'files: expected an array of a string of at most 20 items.',
+    'files: expected an array of at most 20 items, each a string.',
   )
 })
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { shippedFile } from '#core/shipped-files.ts'
 import type { Exchange } from './engine-socket.ts'
 
 /** Each message is answered by one of {@link FromEngine}, in order; `close` by the end of the thread. */
@@ -30,7 +31,7 @@ export interface EngineThreadOptions {
   readonly entry?: URL | undefined
 }
 
-const ENTRY = new URL('./engine-worker.ts', import.meta.url)
+const ENTRY = shippedFile('engineWorker')
 const CLOSE_WITHIN_MS = 5_000
 
 /**

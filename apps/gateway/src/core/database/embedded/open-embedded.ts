@@ -39,6 +39,7 @@ export function databaseOn(engine: Engine): Database {
       engine.patiently(() =>
         applyMigrations({
           sql,
+          isShared: false,
           runScript: (script) => pool.query(script),
           adapter: () => new PrismaPg(pool).connect(),
         }),

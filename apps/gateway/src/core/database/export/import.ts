@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
 import { isConnectionError } from '#core/database/connection-error.ts'
-import type { Sql } from '#core/database/database.ts'
+import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
+import { migrationNames } from '#core/database/migrations/migration-files.ts'
 import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
 import { OperatorError } from '#core/operator-error.ts'
@@ -40,12 +41,16 @@ export async function importDatabase(url: string, file: string): Promise<ExportE
     await client.query('ANALYZE')
     return counts
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) throw error
-    throw new OperatorError(`The database refused the file's rows: ${error.message}.`, { cause: error })
+    throw refusedRows(error)
   } finally {
     // Closing the connection rolls back an open transaction.
     await client.end()
   }
+}
+
+function refusedRows(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError) || isConnectionError(error)) return error
+  return new OperatorError(`The database refused the file's rows: ${error.message}.`, { cause: error })
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -56,6 +61,36 @@ async function connect(client: pg.Client): Promise<void> {
   } catch (error) {
     throw unusableDatabaseError('server', error)
   }
+}
+
+/**
+ * Fills an empty, migrated embedded database, which nothing else uses, from a file of {@link exportDatabase}. If it fails, the
+ * database must be thrown away: when its engine is opened again in between, the transaction is lost and later rows stay.
+ *
+ * @returns the number of rows of each table
+ * @throws OperatorError if the file is damaged or does not fit the database
+ */
+export function importIntoEmbedded(
+  { sql, patiently }: Pick<Database, 'sql' | 'patiently'>,
+  file: string,
+): Promise<ExportEnd['end']> {
+  return patiently(async () => {
+    try {
+      await sql.query('BEGIN')
+      const counts = await importLines(sql, linesOf(file))
+      await sql.query('COMMIT')
+      await sql.query('ANALYZE')
+      return counts
+    } catch (error) {
+      throw refusedRows(error)
+    }
+  })
+}
+
+/** Refuses a database that contains rows, whatever its migrations are. */
+export async function requireEmpty(sql: Sql): Promise<void> {
+  const tables = await exportedTables(sql)
+  if (tables.length > 0) await requireNoRows(sql, tables)
 }
 
 /** Passes rows to PostgreSQL as the text that it wrote, so that no value loses precision as a JavaScript number or date. */
@@ -112,7 +147,14 @@ async function checkTarget(sql: Sql, entry: Entry, tables: readonly string[]): P
   if (trunklineExport !== EXPORT_FORMAT || migrations === undefined) {
     throw new OperatorError(`The file is not an export of format ${EXPORT_FORMAT}.`)
   }
+  const known = new Set(await migrationNames())
+  const unknown = migrations.filter((name) => !known.has(name))
   const applied = await appliedMigrations(sql)
+  if (unknown.length > 0) {
+    throw new OperatorError(
+      `The file is of a newer or other version than this program and has other migrations: import it with the version that exported. Unknown here: ${unknown.join(', ')}.`,
+    )
+  }
   if (applied.join() !== migrations.join()) {
     throw new OperatorError(
       `The database has other migrations than the file: run "trunkline migrate" of the version that exported. File: ${migrations.join(', ')}. Database: ${applied.join(', ') || 'none'}.`,
@@ -121,6 +163,10 @@ async function checkTarget(sql: Sql, entry: Entry, tables: readonly string[]): P
   await sql.query(
     `LOCK TABLE ${tables.map((table) => pg.escapeIdentifier(table)).join(', ')} IN EXCLUSIVE MODE`,
   )
+  await requireNoRows(sql, tables)
+}
+
+async function requireNoRows(sql: Sql, tables: readonly string[]): Promise<void> {
   const filled = Object.entries(await countRows(sql, tables)).filter(([, rows]) => rows > 0)
   if (filled.length > 0) {
     throw new OperatorError(`The database is not empty: ${filled.map(([table]) => table).join(', ')}.`)

@@ -1,6 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createConversations } from '#core/calls/conversation/conversations.ts'
 import type { Database } from '#core/database/database.ts'
 import { embeddedPool } from '#core/database/embedded/open-embedded.ts'
 import { openDatabase } from '#core/database/open.ts'
@@ -10,9 +9,8 @@ import {
   openEmptyDatabase,
   openEmptyEngine,
 } from '#core/database/scratch-database.test-support.ts'
-import { systemRuntime } from '#core/runtime.ts'
 import { applyMigrations, pendingMigrations } from './migrate.ts'
-import { migrationNames, readMigrations } from './migration-files.ts'
+import { migrationNames } from './migration-files.ts'
 import { schemaDrift } from './schema-drift.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -48,50 +46,16 @@ describe(kind, () => {
 
   test('a failed migration is reported with its name and cause, has no effect, and is tried again', async () => {
     const database = await openNew()
-    await database.sql.query("CREATE TYPE user_status AS ENUM ('in the way')")
+    await database.sql.query("CREATE TYPE rollup_grain AS ENUM ('in the way')")
     await expect(database.migrate()).rejects.toThrow(
-      new RegExp(`could not be migrated[\\s\\S]*${all[0]}[\\s\\S]*type "user_status" already exists`),
+      new RegExp(`could not be migrated[\\s\\S]*${all[0]}[\\s\\S]*type "rollup_grain" already exists`),
     )
     expect(await database.pendingMigrations()).toEqual(all)
-    expect(await database.sql.query(`SELECT to_regtype('"Role"') AS role`)).toEqual([{ role: null }])
+    expect(await database.sql.query(`SELECT to_regtype('rollup_span') AS span`)).toEqual([{ span: null }])
 
-    await database.sql.query('DROP TYPE user_status')
+    await database.sql.query('DROP TYPE rollup_grain')
     expect(await database.migrate()).toEqual(all)
   })
-})
-
-test('turns from before the migration "bounds" are read unchanged', async () => {
-  const texts = ['plain "\\ 你好\u{1F600}\n', 'a\0b\ud800', '']
-  const engine = await openEmptyEngine()
-  const pool = embeddedPool(engine)
-  closers.push(
-    () => engine.close(),
-    () => pool.end(),
-  )
-  for (const { path, migrationFile } of (await readMigrations()).migrationDirectories) {
-    if (path.endsWith('_bounds')) {
-      for (const [n, text] of texts.entries()) {
-        const escaped = JSON.stringify(text).replace(
-          /[\u007f-\uffff]/g,
-          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-        )
-        await pool.query(
-          `INSERT INTO turns (id, conversation, question, answer, created_at) VALUES ($1, 'kept', $2, '"ok"', now())`,
-          [`01890a5d-ac96-774b-bcce-00000000000${n}`, escaped],
-        )
-      }
-    }
-    if (migrationFile.content.tag === 'ok') await pool.query(migrationFile.content.value)
-  }
-  const sql = poolSql(pool)
-  const turns = await createConversations({
-    sql,
-    runtime: systemRuntime,
-    bounds: { maxTurns: 9, maxCharacters: 1_000, retentionDays: 30, mappingRetentionDays: 400 },
-  }).turns('kept')
-  expect(turns.map(({ content }) => content)).toEqual(texts.flatMap((text) => [text, 'ok']))
-  const { rows } = await pool.query<{ characters: number }>('SELECT characters FROM turns ORDER BY id')
-  expect(rows.map(({ characters }) => characters)).toEqual(texts.map((text) => text.length + 2))
 })
 
 test('a migration is recorded even if the process is killed as it commits', async () => {
@@ -104,6 +68,7 @@ test('a migration is recorded even if the process is killed as it commits', asyn
   const sql = poolSql(pool)
   const dying = applyMigrations({
     sql,
+    isShared: false,
     adapter: () => new PrismaPg(pool).connect(),
     async runScript(script) {
       await pool.query(script)

@@ -1,15 +1,8 @@
-import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils'
 import type { Sql } from '#core/database/database.ts'
 import { OperatorError } from '#core/operator-error.ts'
+import type { MigrationConnection } from './migration-connection.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
-
-/** A connection to a database that no other process migrates at the same time. */
-export interface MigrationConnection {
-  readonly sql: Sql
-  /** Runs a script of several statements as one transaction. */
-  runScript(script: string): Promise<unknown>
-  adapter(): Promise<SqlDriverAdapter>
-}
+import { runStep } from './run-step.ts'
 
 /** Returns the names of the migrations that the database has, oldest first. */
 export async function appliedMigrations(sql: Sql): Promise<string[]> {
@@ -30,8 +23,8 @@ export async function pendingMigrations(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Applies pending migrations and returns their names. Each migration is one transaction: a failed one has no effect, and the
- * next call tries it again.
+ * Applies pending migrations and returns their names. A migration that failed is tried again by the next call; what each of
+ * them does in one piece is in migration-step.ts.
  *
  * @throws OperatorError if a migration fails
  */
@@ -46,7 +39,7 @@ export async function applyMigrations(connection: MigrationConnection): Promise<
   // Imported only here, because the engine is several megabytes of WebAssembly that most starts do not need.
   const { NO_FILTERS, openSchemaEngine, runScriptsWith } = await import('./schema-engine.ts')
   const engine = await openSchemaEngine(async () =>
-    runScriptsWith(await connection.adapter(), (script) => connection.runScript(`${script}\n;${FINISH}`)),
+    runScriptsWith(await connection.adapter(), (script) => runStep(script, connection, { finish: FINISH })),
   )
   try {
     const result = await engine.applyMigrations({
@@ -63,7 +56,7 @@ export async function applyMigrations(connection: MigrationConnection): Promise<
 
 const UNFINISHED = 'WHERE finished_at IS NULL AND rolled_back_at IS NULL'
 
-/** Runs in the migration's transaction, so that a process killed in between cannot leave an applied migration unrecorded. */
+/** Part of the migration's transaction, so that a process killed in between cannot leave an applied migration unrecorded. */
 const FINISH = `UPDATE _prisma_migrations SET finished_at = now() ${UNFINISHED}`
 
 async function hasHistory(sql: Sql): Promise<boolean> {

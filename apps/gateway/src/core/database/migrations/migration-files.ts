@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { MigrationList } from '@prisma/schema-engine-wasm'
+import { shippedFile } from '#core/shipped-files.ts'
 
-const MIGRATIONS = new URL('../../../../../../prisma/migrations/', import.meta.url)
-const SCHEMA = new URL('../schema.prisma', MIGRATIONS)
+const MIGRATIONS = shippedFile('migrations')
 const LOCKFILE = 'migration_lock.toml'
 
 export const MIGRATIONS_DIR: string = fileURLToPath(MIGRATIONS)
@@ -41,5 +41,5 @@ export async function readMigrations(): Promise<MigrationList> {
 }
 
 export function readSchema(): Promise<string> {
-  return readFile(SCHEMA, 'utf8')
+  return readFile(shippedFile('schema'), 'utf8')
 }

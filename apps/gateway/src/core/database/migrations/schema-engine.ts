@@ -6,6 +6,7 @@ import {
 } from '@prisma/driver-adapter-utils'
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { schemaEngineFile } from '#core/shipped-files.ts'
 import { readSchema } from './migration-files.ts'
 
 /** Excludes no tables and enums from the engine. */
@@ -65,12 +66,8 @@ interface WasmExports {
 
 async function loadBindings(): Promise<void> {
   // The package's own loader imports the .wasm file as a module, for which Node requires a flag.
-  const file = new URL(
-    'schema_engine_bg.wasm',
-    import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg'),
-  )
   const imports = { './schema_engine_bg.js': { ...bindings } }
-  const { instance } = await WebAssembly.instantiate(await readFile(file), imports)
+  const { instance } = await WebAssembly.instantiate(await readFile(schemaEngineFile()), imports)
   bindings.__wbg_set_wasm(instance.exports)
   instance.exports.__wbindgen_start()
 }

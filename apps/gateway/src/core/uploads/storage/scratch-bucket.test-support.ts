@@ -41,6 +41,8 @@ export interface ScratchBucket {
   leftovers(): Promise<string[]>
   /** Allows or denies actions to everybody, or neither if called without a rule. */
   setPolicy(rule?: { readonly effect: 'Allow' | 'Deny'; readonly actions: readonly string[] }): Promise<void>
+  /** Sets a policy that is written elsewhere. */
+  setPolicyDocument(document: string): Promise<void>
   /** Deletes the bucket with its content. It may be gone already. */
   drop(): Promise<void>
 }
@@ -55,6 +57,9 @@ export async function createScratchBucket(server: S3TestServer): Promise<Scratch
     const { Contents: contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket }))
     return contents.map(({ Key }) => Key ?? '')
   }
+  const setPolicyDocument = async (document: string) => {
+    await client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: document }))
+  }
   return {
     settings: { bucket, endpoint, region, credentials },
     client,
@@ -67,9 +72,9 @@ export async function createScratchBucket(server: S3TestServer): Promise<Scratch
         return void (await client.send(new DeleteBucketPolicyCommand({ Bucket: bucket })))
       const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/uploads/*`]
       const Statement = [{ Effect: rule.effect, Principal: '*', Action: rule.actions, Resource }]
-      const Policy = JSON.stringify({ Version: '2012-10-17', Statement })
-      await client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
+      await setPolicyDocument(JSON.stringify({ Version: '2012-10-17', Statement }))
     },
+    setPolicyDocument,
     async drop() {
       try {
         for (const key of await objects())

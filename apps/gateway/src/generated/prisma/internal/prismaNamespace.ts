@@ -406,6 +406,7 @@ export const ModelName = {
   RollupName: 'RollupName',
   RollupNameCount: 'RollupNameCount',
   Instance: 'Instance',
+  Maintenance: 'Maintenance',
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Conversation: 'Conversation',
@@ -426,7 +427,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
+    modelProps: "user" | "apiKey" | "call" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1096,6 +1097,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Maintenance: {
+      payload: Prisma.$MaintenancePayload<ExtArgs>
+      fields: Prisma.MaintenanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MaintenanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MaintenanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>
+        }
+        findFirst: {
+          args: Prisma.MaintenanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MaintenanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>
+        }
+        findMany: {
+          args: Prisma.MaintenanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>[]
+        }
+        create: {
+          args: Prisma.MaintenanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>
+        }
+        createMany: {
+          args: Prisma.MaintenanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MaintenanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>[]
+        }
+        delete: {
+          args: Prisma.MaintenanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>
+        }
+        update: {
+          args: Prisma.MaintenanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>
+        }
+        deleteMany: {
+          args: Prisma.MaintenanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MaintenanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MaintenanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>[]
+        }
+        upsert: {
+          args: Prisma.MaintenanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MaintenancePayload>
+        }
+        aggregate: {
+          args: Prisma.MaintenanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMaintenance>
+        }
+        groupBy: {
+          args: Prisma.MaintenanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MaintenanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MaintenanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MaintenanceCountAggregateOutputType> | number
+        }
+      }
+    }
     SigningKey: {
       payload: Prisma.$SigningKeyPayload<ExtArgs>
       fields: Prisma.SigningKeyFieldRefs
@@ -1668,10 +1743,27 @@ export const InstanceScalarFieldEnum = {
   id: 'id',
   startedAt: 'startedAt',
   leaseUntil: 'leaseUntil',
-  stoppedAt: 'stoppedAt'
+  stoppedAt: 'stoppedAt',
+  build: 'build',
+  host: 'host',
+  pid: 'pid',
+  version: 'version'
 } as const
 
 export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]
+
+
+export const MaintenanceScalarFieldEnum = {
+  id: 'id',
+  holder: 'holder',
+  startedAt: 'startedAt',
+  endedAt: 'endedAt',
+  orphansAt: 'orphansAt',
+  drifts: 'drifts',
+  driftCheckedAt: 'driftCheckedAt'
+} as const
+
+export type MaintenanceScalarFieldEnum = (typeof MaintenanceScalarFieldEnum)[keyof typeof MaintenanceScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {
@@ -1791,34 +1883,6 @@ export type ListStringFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
- * Reference to a field of type 'Role'
- */
-export type EnumRoleFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Role'>
-    
-
-
-/**
- * Reference to a field of type 'Role[]'
- */
-export type ListEnumRoleFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Role[]'>
-    
-
-
-/**
- * Reference to a field of type 'UserStatus'
- */
-export type EnumUserStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UserStatus'>
-    
-
-
-/**
- * Reference to a field of type 'UserStatus[]'
- */
-export type ListEnumUserStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UserStatus[]'>
-    
-
-
-/**
  * Reference to a field of type 'Int'
  */
 export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
@@ -1847,20 +1911,6 @@ export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
- * Reference to a field of type 'QuotaPeriod'
- */
-export type EnumQuotaPeriodFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QuotaPeriod'>
-    
-
-
-/**
- * Reference to a field of type 'QuotaPeriod[]'
- */
-export type ListEnumQuotaPeriodFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QuotaPeriod[]'>
-    
-
-
-/**
  * Reference to a field of type 'DateTime'
  */
 export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime'>
@@ -1885,48 +1935,6 @@ export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, '
  * Reference to a field of type 'Bytes[]'
  */
 export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
- * Reference to a field of type 'CallKind'
- */
-export type EnumCallKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CallKind'>
-    
-
-
-/**
- * Reference to a field of type 'CallKind[]'
- */
-export type ListEnumCallKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CallKind[]'>
-    
-
-
-/**
- * Reference to a field of type 'CallFace'
- */
-export type EnumCallFaceFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CallFace'>
-    
-
-
-/**
- * Reference to a field of type 'CallFace[]'
- */
-export type ListEnumCallFaceFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CallFace[]'>
-    
-
-
-/**
- * Reference to a field of type 'CallOutcome'
- */
-export type EnumCallOutcomeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CallOutcome'>
-    
-
-
-/**
- * Reference to a field of type 'CallOutcome[]'
- */
-export type ListEnumCallOutcomeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CallOutcome[]'>
     
 
 
@@ -2166,6 +2174,7 @@ export type GlobalOmitConfig = {
   rollupName?: Prisma.RollupNameOmit
   rollupNameCount?: Prisma.RollupNameCountOmit
   instance?: Prisma.InstanceOmit
+  maintenance?: Prisma.MaintenanceOmit
   signingKey?: Prisma.SigningKeyOmit
   revokedToken?: Prisma.RevokedTokenOmit
   conversation?: Prisma.ConversationOmit

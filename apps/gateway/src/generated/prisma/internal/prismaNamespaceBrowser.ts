@@ -60,6 +60,7 @@ export const ModelName = {
   RollupName: 'RollupName',
   RollupNameCount: 'RollupNameCount',
   Instance: 'Instance',
+  Maintenance: 'Maintenance',
   SigningKey: 'SigningKey',
   RevokedToken: 'RevokedToken',
   Conversation: 'Conversation',
@@ -246,10 +247,27 @@ export const InstanceScalarFieldEnum = {
   id: 'id',
   startedAt: 'startedAt',
   leaseUntil: 'leaseUntil',
-  stoppedAt: 'stoppedAt'
+  stoppedAt: 'stoppedAt',
+  build: 'build',
+  host: 'host',
+  pid: 'pid',
+  version: 'version'
 } as const
 
 export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]
+
+
+export const MaintenanceScalarFieldEnum = {
+  id: 'id',
+  holder: 'holder',
+  startedAt: 'startedAt',
+  endedAt: 'endedAt',
+  orphansAt: 'orphansAt',
+  drifts: 'drifts',
+  driftCheckedAt: 'driftCheckedAt'
+} as const
+
+export type MaintenanceScalarFieldEnum = (typeof MaintenanceScalarFieldEnum)[keyof typeof MaintenanceScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {

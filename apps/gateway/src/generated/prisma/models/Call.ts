@@ -14,6 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Call
+ * Kinds, faces and outcomes are text, because a newer version of the gateway on the same database may write words that this
+ * one does not know, and has to read.
+ * 
  * The ledger, with one row for each admitted call. It has no foreign keys, because rows outlive what they refer to, and
  * checking the keys would slow down every call.
  */
@@ -51,14 +54,14 @@ export type CallMinAggregateOutputType = {
   keyId: string | null
   ownerId: string | null
   endUser: string | null
-  kind: $Enums.CallKind | null
-  face: $Enums.CallFace | null
+  kind: string | null
+  face: string | null
   agent: string | null
   app: string | null
   model: string | null
   conversation: string | null
   instance: string | null
-  outcome: $Enums.CallOutcome | null
+  outcome: string | null
   reason: string | null
   platformStatus: number | null
   platformCode: string | null
@@ -78,14 +81,14 @@ export type CallMaxAggregateOutputType = {
   keyId: string | null
   ownerId: string | null
   endUser: string | null
-  kind: $Enums.CallKind | null
-  face: $Enums.CallFace | null
+  kind: string | null
+  face: string | null
   agent: string | null
   app: string | null
   model: string | null
   conversation: string | null
   instance: string | null
-  outcome: $Enums.CallOutcome | null
+  outcome: string | null
   reason: string | null
   platformStatus: number | null
   platformCode: string | null
@@ -320,14 +323,14 @@ export type CallGroupByOutputType = {
   keyId: string
   ownerId: string
   endUser: string
-  kind: $Enums.CallKind
-  face: $Enums.CallFace
+  kind: string
+  face: string
   agent: string
   app: string
   model: string | null
   conversation: string
   instance: string
-  outcome: $Enums.CallOutcome | null
+  outcome: string | null
   reason: string | null
   platformStatus: number | null
   platformCode: string | null
@@ -370,14 +373,14 @@ export type CallWhereInput = {
   keyId?: Prisma.UuidFilter<"Call"> | string
   ownerId?: Prisma.UuidFilter<"Call"> | string
   endUser?: Prisma.StringFilter<"Call"> | string
-  kind?: Prisma.EnumCallKindFilter<"Call"> | $Enums.CallKind
-  face?: Prisma.EnumCallFaceFilter<"Call"> | $Enums.CallFace
+  kind?: Prisma.StringFilter<"Call"> | string
+  face?: Prisma.StringFilter<"Call"> | string
   agent?: Prisma.StringFilter<"Call"> | string
   app?: Prisma.StringFilter<"Call"> | string
   model?: Prisma.StringNullableFilter<"Call"> | string | null
   conversation?: Prisma.StringFilter<"Call"> | string
   instance?: Prisma.UuidFilter<"Call"> | string
-  outcome?: Prisma.EnumCallOutcomeNullableFilter<"Call"> | $Enums.CallOutcome | null
+  outcome?: Prisma.StringNullableFilter<"Call"> | string | null
   reason?: Prisma.StringNullableFilter<"Call"> | string | null
   platformStatus?: Prisma.IntNullableFilter<"Call"> | number | null
   platformCode?: Prisma.StringNullableFilter<"Call"> | string | null
@@ -427,14 +430,14 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   keyId?: Prisma.UuidFilter<"Call"> | string
   ownerId?: Prisma.UuidFilter<"Call"> | string
   endUser?: Prisma.StringFilter<"Call"> | string
-  kind?: Prisma.EnumCallKindFilter<"Call"> | $Enums.CallKind
-  face?: Prisma.EnumCallFaceFilter<"Call"> | $Enums.CallFace
+  kind?: Prisma.StringFilter<"Call"> | string
+  face?: Prisma.StringFilter<"Call"> | string
   agent?: Prisma.StringFilter<"Call"> | string
   app?: Prisma.StringFilter<"Call"> | string
   model?: Prisma.StringNullableFilter<"Call"> | string | null
   conversation?: Prisma.StringFilter<"Call"> | string
   instance?: Prisma.UuidFilter<"Call"> | string
-  outcome?: Prisma.EnumCallOutcomeNullableFilter<"Call"> | $Enums.CallOutcome | null
+  outcome?: Prisma.StringNullableFilter<"Call"> | string | null
   reason?: Prisma.StringNullableFilter<"Call"> | string | null
   platformStatus?: Prisma.IntNullableFilter<"Call"> | number | null
   platformCode?: Prisma.StringNullableFilter<"Call"> | string | null
@@ -489,14 +492,14 @@ export type CallScalarWhereWithAggregatesInput = {
   keyId?: Prisma.UuidWithAggregatesFilter<"Call"> | string
   ownerId?: Prisma.UuidWithAggregatesFilter<"Call"> | string
   endUser?: Prisma.StringWithAggregatesFilter<"Call"> | string
-  kind?: Prisma.EnumCallKindWithAggregatesFilter<"Call"> | $Enums.CallKind
-  face?: Prisma.EnumCallFaceWithAggregatesFilter<"Call"> | $Enums.CallFace
+  kind?: Prisma.StringWithAggregatesFilter<"Call"> | string
+  face?: Prisma.StringWithAggregatesFilter<"Call"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Call"> | string
   app?: Prisma.StringWithAggregatesFilter<"Call"> | string
   model?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   conversation?: Prisma.StringWithAggregatesFilter<"Call"> | string
   instance?: Prisma.UuidWithAggregatesFilter<"Call"> | string
-  outcome?: Prisma.EnumCallOutcomeNullableWithAggregatesFilter<"Call"> | $Enums.CallOutcome | null
+  outcome?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   reason?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   platformStatus?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   platformCode?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
@@ -516,14 +519,14 @@ export type CallCreateInput = {
   keyId: string
   ownerId: string
   endUser?: string
-  kind: $Enums.CallKind
-  face: $Enums.CallFace
+  kind: string
+  face: string
   agent: string
   app?: string
   model?: string | null
   conversation?: string
   instance: string
-  outcome?: $Enums.CallOutcome | null
+  outcome?: string | null
   reason?: string | null
   platformStatus?: number | null
   platformCode?: string | null
@@ -543,14 +546,14 @@ export type CallUncheckedCreateInput = {
   keyId: string
   ownerId: string
   endUser?: string
-  kind: $Enums.CallKind
-  face: $Enums.CallFace
+  kind: string
+  face: string
   agent: string
   app?: string
   model?: string | null
   conversation?: string
   instance: string
-  outcome?: $Enums.CallOutcome | null
+  outcome?: string | null
   reason?: string | null
   platformStatus?: number | null
   platformCode?: string | null
@@ -570,14 +573,14 @@ export type CallUpdateInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
-  face?: Prisma.EnumCallFaceFieldUpdateOperationsInput | $Enums.CallFace
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.NullableEnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome | null
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   platformCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -597,14 +600,14 @@ export type CallUncheckedUpdateInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
-  face?: Prisma.EnumCallFaceFieldUpdateOperationsInput | $Enums.CallFace
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.NullableEnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome | null
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   platformCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -624,14 +627,14 @@ export type CallCreateManyInput = {
   keyId: string
   ownerId: string
   endUser?: string
-  kind: $Enums.CallKind
-  face: $Enums.CallFace
+  kind: string
+  face: string
   agent: string
   app?: string
   model?: string | null
   conversation?: string
   instance: string
-  outcome?: $Enums.CallOutcome | null
+  outcome?: string | null
   reason?: string | null
   platformStatus?: number | null
   platformCode?: string | null
@@ -651,14 +654,14 @@ export type CallUpdateManyMutationInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
-  face?: Prisma.EnumCallFaceFieldUpdateOperationsInput | $Enums.CallFace
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.NullableEnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome | null
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   platformCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -678,14 +681,14 @@ export type CallUncheckedUpdateManyInput = {
   keyId?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
-  face?: Prisma.EnumCallFaceFieldUpdateOperationsInput | $Enums.CallFace
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
+  face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.NullableEnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome | null
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   platformCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -798,20 +801,8 @@ export type CallSumOrderByAggregateInput = {
   durationMs?: Prisma.SortOrder
 }
 
-export type EnumCallKindFieldUpdateOperationsInput = {
-  set?: $Enums.CallKind
-}
-
-export type EnumCallFaceFieldUpdateOperationsInput = {
-  set?: $Enums.CallFace
-}
-
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
-}
-
-export type NullableEnumCallOutcomeFieldUpdateOperationsInput = {
-  set?: $Enums.CallOutcome | null
 }
 
 
@@ -935,8 +926,8 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     keyId: string
     ownerId: string
     endUser: string
-    kind: $Enums.CallKind
-    face: $Enums.CallFace
+    kind: string
+    face: string
     agent: string
     app: string
     model: string | null
@@ -945,7 +936,7 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     /**
      * Null while the call is running.
      */
-    outcome: $Enums.CallOutcome | null
+    outcome: string | null
     /**
      * Null if the outcome is `done`.
      */
@@ -1391,14 +1382,14 @@ export interface CallFieldRefs {
   readonly keyId: Prisma.FieldRef<"Call", 'String'>
   readonly ownerId: Prisma.FieldRef<"Call", 'String'>
   readonly endUser: Prisma.FieldRef<"Call", 'String'>
-  readonly kind: Prisma.FieldRef<"Call", 'CallKind'>
-  readonly face: Prisma.FieldRef<"Call", 'CallFace'>
+  readonly kind: Prisma.FieldRef<"Call", 'String'>
+  readonly face: Prisma.FieldRef<"Call", 'String'>
   readonly agent: Prisma.FieldRef<"Call", 'String'>
   readonly app: Prisma.FieldRef<"Call", 'String'>
   readonly model: Prisma.FieldRef<"Call", 'String'>
   readonly conversation: Prisma.FieldRef<"Call", 'String'>
   readonly instance: Prisma.FieldRef<"Call", 'String'>
-  readonly outcome: Prisma.FieldRef<"Call", 'CallOutcome'>
+  readonly outcome: Prisma.FieldRef<"Call", 'String'>
   readonly reason: Prisma.FieldRef<"Call", 'String'>
   readonly platformStatus: Prisma.FieldRef<"Call", 'Int'>
   readonly platformCode: Prisma.FieldRef<"Call", 'String'>

@@ -20,8 +20,18 @@ export type InstanceModel = runtime.Types.Result.DefaultSelection<Prisma.$Instan
 
 export type AggregateInstance = {
   _count: InstanceCountAggregateOutputType | null
+  _avg: InstanceAvgAggregateOutputType | null
+  _sum: InstanceSumAggregateOutputType | null
   _min: InstanceMinAggregateOutputType | null
   _max: InstanceMaxAggregateOutputType | null
+}
+
+export type InstanceAvgAggregateOutputType = {
+  pid: number | null
+}
+
+export type InstanceSumAggregateOutputType = {
+  pid: number | null
 }
 
 export type InstanceMinAggregateOutputType = {
@@ -29,6 +39,10 @@ export type InstanceMinAggregateOutputType = {
   startedAt: Date | null
   leaseUntil: Date | null
   stoppedAt: Date | null
+  build: string | null
+  host: string | null
+  pid: number | null
+  version: string | null
 }
 
 export type InstanceMaxAggregateOutputType = {
@@ -36,6 +50,10 @@ export type InstanceMaxAggregateOutputType = {
   startedAt: Date | null
   leaseUntil: Date | null
   stoppedAt: Date | null
+  build: string | null
+  host: string | null
+  pid: number | null
+  version: string | null
 }
 
 export type InstanceCountAggregateOutputType = {
@@ -43,15 +61,31 @@ export type InstanceCountAggregateOutputType = {
   startedAt: number
   leaseUntil: number
   stoppedAt: number
+  build: number
+  host: number
+  pid: number
+  version: number
   _all: number
 }
 
+
+export type InstanceAvgAggregateInputType = {
+  pid?: true
+}
+
+export type InstanceSumAggregateInputType = {
+  pid?: true
+}
 
 export type InstanceMinAggregateInputType = {
   id?: true
   startedAt?: true
   leaseUntil?: true
   stoppedAt?: true
+  build?: true
+  host?: true
+  pid?: true
+  version?: true
 }
 
 export type InstanceMaxAggregateInputType = {
@@ -59,6 +93,10 @@ export type InstanceMaxAggregateInputType = {
   startedAt?: true
   leaseUntil?: true
   stoppedAt?: true
+  build?: true
+  host?: true
+  pid?: true
+  version?: true
 }
 
 export type InstanceCountAggregateInputType = {
@@ -66,6 +104,10 @@ export type InstanceCountAggregateInputType = {
   startedAt?: true
   leaseUntil?: true
   stoppedAt?: true
+  build?: true
+  host?: true
+  pid?: true
+  version?: true
   _all?: true
 }
 
@@ -107,6 +149,18 @@ export type InstanceAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inter
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: InstanceAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: InstanceSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: InstanceMinAggregateInputType
@@ -137,6 +191,8 @@ export type InstanceGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   _count?: InstanceCountAggregateInputType | true
+  _avg?: InstanceAvgAggregateInputType
+  _sum?: InstanceSumAggregateInputType
   _min?: InstanceMinAggregateInputType
   _max?: InstanceMaxAggregateInputType
 }
@@ -146,7 +202,13 @@ export type InstanceGroupByOutputType = {
   startedAt: Date
   leaseUntil: Date
   stoppedAt: Date | null
+  build: string
+  host: string | null
+  pid: number | null
+  version: string | null
   _count: InstanceCountAggregateOutputType | null
+  _avg: InstanceAvgAggregateOutputType | null
+  _sum: InstanceSumAggregateOutputType | null
   _min: InstanceMinAggregateOutputType | null
   _max: InstanceMaxAggregateOutputType | null
 }
@@ -174,6 +236,10 @@ export type InstanceWhereInput = {
   startedAt?: Prisma.DateTimeFilter<"Instance"> | Date | string
   leaseUntil?: Prisma.DateTimeFilter<"Instance"> | Date | string
   stoppedAt?: Prisma.DateTimeNullableFilter<"Instance"> | Date | string | null
+  build?: Prisma.StringFilter<"Instance"> | string
+  host?: Prisma.StringNullableFilter<"Instance"> | string | null
+  pid?: Prisma.IntNullableFilter<"Instance"> | number | null
+  version?: Prisma.StringNullableFilter<"Instance"> | string | null
 }
 
 export type InstanceOrderByWithRelationInput = {
@@ -181,6 +247,10 @@ export type InstanceOrderByWithRelationInput = {
   startedAt?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   stoppedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  build?: Prisma.SortOrder
+  host?: Prisma.SortOrderInput | Prisma.SortOrder
+  pid?: Prisma.SortOrderInput | Prisma.SortOrder
+  version?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InstanceWhereUniqueInput = Prisma.AtLeast<{
@@ -191,6 +261,10 @@ export type InstanceWhereUniqueInput = Prisma.AtLeast<{
   startedAt?: Prisma.DateTimeFilter<"Instance"> | Date | string
   leaseUntil?: Prisma.DateTimeFilter<"Instance"> | Date | string
   stoppedAt?: Prisma.DateTimeNullableFilter<"Instance"> | Date | string | null
+  build?: Prisma.StringFilter<"Instance"> | string
+  host?: Prisma.StringNullableFilter<"Instance"> | string | null
+  pid?: Prisma.IntNullableFilter<"Instance"> | number | null
+  version?: Prisma.StringNullableFilter<"Instance"> | string | null
 }, "id">
 
 export type InstanceOrderByWithAggregationInput = {
@@ -198,9 +272,15 @@ export type InstanceOrderByWithAggregationInput = {
   startedAt?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   stoppedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  build?: Prisma.SortOrder
+  host?: Prisma.SortOrderInput | Prisma.SortOrder
+  pid?: Prisma.SortOrderInput | Prisma.SortOrder
+  version?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InstanceCountOrderByAggregateInput
+  _avg?: Prisma.InstanceAvgOrderByAggregateInput
   _max?: Prisma.InstanceMaxOrderByAggregateInput
   _min?: Prisma.InstanceMinOrderByAggregateInput
+  _sum?: Prisma.InstanceSumOrderByAggregateInput
 }
 
 export type InstanceScalarWhereWithAggregatesInput = {
@@ -211,6 +291,10 @@ export type InstanceScalarWhereWithAggregatesInput = {
   startedAt?: Prisma.DateTimeWithAggregatesFilter<"Instance"> | Date | string
   leaseUntil?: Prisma.DateTimeWithAggregatesFilter<"Instance"> | Date | string
   stoppedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Instance"> | Date | string | null
+  build?: Prisma.StringWithAggregatesFilter<"Instance"> | string
+  host?: Prisma.StringNullableWithAggregatesFilter<"Instance"> | string | null
+  pid?: Prisma.IntNullableWithAggregatesFilter<"Instance"> | number | null
+  version?: Prisma.StringNullableWithAggregatesFilter<"Instance"> | string | null
 }
 
 export type InstanceCreateInput = {
@@ -218,6 +302,10 @@ export type InstanceCreateInput = {
   startedAt: Date | string
   leaseUntil?: Date | string
   stoppedAt?: Date | string | null
+  build?: string
+  host?: string | null
+  pid?: number | null
+  version?: string | null
 }
 
 export type InstanceUncheckedCreateInput = {
@@ -225,6 +313,10 @@ export type InstanceUncheckedCreateInput = {
   startedAt: Date | string
   leaseUntil?: Date | string
   stoppedAt?: Date | string | null
+  build?: string
+  host?: string | null
+  pid?: number | null
+  version?: string | null
 }
 
 export type InstanceUpdateInput = {
@@ -232,6 +324,10 @@ export type InstanceUpdateInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   stoppedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  build?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InstanceUncheckedUpdateInput = {
@@ -239,6 +335,10 @@ export type InstanceUncheckedUpdateInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   stoppedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  build?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InstanceCreateManyInput = {
@@ -246,6 +346,10 @@ export type InstanceCreateManyInput = {
   startedAt: Date | string
   leaseUntil?: Date | string
   stoppedAt?: Date | string | null
+  build?: string
+  host?: string | null
+  pid?: number | null
+  version?: string | null
 }
 
 export type InstanceUpdateManyMutationInput = {
@@ -253,6 +357,10 @@ export type InstanceUpdateManyMutationInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   stoppedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  build?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InstanceUncheckedUpdateManyInput = {
@@ -260,6 +368,10 @@ export type InstanceUncheckedUpdateManyInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   leaseUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   stoppedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  build?: Prisma.StringFieldUpdateOperationsInput | string
+  host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InstanceCountOrderByAggregateInput = {
@@ -267,6 +379,14 @@ export type InstanceCountOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   stoppedAt?: Prisma.SortOrder
+  build?: Prisma.SortOrder
+  host?: Prisma.SortOrder
+  pid?: Prisma.SortOrder
+  version?: Prisma.SortOrder
+}
+
+export type InstanceAvgOrderByAggregateInput = {
+  pid?: Prisma.SortOrder
 }
 
 export type InstanceMaxOrderByAggregateInput = {
@@ -274,6 +394,10 @@ export type InstanceMaxOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   stoppedAt?: Prisma.SortOrder
+  build?: Prisma.SortOrder
+  host?: Prisma.SortOrder
+  pid?: Prisma.SortOrder
+  version?: Prisma.SortOrder
 }
 
 export type InstanceMinOrderByAggregateInput = {
@@ -281,6 +405,14 @@ export type InstanceMinOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   stoppedAt?: Prisma.SortOrder
+  build?: Prisma.SortOrder
+  host?: Prisma.SortOrder
+  pid?: Prisma.SortOrder
+  version?: Prisma.SortOrder
+}
+
+export type InstanceSumOrderByAggregateInput = {
+  pid?: Prisma.SortOrder
 }
 
 
@@ -290,6 +422,10 @@ export type InstanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   startedAt?: boolean
   leaseUntil?: boolean
   stoppedAt?: boolean
+  build?: boolean
+  host?: boolean
+  pid?: boolean
+  version?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -297,6 +433,10 @@ export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   startedAt?: boolean
   leaseUntil?: boolean
   stoppedAt?: boolean
+  build?: boolean
+  host?: boolean
+  pid?: boolean
+  version?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -304,6 +444,10 @@ export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   startedAt?: boolean
   leaseUntil?: boolean
   stoppedAt?: boolean
+  build?: boolean
+  host?: boolean
+  pid?: boolean
+  version?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectScalar = {
@@ -311,9 +455,13 @@ export type InstanceSelectScalar = {
   startedAt?: boolean
   leaseUntil?: boolean
   stoppedAt?: boolean
+  build?: boolean
+  host?: boolean
+  pid?: boolean
+  version?: boolean
 }
 
-export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt", ExtArgs["result"]["instance"]>
+export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version", ExtArgs["result"]["instance"]>
 
 export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Instance"
@@ -326,6 +474,16 @@ export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     leaseUntil: Date
     stoppedAt: Date | null
+    /**
+     * The newest migration that the process knows.
+     */
+    build: string
+    /**
+     * Where the process runs and which version it is. Null for processes of versions that did not write these columns.
+     */
+    host: string | null
+    pid: number | null
+    version: string | null
   }, ExtArgs["result"]["instance"]>
   composites: {}
 }
@@ -753,6 +911,10 @@ export interface InstanceFieldRefs {
   readonly startedAt: Prisma.FieldRef<"Instance", 'DateTime'>
   readonly leaseUntil: Prisma.FieldRef<"Instance", 'DateTime'>
   readonly stoppedAt: Prisma.FieldRef<"Instance", 'DateTime'>
+  readonly build: Prisma.FieldRef<"Instance", 'String'>
+  readonly host: Prisma.FieldRef<"Instance", 'String'>
+  readonly pid: Prisma.FieldRef<"Instance", 'Int'>
+  readonly version: Prisma.FieldRef<"Instance", 'String'>
 }
     
 

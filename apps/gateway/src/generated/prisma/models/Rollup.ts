@@ -48,11 +48,11 @@ export type RollupMinAggregateOutputType = {
   subject: string | null
   bucket: Date | null
   endUser: string | null
-  kind: $Enums.CallKind | null
+  kind: string | null
   agent: string | null
   app: string | null
   model: string | null
-  outcome: $Enums.CallOutcome | null
+  outcome: string | null
   calls: bigint | null
   tokenCalls: bigint | null
   promptTokens: bigint | null
@@ -66,11 +66,11 @@ export type RollupMaxAggregateOutputType = {
   subject: string | null
   bucket: Date | null
   endUser: string | null
-  kind: $Enums.CallKind | null
+  kind: string | null
   agent: string | null
   app: string | null
   model: string | null
-  outcome: $Enums.CallOutcome | null
+  outcome: string | null
   calls: bigint | null
   tokenCalls: bigint | null
   promptTokens: bigint | null
@@ -265,11 +265,11 @@ export type RollupGroupByOutputType = {
   subject: string
   bucket: Date
   endUser: string
-  kind: $Enums.CallKind
+  kind: string
   agent: string
   app: string
   model: string
-  outcome: $Enums.CallOutcome
+  outcome: string
   calls: bigint
   tokenCalls: bigint
   promptTokens: bigint
@@ -308,11 +308,11 @@ export type RollupWhereInput = {
   subject?: Prisma.StringFilter<"Rollup"> | string
   bucket?: Prisma.DateTimeFilter<"Rollup"> | Date | string
   endUser?: Prisma.StringFilter<"Rollup"> | string
-  kind?: Prisma.EnumCallKindFilter<"Rollup"> | $Enums.CallKind
+  kind?: Prisma.StringFilter<"Rollup"> | string
   agent?: Prisma.StringFilter<"Rollup"> | string
   app?: Prisma.StringFilter<"Rollup"> | string
   model?: Prisma.StringFilter<"Rollup"> | string
-  outcome?: Prisma.EnumCallOutcomeFilter<"Rollup"> | $Enums.CallOutcome
+  outcome?: Prisma.StringFilter<"Rollup"> | string
   calls?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   tokenCalls?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   promptTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
@@ -352,11 +352,11 @@ export type RollupWhereUniqueInput = Prisma.AtLeast<{
   subject?: Prisma.StringFilter<"Rollup"> | string
   bucket?: Prisma.DateTimeFilter<"Rollup"> | Date | string
   endUser?: Prisma.StringFilter<"Rollup"> | string
-  kind?: Prisma.EnumCallKindFilter<"Rollup"> | $Enums.CallKind
+  kind?: Prisma.StringFilter<"Rollup"> | string
   agent?: Prisma.StringFilter<"Rollup"> | string
   app?: Prisma.StringFilter<"Rollup"> | string
   model?: Prisma.StringFilter<"Rollup"> | string
-  outcome?: Prisma.EnumCallOutcomeFilter<"Rollup"> | $Enums.CallOutcome
+  outcome?: Prisma.StringFilter<"Rollup"> | string
   calls?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   tokenCalls?: Prisma.BigIntFilter<"Rollup"> | bigint | number
   promptTokens?: Prisma.BigIntFilter<"Rollup"> | bigint | number
@@ -400,11 +400,11 @@ export type RollupScalarWhereWithAggregatesInput = {
   subject?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
   bucket?: Prisma.DateTimeWithAggregatesFilter<"Rollup"> | Date | string
   endUser?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
-  kind?: Prisma.EnumCallKindWithAggregatesFilter<"Rollup"> | $Enums.CallKind
+  kind?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
   app?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
   model?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
-  outcome?: Prisma.EnumCallOutcomeWithAggregatesFilter<"Rollup"> | $Enums.CallOutcome
+  outcome?: Prisma.StringWithAggregatesFilter<"Rollup"> | string
   calls?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
   tokenCalls?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
   promptTokens?: Prisma.BigIntWithAggregatesFilter<"Rollup"> | bigint | number
@@ -420,11 +420,11 @@ export type RollupCreateInput = {
   subject?: string
   bucket: Date | string
   endUser?: string
-  kind: $Enums.CallKind
+  kind: string
   agent: string
   app: string
   model: string
-  outcome: $Enums.CallOutcome
+  outcome: string
   calls: bigint | number
   tokenCalls: bigint | number
   promptTokens: bigint | number
@@ -440,11 +440,11 @@ export type RollupUncheckedCreateInput = {
   subject?: string
   bucket: Date | string
   endUser?: string
-  kind: $Enums.CallKind
+  kind: string
   agent: string
   app: string
   model: string
-  outcome: $Enums.CallOutcome
+  outcome: string
   calls: bigint | number
   tokenCalls: bigint | number
   promptTokens: bigint | number
@@ -460,11 +460,11 @@ export type RollupUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   bucket?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.EnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome
+  outcome?: Prisma.StringFieldUpdateOperationsInput | string
   calls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   tokenCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -480,11 +480,11 @@ export type RollupUncheckedUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   bucket?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.EnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome
+  outcome?: Prisma.StringFieldUpdateOperationsInput | string
   calls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   tokenCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -500,11 +500,11 @@ export type RollupCreateManyInput = {
   subject?: string
   bucket: Date | string
   endUser?: string
-  kind: $Enums.CallKind
+  kind: string
   agent: string
   app: string
   model: string
-  outcome: $Enums.CallOutcome
+  outcome: string
   calls: bigint | number
   tokenCalls: bigint | number
   promptTokens: bigint | number
@@ -520,11 +520,11 @@ export type RollupUpdateManyMutationInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   bucket?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.EnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome
+  outcome?: Prisma.StringFieldUpdateOperationsInput | string
   calls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   tokenCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -540,11 +540,11 @@ export type RollupUncheckedUpdateManyInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   bucket?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endUser?: Prisma.StringFieldUpdateOperationsInput | string
-  kind?: Prisma.EnumCallKindFieldUpdateOperationsInput | $Enums.CallKind
+  kind?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
-  outcome?: Prisma.EnumCallOutcomeFieldUpdateOperationsInput | $Enums.CallOutcome
+  outcome?: Prisma.StringFieldUpdateOperationsInput | string
   calls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   tokenCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -560,11 +560,11 @@ export type RollupSpanGrainSubjectBucketEndUserKindAgentAppModelOutcomeCompoundU
   subject: string
   bucket: Date | string
   endUser: string
-  kind: $Enums.CallKind
+  kind: string
   agent: string
   app: string
   model: string
-  outcome: $Enums.CallOutcome
+  outcome: string
 }
 
 export type RollupCountOrderByAggregateInput = {
@@ -645,10 +645,6 @@ export type EnumRollupSpanFieldUpdateOperationsInput = {
 
 export type EnumRollupGrainFieldUpdateOperationsInput = {
   set?: $Enums.RollupGrain
-}
-
-export type EnumCallOutcomeFieldUpdateOperationsInput = {
-  set?: $Enums.CallOutcome
 }
 
 
@@ -750,11 +746,11 @@ export type $RollupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     bucket: Date
     endUser: string
-    kind: $Enums.CallKind
+    kind: string
     agent: string
     app: string
     model: string
-    outcome: $Enums.CallOutcome
+    outcome: string
     calls: bigint
     /**
      * Number of calls with reported token usage, which alone are included in the sums.
@@ -1196,11 +1192,11 @@ export interface RollupFieldRefs {
   readonly subject: Prisma.FieldRef<"Rollup", 'String'>
   readonly bucket: Prisma.FieldRef<"Rollup", 'DateTime'>
   readonly endUser: Prisma.FieldRef<"Rollup", 'String'>
-  readonly kind: Prisma.FieldRef<"Rollup", 'CallKind'>
+  readonly kind: Prisma.FieldRef<"Rollup", 'String'>
   readonly agent: Prisma.FieldRef<"Rollup", 'String'>
   readonly app: Prisma.FieldRef<"Rollup", 'String'>
   readonly model: Prisma.FieldRef<"Rollup", 'String'>
-  readonly outcome: Prisma.FieldRef<"Rollup", 'CallOutcome'>
+  readonly outcome: Prisma.FieldRef<"Rollup", 'String'>
   readonly calls: Prisma.FieldRef<"Rollup", 'BigInt'>
   readonly tokenCalls: Prisma.FieldRef<"Rollup", 'BigInt'>
   readonly promptTokens: Prisma.FieldRef<"Rollup", 'BigInt'>

@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Setting
- * Values that are created once for each installation: `installation_secret`.
+ * Values of the whole installation: `installation_secret`, and `min_build`, the newest migration that a process has to know in
+ * order to use the database.
  */
 export type SettingModel = runtime.Types.Result.DefaultSelection<Prisma.$SettingPayload>
 

@@ -45,12 +45,12 @@ export type UserMinAggregateOutputType = {
   username: string | null
   usernameKey: string | null
   passwordHash: string | null
-  role: $Enums.Role | null
-  status: $Enums.UserStatus | null
+  role: string | null
+  status: string | null
   tokenEpoch: number | null
   apiCallsCount: bigint | null
   maxApiCalls: bigint | null
-  quotaPeriod: $Enums.QuotaPeriod | null
+  quotaPeriod: string | null
   quotaStart: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -63,12 +63,12 @@ export type UserMaxAggregateOutputType = {
   username: string | null
   usernameKey: string | null
   passwordHash: string | null
-  role: $Enums.Role | null
-  status: $Enums.UserStatus | null
+  role: string | null
+  status: string | null
   tokenEpoch: number | null
   apiCallsCount: bigint | null
   maxApiCalls: bigint | null
-  quotaPeriod: $Enums.QuotaPeriod | null
+  quotaPeriod: string | null
   quotaStart: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -256,12 +256,12 @@ export type UserGroupByOutputType = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status: $Enums.UserStatus
+  role: string
+  status: string
   tokenEpoch: number
   apiCallsCount: bigint
   maxApiCalls: bigint
-  quotaPeriod: $Enums.QuotaPeriod
+  quotaPeriod: string
   quotaStart: Date
   createdAt: Date
   updatedAt: Date
@@ -297,12 +297,12 @@ export type UserWhereInput = {
   username?: Prisma.StringFilter<"User"> | string
   usernameKey?: Prisma.StringFilter<"User"> | string
   passwordHash?: Prisma.StringFilter<"User"> | string
-  role?: Prisma.EnumRoleFilter<"User"> | $Enums.Role
-  status?: Prisma.EnumUserStatusFilter<"User"> | $Enums.UserStatus
+  role?: Prisma.StringFilter<"User"> | string
+  status?: Prisma.StringFilter<"User"> | string
   tokenEpoch?: Prisma.IntFilter<"User"> | number
   apiCallsCount?: Prisma.BigIntFilter<"User"> | bigint | number
   maxApiCalls?: Prisma.BigIntFilter<"User"> | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFilter<"User"> | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFilter<"User"> | string
   quotaStart?: Prisma.DateTimeFilter<"User"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
@@ -342,12 +342,12 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.UserWhereInput | Prisma.UserWhereInput[]
   username?: Prisma.StringFilter<"User"> | string
   passwordHash?: Prisma.StringFilter<"User"> | string
-  role?: Prisma.EnumRoleFilter<"User"> | $Enums.Role
-  status?: Prisma.EnumUserStatusFilter<"User"> | $Enums.UserStatus
+  role?: Prisma.StringFilter<"User"> | string
+  status?: Prisma.StringFilter<"User"> | string
   tokenEpoch?: Prisma.IntFilter<"User"> | number
   apiCallsCount?: Prisma.BigIntFilter<"User"> | bigint | number
   maxApiCalls?: Prisma.BigIntFilter<"User"> | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFilter<"User"> | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFilter<"User"> | string
   quotaStart?: Prisma.DateTimeFilter<"User"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
@@ -389,12 +389,12 @@ export type UserScalarWhereWithAggregatesInput = {
   username?: Prisma.StringWithAggregatesFilter<"User"> | string
   usernameKey?: Prisma.StringWithAggregatesFilter<"User"> | string
   passwordHash?: Prisma.StringWithAggregatesFilter<"User"> | string
-  role?: Prisma.EnumRoleWithAggregatesFilter<"User"> | $Enums.Role
-  status?: Prisma.EnumUserStatusWithAggregatesFilter<"User"> | $Enums.UserStatus
+  role?: Prisma.StringWithAggregatesFilter<"User"> | string
+  status?: Prisma.StringWithAggregatesFilter<"User"> | string
   tokenEpoch?: Prisma.IntWithAggregatesFilter<"User"> | number
   apiCallsCount?: Prisma.BigIntWithAggregatesFilter<"User"> | bigint | number
   maxApiCalls?: Prisma.BigIntWithAggregatesFilter<"User"> | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodWithAggregatesFilter<"User"> | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringWithAggregatesFilter<"User"> | string
   quotaStart?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
@@ -407,12 +407,12 @@ export type UserCreateInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -428,12 +428,12 @@ export type UserUncheckedCreateInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -449,12 +449,12 @@ export type UserUpdateInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -470,12 +470,12 @@ export type UserUncheckedUpdateInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -491,12 +491,12 @@ export type UserCreateManyInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -509,12 +509,12 @@ export type UserUpdateManyMutationInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -527,12 +527,12 @@ export type UserUncheckedUpdateManyInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -617,14 +617,6 @@ export type StringFieldUpdateOperationsInput = {
   set?: string
 }
 
-export type EnumRoleFieldUpdateOperationsInput = {
-  set?: $Enums.Role
-}
-
-export type EnumUserStatusFieldUpdateOperationsInput = {
-  set?: $Enums.UserStatus
-}
-
 export type IntFieldUpdateOperationsInput = {
   set?: number
   increment?: number
@@ -639,10 +631,6 @@ export type BigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
-}
-
-export type EnumQuotaPeriodFieldUpdateOperationsInput = {
-  set?: $Enums.QuotaPeriod
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -700,12 +688,12 @@ export type UserCreateWithoutOwnedKeysInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -720,12 +708,12 @@ export type UserUncheckedCreateWithoutOwnedKeysInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -745,12 +733,12 @@ export type UserCreateWithoutCreatedKeysInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -765,12 +753,12 @@ export type UserUncheckedCreateWithoutCreatedKeysInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -801,12 +789,12 @@ export type UserUpdateWithoutOwnedKeysInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -821,12 +809,12 @@ export type UserUncheckedUpdateWithoutOwnedKeysInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -852,12 +840,12 @@ export type UserUpdateWithoutCreatedKeysInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -872,12 +860,12 @@ export type UserUncheckedUpdateWithoutCreatedKeysInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -892,12 +880,12 @@ export type UserCreateWithoutUploadsInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -912,12 +900,12 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   username: string
   usernameKey: string
   passwordHash: string
-  role: $Enums.Role
-  status?: $Enums.UserStatus
+  role: string
+  status?: string
   tokenEpoch?: number
   apiCallsCount?: bigint | number
   maxApiCalls: bigint | number
-  quotaPeriod?: $Enums.QuotaPeriod
+  quotaPeriod?: string
   quotaStart?: Date | string
   createdAt: Date | string
   updatedAt: Date | string
@@ -948,12 +936,12 @@ export type UserUpdateWithoutUploadsInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -968,12 +956,12 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
-  status?: Prisma.EnumUserStatusFieldUpdateOperationsInput | $Enums.UserStatus
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenEpoch?: Prisma.IntFieldUpdateOperationsInput | number
   apiCallsCount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   maxApiCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  quotaPeriod?: Prisma.EnumQuotaPeriodFieldUpdateOperationsInput | $Enums.QuotaPeriod
+  quotaPeriod?: Prisma.StringFieldUpdateOperationsInput | string
   quotaStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1134,8 +1122,11 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     usernameKey: string
     passwordHash: string
-    role: $Enums.Role
-    status: $Enums.UserStatus
+    /**
+     * A role, status or quota period that this version does not know is treated as its most careful one (core/users/user-rules.ts).
+     */
+    role: string
+    status: string
     /**
      * Tokens contain the epoch in which they were issued; incrementing it revokes all of them.
      */
@@ -1145,7 +1136,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     apiCallsCount: bigint
     maxApiCalls: bigint
-    quotaPeriod: $Enums.QuotaPeriod
+    quotaPeriod: string
     /**
      * Start (UTC) of the period that api_calls_count belongs to.
      */
@@ -1587,12 +1578,12 @@ export interface UserFieldRefs {
   readonly username: Prisma.FieldRef<"User", 'String'>
   readonly usernameKey: Prisma.FieldRef<"User", 'String'>
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
-  readonly role: Prisma.FieldRef<"User", 'Role'>
-  readonly status: Prisma.FieldRef<"User", 'UserStatus'>
+  readonly role: Prisma.FieldRef<"User", 'String'>
+  readonly status: Prisma.FieldRef<"User", 'String'>
   readonly tokenEpoch: Prisma.FieldRef<"User", 'Int'>
   readonly apiCallsCount: Prisma.FieldRef<"User", 'BigInt'>
   readonly maxApiCalls: Prisma.FieldRef<"User", 'BigInt'>
-  readonly quotaPeriod: Prisma.FieldRef<"User", 'QuotaPeriod'>
+  readonly quotaPeriod: Prisma.FieldRef<"User", 'String'>
   readonly quotaStart: Prisma.FieldRef<"User", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"User", 'DateTime'>

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import { fileToUpload } from '#core/agents/file-to-upload.test-support.ts'
 import {
   agentFor,
@@ -188,12 +189,12 @@ test('tools, knowledge and suggestions are details', () => {
     ],
     ['message.completed', { id: '5', type: 'follow_up', content: 'More?' }],
   ])
-  expect(events.map((event) => event.type === 'detail' && event.detail)).toEqual([
-    { type: 'tool_call', id: '1', name: 'get', data: { arguments: { a: 1 } } },
-    { type: 'tool_result', id: '2', data: 'found' },
-    { type: 'sources', id: '3', data: 'quote' },
-    { type: 'other', id: '4', name: 'knowledge_recall' },
-    { type: 'other', id: '5', name: 'follow_up', data: 'More?' },
+  expect(detailsIn(events)).toEqual([
+    { type: 'tool_call', id: '1', name: 'get', data: { arguments: '{"a":1}' } },
+    { type: 'tool_result', id: '2', data: { output: 'found' } },
+    { type: 'sources', id: '3', data: { items: [{ text: 'quote' }] } },
+    { type: 'other', id: '4', name: 'knowledge_recall', data: {} },
+    { type: 'other', id: '5', name: 'follow_up', data: {}, raw: { content: 'More?' } },
   ])
 })
 

@@ -258,19 +258,57 @@ function messageCompleted(message: JsonObject, state: CozeState): readonly ChatE
     case 'answer':
       return state.streamedAnswers.has(textOf(id) ?? '') ? [] : answerPiece(message, state)
     case 'function_call': {
-      const call = objectOf(parseJson(content))
-      return [detail('tool_call', { id, name: call.name, data: { arguments: call.arguments } })]
+      const call = parseJson(content)
+      return [
+        detail(isObject(call) ? { ...call, id } : message, (step) => {
+          // What is no call in JSON is all that is known of it.
+          if (!isObject(call)) step.keep('content')
+          return {
+            type: 'tool_call',
+            id: step.text('id'),
+            name: step.text('name'),
+            data: { arguments: step.jsonText('arguments') },
+          }
+        }),
+      ]
     }
     case 'tool_output':
     case 'tool_response':
-      return [detail('tool_result', { id, data: content })]
+      return [
+        detail(message, (step) => ({
+          type: 'tool_result',
+          id: step.text('id'),
+          data: { output: step.text('content') ?? '' },
+        })),
+      ]
     case 'knowledge':
-      return [detail('sources', { id, data: content })]
+      return [
+        detail(message, (step) => {
+          const text = step.text('content')
+          return {
+            type: 'sources',
+            id: step.text('id'),
+            data: { items: text === undefined ? [] : [{ text }] },
+          }
+        }),
+      ]
     case 'verbose':
       // The content is left out, because it may be retrieved knowledge or internal to the platform.
-      return [detail('other', { id, name: objectOf(parseJson(content)).msg_type })]
+      return [
+        detail({ ...objectOf(parseJson(content)), id }, (step) => ({
+          type: 'other',
+          id: step.text('id'),
+          name: step.text('msg_type'),
+          data: {},
+        })),
+      ]
     case 'follow_up':
-      return [detail('other', { id, name: type, data: content })]
+      return [
+        detail(message, (step) => {
+          step.keep('content')
+          return { type: 'other', id: step.text('id'), name: type, data: {} }
+        }),
+      ]
     default:
       return []
   }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import { fileToUpload } from '#core/agents/file-to-upload.test-support.ts'
 import {
   agentFor,
@@ -223,10 +224,10 @@ test('a thought yields a detail for each stage: thought, tool call, tool result'
     observation: '',
   }
   const called = { ...thought, tool: 'weather', tool_input: '{}' }
-  expect(replyTo([thought, called, { ...called, observation: '21' }])).toMatchObject([
-    { detail: { type: 'thought', id: 't1', data: 'hm' } },
-    { detail: { type: 'tool_call', id: 't1', name: 'weather', data: { tool_input: '{}' } } },
-    { detail: { type: 'tool_result', id: 't1', name: 'weather', data: { observation: '21' } } },
+  expect(detailsIn(replyTo([thought, called, { ...called, observation: '21' }]))).toEqual([
+    { type: 'thought', id: 't1', data: { text: 'hm' } },
+    { type: 'tool_call', id: 't1', name: 'weather', data: { arguments: '{}' } },
+    { type: 'tool_result', id: 't1', name: 'weather', data: { arguments: '{}', output: '21' } },
   ])
 })
 
@@ -237,18 +238,16 @@ test('node details show no inputs, outputs or process data', () => {
     { event: 'node_finished', data: { ...data, ...secret } },
     { event: 'workflow_started', data: secret },
   ])
-  expect(events[0]).toEqual({
-    type: 'detail',
-    detail: {
-      type: 'node_finished',
-      id: 'n',
-      name: 'LLM',
-      status: 'succeeded',
-      elapsed_ms: 500,
-      data: { node_type: 'llm' },
-    },
+  const details = detailsIn(events)
+  expect(details[0]).toEqual({
+    type: 'node_finished',
+    id: 'n',
+    name: 'LLM',
+    status: 'succeeded',
+    elapsed_ms: 500,
+    data: { node_type: 'llm' },
   })
-  expect(JSON.stringify(events)).not.toContain('secret')
+  expect(JSON.stringify(details)).not.toContain('secret')
 })
 
 const message = { event: 'message', answer: 'a' }
@@ -329,7 +328,25 @@ test('a pause asks its question and ends', () => {
     { type: 'detail' },
     END,
   ])
-  expect(JSON.stringify(events)).not.toContain('secret')
+  expect(detailsIn(events)).toEqual([{ type: 'interaction', data: { question: 'Sure?', options: [] } }])
+})
+
+test('sources are documents, and what else is known of them is at the same place in raw', () => {
+  const found = { document_name: 'guide.md', document_id: 'd1', content: 'Text', score: 0.9, page: null }
+  const metadata = { retriever_resources: [found, null, { document_name: 5 }] }
+  expect(detailsIn(replyTo([{ event: 'message_end', metadata }]))).toEqual([
+    {
+      type: 'sources',
+      data: { items: [{ title: 'guide.md', document: 'd1', text: 'Text' }, {}, {}] },
+      raw: { retriever_resources: [{ score: 0.9 }, {}, { document_name: 5 }] },
+    },
+  ])
+})
+
+test('a replaced text is one detail, with the reason', () => {
+  const events = replyTo([{ event: 'message_replace', answer: 'no', reason: 'moderation' }])
+  expect(events).toMatchObject([{ type: 'replace', text: 'no' }])
+  expect(detailsIn(events)).toEqual([{ type: 'replaced', status: 'moderation', data: { text: 'no' } }])
 })
 
 test.each([

@@ -1,9 +1,9 @@
 import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
-import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
+import type { ChatEvent, DetailEvent, FinishReason } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
-import { detail } from '#core/agents/translate/detail-event.ts'
+import { detail, StepFields } from '#core/agents/translate/detail-event.ts'
 import {
   errorEvents,
   failureOf,
@@ -210,9 +210,9 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
     case 'text_chunk':
       return text(data.text, state)
     case 'message_replace':
-      return replace(frame.answer, frame.reason)
+      return replace(frame.answer, frame)
     case 'text_replace':
-      return replace(data.text, undefined)
+      return replace(data.text, {})
     case 'message_end':
       return messageEnd(frame, state)
     case 'node_finished':
@@ -234,25 +234,47 @@ function translateFrame(frame: JsonObject, state: DifyState): readonly ChatEvent
  */
 function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
   const { event } = frame
-  const node = { id: data.node_id, name: data.title, status: data.status, seconds: data.elapsed_time }
   switch (event) {
     case 'node_started':
-      return [detail('node_started', { ...node, data: { node_type: data.node_type } })]
     case 'node_finished':
-      return [detail('node_finished', { ...node, data: { node_type: data.node_type } })]
+      return [
+        detail(data, (step) => ({
+          type: event,
+          ...nodeOf(step),
+          name: step.text('title'),
+          data: { node_type: step.text('node_type') },
+        })),
+      ]
     case 'agent_thought':
       return [thought(frame)]
     case 'message_file':
-      return [detail('other', { id: frame.id, name: event, data: { type: frame.type, url: frame.url } })]
+      return [
+        detail(frame, (step) => {
+          step.keep('type', 'url')
+          return { type: 'other', id: step.text('id'), name: event, data: {} }
+        }),
+      ]
     case 'reasoning_chunk':
       return textEvent('reasoning', data.reasoning)
     case 'human_input_required':
       return [
         { type: 'interaction', question: textOf(data.form_content) ?? '', options: [] },
-        detail('interaction', { id: data.node_id, data: { form_content: data.form_content } }),
+        detail(data, (step) => ({
+          type: 'interaction',
+          id: step.text('node_id'),
+          data: { question: step.text('form_content'), options: [] },
+        })),
       ]
     case 'agent_log':
-      return [detail('other', { id: data.id, name: data.label, status: data.status })]
+      return [
+        detail(data, (step) => ({
+          type: 'other',
+          id: step.text('id'),
+          name: step.text('label'),
+          status: step.text('status'),
+          data: {},
+        })),
+      ]
     case 'workflow_started':
     case 'node_retry':
     case 'iteration_started':
@@ -263,18 +285,32 @@ function progress(frame: JsonObject, data: JsonObject): readonly ChatEvent[] {
     case 'loop_completed':
     case 'human_input_form_filled':
     case 'human_input_form_timeout':
-      return [detail('other', { ...node, name: event })]
+      return [detail(data, (step) => ({ type: 'other', ...nodeOf(step), name: event, data: {} }))]
     default:
       return []
   }
 }
 
+function nodeOf(step: StepFields) {
+  return {
+    id: step.text('node_id'),
+    status: step.text('status'),
+    elapsed_ms: step.milliseconds('elapsed_time'),
+  }
+}
+
 /** The same id arrives two or three times: empty, then with the tool, then with the tool's result. */
-function thought({ id, tool, tool_input, observation, thought }: JsonObject): ChatEvent {
-  if (textOf(tool) === undefined) return detail('thought', { id, data: textOf(thought) })
-  return textOf(observation) === undefined
-    ? detail('tool_call', { id, name: tool, data: { tool_input } })
-    : detail('tool_result', { id, name: tool, data: { tool_input, observation } })
+function thought(frame: JsonObject): ChatEvent {
+  return detail(frame, (step) => {
+    const id = step.text('id')
+    const name = step.text('tool')
+    if (name === undefined) return { type: 'thought', id, data: { text: step.text('thought') ?? '' } }
+    const output = step.text('observation')
+    const input = step.jsonText('tool_input')
+    return output === undefined
+      ? { type: 'tool_call', id, name, data: { arguments: input } }
+      : { type: 'tool_result', id, name, data: { arguments: input, output } }
+  })
 }
 
 function text(value: unknown, state: DifyState): readonly ChatEvent[] {
@@ -283,22 +319,32 @@ function text(value: unknown, state: DifyState): readonly ChatEvent[] {
   return events
 }
 
-function replace(value: unknown, reason: unknown): readonly ChatEvent[] {
-  return typeof value === 'string'
-    ? [{ type: 'replace', text: value }, detail('replaced', { status: reason })]
-    : []
+function replace(text: unknown, frame: JsonObject): readonly ChatEvent[] {
+  if (typeof text !== 'string') return []
+  const replaced = (): DetailEvent<'replaced'> => {
+    const step = new StepFields(frame)
+    return { type: 'replaced', status: step.text('reason'), data: { text }, raw: step.raw }
+  }
+  return [{ type: 'replace', text, detail: replaced }]
 }
 
 /** Also handles blocking replies, which have the same metadata. */
 function messageEnd(frame: JsonObject, state: DifyState): readonly ChatEvent[] {
   const metadata = objectOf(frame.metadata)
   const tokens = objectOf(metadata.usage)
-  const sources = listOf(metadata.retriever_resources)
   return [
-    ...(sources.length > 0 ? [detail('sources', { data: sources })] : []),
+    ...(listOf(metadata.retriever_resources).length > 0 ? [sources(metadata)] : []),
     ...usage(tokens.prompt_tokens, tokens.completion_tokens, tokens.total_tokens),
     ...end(state),
   ]
+}
+
+function sources(metadata: JsonObject): ChatEvent {
+  const names = { title: 'document_name', text: 'content', document: 'document_id' }
+  return detail(metadata, (step) => ({
+    type: 'sources',
+    data: { items: step.sources('retriever_resources', names) },
+  }))
 }
 
 /** In chatflows of 2026 it may arrive after the end, whose finish reason it then corrects. */
@@ -321,8 +367,16 @@ function workflowFinished(data: JsonObject, state: DifyState): readonly ChatEven
   const { status, outputs } = data
   const isWorkflow = state.mode === 'workflow'
   state.workflow = status === 'failed' ? 'failed' : 'finished'
-  const fields = { name: 'workflow_finished', status, seconds: data.elapsed_time }
-  const summary = detail('other', { ...fields, data: isWorkflow ? outputs : undefined })
+  const summary = detail(data, (step) => {
+    if (isWorkflow) step.keep('outputs')
+    return {
+      type: 'other',
+      name: 'workflow_finished',
+      status: step.text('status'),
+      elapsed_ms: step.milliseconds('elapsed_time'),
+      data: {},
+    }
+  })
   if (state.workflow === 'failed') return state.ended ? [summary, ...failed()] : [summary]
   if (!isWorkflow) return [summary]
   return [summary, ...(state.hasText ? [] : text(outputText(objectOf(outputs)), state)), ...end(state)]

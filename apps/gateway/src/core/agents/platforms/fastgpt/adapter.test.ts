@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { agentFor, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
@@ -139,27 +140,22 @@ const node = {
 }
 
 test('node data shows no prompt, quote, error text or unknown field', () => {
-  const [event] = ofType(replyTo([['flowNodeResponse', node]]), 'detail')
-  expect(event?.detail).toEqual({
+  const [detail] = detailsIn(replyTo([['flowNodeResponse', node]]))
+  expect(detail).toEqual({
     type: 'node_finished',
     id: 'n',
     name: 'AI',
     status: 'failed',
     elapsed_ms: 1860,
-    data: {
-      id: 'k2',
-      nodeId: 'n',
-      moduleName: 'AI',
-      moduleType: 'chatNode',
-      runningTime: 1.86,
-      inputTokens: 1,
-    },
+    data: { node_type: 'chatNode' },
+    raw: { id: 'k2', inputTokens: 1 },
   })
 })
 
 test('node data is complete if the operator configures it', () => {
-  const [event] = ofType(replyTo([['flowNodeResponse', node]], 'full'), 'detail')
-  expect(event?.detail.data).toEqual(node)
+  const [detail] = detailsIn(replyTo([['flowNodeResponse', node]], 'full'))
+  const { nodeId, moduleName, moduleType, runningTime, ...rest } = node
+  expect(detail?.raw).toEqual(rest)
 })
 
 test.each([
@@ -195,9 +191,14 @@ test('a pause inside a child app asks the question of its innermost node and hid
     nodeOutputs: [{ value: 'secret' }],
     params: { childrenResponse: { type: 'loopInteractive', params: { childrenResponse: form } } },
   }
-  expect(replyTo([['interactive', { interactive }]])).toEqual([
-    { type: 'interaction', question: 'Who?', options: ['Name', 'Age'] },
-    { type: 'detail', detail: { type: 'interaction', name: 'userInput', data: form.params } },
+  const events = replyTo([['interactive', { interactive }]])
+  expect(events[0]).toEqual({ type: 'interaction', question: 'Who?', options: ['Name', 'Age'] })
+  expect(detailsIn(events)).toEqual([
+    {
+      type: 'interaction',
+      name: 'userInput',
+      data: { question: 'Who?', options: [], form: form.params.inputForm },
+    },
   ])
 })
 

@@ -16,7 +16,7 @@ import { usage } from '#core/agents/translate/usage-event.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/values/json.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { fastgptFailure } from './failures.ts'
-import { countTokens, type FastGptTokens, hasFailed, visibleNode } from './nodes.ts'
+import { countTokens, type FastGptTokens, hasFailed, VISIBLE_FIELDS } from './nodes.ts'
 
 /** `filtered` leaves prompts and quoted knowledge out of `detail`. */
 const ENTRY = {
@@ -100,7 +100,14 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case 'fastAnswer':
         return answer(frame, state)
       case 'flowNodeStatus':
-        return [detail('node_started', { name: frame.name, status: frame.status })]
+        return [
+          detail(frame, (step) => ({
+            type: 'node_started',
+            name: step.text('name'),
+            status: step.text('status'),
+            data: {},
+          })),
+        ]
       case 'flowNodeResponse':
         return nodesFinished([frame], state)
       case 'flowResponses':
@@ -110,18 +117,25 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case 'toolResponse':
         return [toolDetail(event, objectOf(frame.tool))]
       case 'updateVariables':
-        return [detail('variables', { data: frame })]
+        return [variables({ variables: json }, 'variables')]
       case 'interactive':
         return interaction(objectOf(frame.interactive), state)
       case 'workflowDuration':
-        return [detail('other', { name: event, seconds: frame.durationSeconds })]
+        return [
+          detail(frame, (step) => ({
+            type: 'other',
+            name: event,
+            elapsed_ms: step.milliseconds('durationSeconds'),
+            data: {},
+          })),
+        ]
       // New in 2026 and undocumented: reported as progress without their data.
       case 'plan':
       case 'planStatus':
       case 'stepTitle':
       case 'sandboxStatus':
       case 'skillCall':
-        return [detail('other', { name: event })]
+        return [detail({}, () => ({ type: 'other', name: event, data: {} }))]
       case 'error':
         return errorEvents(fastgptFailure(frame, {}))
       default:
@@ -134,9 +148,9 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     const choice = listOf(body.choices)[0]
     if (choice === undefined) return errorEvents(fastgptFailure(body, {}))
     state.nodeFailed = Boolean(body.error)
-    const variables = objectOf(body.newVariables)
+    const hasVariables = Object.keys(objectOf(body.newVariables)).length > 0
     return [
-      ...(Object.keys(variables).length > 0 ? [detail('variables', { data: variables })] : []),
+      ...(hasVariables ? [variables(body, 'newVariables')] : []),
       ...message(objectOf(objectOf(choice).message), state),
       ...nodesFinished(listOf(body.responseData), state),
       ...end(textOf(objectOf(choice).finish_reason) ?? 'stop', state),
@@ -244,15 +258,24 @@ function silentFailure({ nodeFailed, answered }: FastGptState): readonly ChatEve
 
 /** `toolParams` events are pieces that clients join by the tool's id. */
 function toolDetail(event: 'toolCall' | 'toolParams' | 'toolResponse', tool: JsonObject): ChatEvent {
-  const { id, toolName: name, functionName, params, response } = tool
-  switch (event) {
-    case 'toolCall':
-      return detail('tool_call', { id, name, data: { functionName, params } })
-    case 'toolParams':
-      return detail('tool_call', { id, name, data: { params_delta: params } })
-    case 'toolResponse':
-      return detail('tool_result', { id, name, data: { params, response } })
-  }
+  return detail(tool, (step) => {
+    const common = { id: step.text('id'), name: step.text('toolName') }
+    switch (event) {
+      case 'toolCall':
+        step.keep('functionName')
+        return { type: 'tool_call', ...common, data: { arguments: step.jsonText('params') } }
+      case 'toolParams':
+        return { type: 'tool_call', ...common, data: { arguments_delta: step.text('params') } }
+      case 'toolResponse': {
+        const output = step.text('response') ?? ''
+        return { type: 'tool_result', ...common, data: { arguments: step.jsonText('params'), output } }
+      }
+    }
+  })
+}
+
+function variables(frame: JsonObject, name: string): ChatEvent {
+  return detail(frame, (step) => ({ type: 'variables', data: { values: step.object(name) } }))
 }
 
 function nodesFinished(items: readonly unknown[], state: FastGptState): readonly ChatEvent[] {
@@ -264,12 +287,18 @@ function nodesFinished(items: readonly unknown[], state: FastGptState): readonly
     state.modelFinishReason = reason === 'length' || reason === 'content_filter' ? reason : undefined
   return [
     ...nodes.map((node) =>
-      detail('node_finished', {
-        id: node.nodeId,
-        name: node.moduleName,
-        status: hasFailed(node) ? 'failed' : 'succeeded',
-        seconds: node.runningTime,
-        data: state.wholeNodes ? node : visibleNode(node),
+      detail(node, (step) => {
+        const finished = {
+          type: 'node_finished' as const,
+          id: step.text('nodeId'),
+          name: step.text('moduleName'),
+          status: hasFailed(node) ? 'failed' : 'succeeded',
+          elapsed_ms: step.milliseconds('runningTime'),
+          data: { node_type: step.text('moduleType') },
+        }
+        if (state.wholeNodes) step.keepAll()
+        else step.keep(...VISIBLE_FIELDS)
+        return finished
       }),
     ),
     ...usage(state.tokens.prompt, state.tokens.completion),
@@ -288,16 +317,27 @@ function interaction(outermost: JsonObject, state: FastGptState): readonly ChatE
     params = objectOf(pause.params)
   }
   state.answered = true
+  const options = listOf(params.userSelectOptions)
+    .map((option) => objectOf(option).value)
+    .filter((option) => typeof option === 'string')
+  const labels = listOf(params.inputForm)
+    .map((field) => objectOf(field).label)
+    .filter((label) => typeof label === 'string')
   return [
     {
       type: 'interaction',
       question: textOf(params.description) ?? textOf(params.content) ?? '',
-      options: [
-        ...listOf(params.userSelectOptions).map((option) => objectOf(option).value),
-        ...listOf(params.inputForm).map((field) => objectOf(field).label),
-      ].filter((option) => typeof option === 'string'),
+      options: [...options, ...labels],
     },
-    // A pause also carries edges and node outputs, which are internal to the workflow.
-    detail('interaction', { name: pause.type, data: state.wholeNodes ? outermost : params }),
+    detail({ ...params, type: pause.type }, (step) => {
+      const question = step.text('description') ?? step.text('content')
+      const form = step.list('inputForm')
+      const name = step.text('type')
+      // A pause also carries edges and node outputs, which are internal to the workflow.
+      if (state.wholeNodes) step.put('interactive', outermost)
+      // The options have keys beside their values.
+      else step.keepAll()
+      return { type: 'interaction', name, data: { question, options, form } }
+    }),
   ]
 }

@@ -36,13 +36,11 @@ export function hasFailed(node: JsonObject): boolean {
   return Boolean(node.errorText || node.error)
 }
 
-/** Returns a node's data without prompts, quoted knowledge, outputs and error texts. */
-export function visibleNode(node: JsonObject): JsonObject {
-  return Object.fromEntries(VISIBLE_FIELDS.filter((key) => key in node).map((key) => [key, node[key]]))
-}
-
-/** An allow-list, because new releases may add fields as private as `historyPreview` or `quoteList`. */
-const VISIBLE_FIELDS = [
+/**
+ * The fields of a node without prompts, quoted knowledge, outputs and error texts. An allow-list, because new releases may
+ * add fields as private as `historyPreview` or `quoteList`.
+ */
+export const VISIBLE_FIELDS = [
   'id',
   'nodeId',
   'moduleName',

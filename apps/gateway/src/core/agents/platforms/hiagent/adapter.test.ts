@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UpstreamRequest } from '#core/agents/adapter.ts'
+import { detailsIn } from '#core/agents/chat-events.test-support.ts'
 import { agentFor, bodyOf, callOf, textSent, transcriptNamed } from '#core/agents/transcripts.test-support.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
 import { hiagent } from './adapter.ts'
@@ -82,26 +83,25 @@ test('each of several outputs is a paragraph', () => {
   expect(events.map((event) => (event.type === 'text' ? event.text : '')).join('')).toBe('ab\n\nab')
 })
 
+const detailsTo = (frames: readonly object[]) => detailsIn(replyTo(frames))
+
 test('a tool call and its result share the position in the message as their id', () => {
   expect(
-    replyTo([
+    detailsTo([
       { event: 'agent_thought', position: 1, thought: 'hm', tool: '' },
       { event: 'agent_thought', position: 2, tool: 'weather', tool_input: '{}' },
       { event: 'agent_thought_end', position: 2, observation: '21', latency: 0.8 },
     ]),
   ).toEqual([
-    { type: 'detail', detail: { type: 'thought', id: '1', data: 'hm' } },
-    { type: 'detail', detail: { type: 'tool_call', id: '2', name: 'weather', data: { tool_input: '{}' } } },
-    {
-      type: 'detail',
-      detail: { type: 'tool_result', id: '2', data: { observation: '21' }, elapsed_ms: 800 },
-    },
+    { type: 'thought', id: '1', data: { text: 'hm' } },
+    { type: 'tool_call', id: '2', name: 'weather', data: { arguments: '{}' } },
+    { type: 'tool_result', id: '2', data: { output: '21' }, elapsed_ms: 800 },
   ])
 })
 
 test('retrieval is reported as progress without its results', () => {
-  expect(replyTo([{ event: 'knowledge_retrieve_end', docs: { text: 'quote' }, latency: 0.1 }])).toEqual([
-    { type: 'detail', detail: { type: 'other', name: 'knowledge_retrieve_end', elapsed_ms: 100 } },
+  expect(detailsTo([{ event: 'knowledge_retrieve_end', docs: { text: 'quote' }, latency: 0.1 }])).toEqual([
+    { type: 'other', name: 'knowledge_retrieve_end', elapsed_ms: 100, data: {} },
   ])
 })
 
@@ -112,12 +112,14 @@ test('unknown events and the costs of suggestions yield nothing', () => {
 })
 
 test('an interruption asks its question and ends', () => {
-  expect(
-    replyTo([{ event: 'interrupted', interrupted_msg: 'Which city?', interrupted_type: 'ask' }]),
-  ).toEqual([
+  const events = replyTo([{ event: 'interrupted', interrupted_msg: 'Which city?', interrupted_type: 'ask' }])
+  expect(events).toMatchObject([
     { type: 'interaction', question: 'Which city?', options: [] },
-    { type: 'detail', detail: { type: 'interaction', name: 'ask' } },
+    { type: 'detail' },
     { type: 'end', reason: 'stop' },
+  ])
+  expect(detailsIn(events)).toEqual([
+    { type: 'interaction', name: 'ask', data: { question: 'Which city?', options: [] } },
   ])
 })
 

@@ -11,7 +11,7 @@ import { NO_OPTIONS } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
-import { detail } from '#core/agents/translate/detail-event.ts'
+import { detail, type StepFields } from '#core/agents/translate/detail-event.ts'
 import {
   errorEvents,
   failureOf,
@@ -179,7 +179,11 @@ function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEv
     case 'interrupted':
       return [
         { type: 'interaction', question: textOf(frame.interrupted_msg) ?? '', options: [] },
-        detail('interaction', { name: frame.interrupted_type }),
+        detail(frame, (step) => ({
+          type: 'interaction',
+          name: step.text('interrupted_type'),
+          data: { question: step.text('interrupted_msg'), options: [] },
+        })),
         ...end(state),
       ]
     default:
@@ -207,28 +211,67 @@ const PROGRESS =
   /^(?:knowledge_|qa_|terminology_|long_term_memory_|deep_search_|agent_|think_message_|tool_message_)/
 
 function progress(frame: JsonObject): readonly ChatEvent[] {
-  const { event, latency: seconds } = frame
-  // Thoughts have no id; their position in the message shows which events belong together.
-  const id = typeof frame.position === 'number' ? String(frame.position) : undefined
+  const event = textOf(frame.event)
   switch (event) {
     case 'agent_thought':
-      return textOf(frame.tool) === undefined
-        ? [detail('thought', { id, data: textOf(frame.thought) })]
-        : [detail('tool_call', { id, name: frame.tool, data: { tool_input: frame.tool_input } })]
+      return [thought(frame)]
     case 'agent_thought_update':
     case 'agent_thought_end':
-      return [detail('tool_result', { id, seconds, data: { observation: frame.observation } })]
+      return [
+        detail(frame, (step) => ({
+          type: 'tool_result',
+          id: positionOf(frame, step),
+          elapsed_ms: step.milliseconds('latency'),
+          data: { output: step.text('observation') ?? '' },
+        })),
+      ]
     case 'tool_message':
-      return [detail('tool_result', { name: frame.message_title, data: { answer: frame.answer } })]
+      return [
+        detail(frame, (step) => ({
+          type: 'tool_result',
+          name: step.text('message_title'),
+          data: { output: step.text('answer') ?? '' },
+        })),
+      ]
     case 'suggestion':
-      return [detail('other', { name: event, data: frame.suggested_questions })]
+      return [
+        detail(frame, (step) => {
+          step.keep('suggested_questions')
+          return { type: 'other', name: event, data: {} }
+        }),
+      ]
     case 'flow_start':
-      return [detail('node_started', { id: frame.run_id })]
-    case 'flow_end':
-      return [detail('node_finished', { id: frame.run_id })]
+    case 'flow_end': {
+      const type = event === 'flow_start' ? 'node_started' : 'node_finished'
+      return [detail(frame, (step) => ({ type, id: step.text('run_id'), data: {} }))]
+    }
     default:
-      return PROGRESS.test(textOf(event) ?? '') ? [detail('other', { name: event, seconds })] : []
+      return PROGRESS.test(event ?? '')
+        ? [
+            detail(frame, (step) => ({
+              type: 'other',
+              name: event,
+              elapsed_ms: step.milliseconds('latency'),
+              data: {},
+            })),
+          ]
+        : []
   }
+}
+
+function thought(frame: JsonObject): ChatEvent {
+  return detail(frame, (step) => {
+    const id = positionOf(frame, step)
+    const name = step.text('tool')
+    return name === undefined
+      ? { type: 'thought', id, data: { text: step.text('thought') ?? '' } }
+      : { type: 'tool_call', id, name, data: { arguments: step.jsonText('tool_input') } }
+  })
+}
+
+/** Thoughts have no id; their position in the message shows which events belong together. */
+function positionOf({ position }: JsonObject, step: StepFields): string | undefined {
+  return typeof position === 'number' ? String(position) : step.text('position')
 }
 
 /** The codes are unpublished, so codes and messages are matched by the words in them. */

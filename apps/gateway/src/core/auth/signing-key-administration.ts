@@ -1,0 +1,114 @@
+import type { SigningKey } from '#generated/prisma/client.ts'
+import { isAccepted, newSigningKey, type SigningKeysDeps } from './signing-keys.ts'
+import { createStoredSecrets } from './stored-secrets.ts'
+
+/** What operators do with the signing keys. Replicas read the keys from the database, so they notice it by themselves. */
+export interface SigningKeyAdministration {
+  /** The keys whose tokens are accepted, the newest first. */
+  list(): Promise<SigningKeyState[]>
+  /**
+   * Makes a new key, with which every process signs from its next login on. The private keys before it are deleted at once;
+   * their tokens are accepted for another `acceptSeconds`, by default as long as tokens are valid.
+   *
+   * @returns the keys whose tokens are accepted
+   */
+  rotate(options?: { readonly acceptSeconds?: number | undefined }): Promise<SigningKeyState[]>
+  /** Stores every secret as the current `SECRET_KEY` asks for, or in plain text if there is none. May be repeated. */
+  rewriteSecrets(): Promise<RewrittenSecrets>
+}
+
+export interface SigningKeyState {
+  readonly id: string
+  readonly createdAt: Date
+  /** `signing`: new tokens are signed with it. `accepted`: its tokens are valid until `acceptedUntil`. */
+  readonly state: 'signing' | 'accepted'
+  readonly acceptedUntil: Date | null
+  /** Whether the private key is encrypted; null if it has been deleted. */
+  readonly encrypted: boolean | null
+}
+
+export interface RewrittenSecrets {
+  readonly rewritten: number
+  /** Those that were stored like that already. */
+  readonly unchanged: number
+  /** The ids of keys whose private key none of the configured keys reads. */
+  readonly unreadable: readonly string[]
+  /** Whether the secrets are encrypted now. */
+  readonly encrypted: boolean
+}
+
+/** A login may sign with the old key a moment after it was replaced, and the clocks of processes differ a little. */
+const ACCEPTED_LONGER_MS = 60_000
+
+export function createSigningKeyAdministration(
+  { prisma, runtime, ...secretKeys }: SigningKeysDeps,
+  { lifetimeSeconds }: { readonly lifetimeSeconds: number },
+): SigningKeyAdministration {
+  const secrets = createStoredSecrets(secretKeys, runtime)
+
+  async function list(): Promise<SigningKeyState[]> {
+    const rows = await prisma.signingKey.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
+    const signing = rows.find(({ retiredAt }) => retiredAt === null)
+    return rows.filter((row) => isAccepted(row, runtime.now())).map((row) => stateOf(row, row === signing))
+  }
+
+  return {
+    list,
+    async rotate({ acceptSeconds = lifetimeSeconds } = {}) {
+      const key = await newSigningKey(secrets, runtime)
+      const now = key.createdAt.getTime()
+      const newest = await prisma.signingKey.findFirst({ orderBy: { createdAt: 'desc' } })
+      // Processes sign with the newest, whatever the clock was when the others were made.
+      const createdAt = new Date(Math.max(now, (newest?.createdAt.getTime() ?? 0) + 1))
+      const retiredAt = new Date(acceptSeconds === 0 ? now : now + acceptSeconds * 1_000 + ACCEPTED_LONGER_MS)
+      await prisma.$transaction([
+        prisma.signingKey.deleteMany({ where: { retiredAt: { lte: new Date(now) } } }),
+        // With 0 seconds a key may have leaked, so those that were replaced before are refused as well.
+        prisma.signingKey.updateMany({
+          where: acceptSeconds === 0 ? {} : { retiredAt: null },
+          data: { retiredAt, sealed: false, secret: '' },
+        }),
+        prisma.signingKey.create({ data: { ...key, createdAt } }),
+      ])
+      return list()
+    },
+    async rewriteSecrets() {
+      const rows = await prisma.signingKey.findMany({ where: { secret: { not: '' } } })
+      let rewritten = 0
+      const unreadable: string[] = []
+      for (const { id, sealed, secret } of rows) {
+        const opened = openOrUndefined({ id, sealed, secret })
+        if (opened === undefined) unreadable.push(id)
+        else if (!opened.isCurrent) {
+          // Another process may have rewritten or replaced the key in the meantime, and its version stands.
+          const data = secrets.seal(opened.text, id)
+          const { count } = await prisma.signingKey.updateMany({ where: { id, secret }, data })
+          rewritten += count
+        }
+      }
+      const unchanged = rows.length - rewritten - unreadable.length
+      return { rewritten, unchanged, unreadable, encrypted: secrets.encrypts }
+    },
+  }
+
+  function openOrUndefined({ id, ...stored }: Pick<SigningKey, 'id' | 'sealed' | 'secret'>) {
+    try {
+      return secrets.open(stored, id)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function stateOf(
+  { id, createdAt, retiredAt, sealed, secret }: SigningKey,
+  isSigning: boolean,
+): SigningKeyState {
+  return {
+    id,
+    createdAt,
+    state: isSigning ? 'signing' : 'accepted',
+    acceptedUntil: retiredAt,
+    encrypted: secret === '' ? null : sealed,
+  }
+}

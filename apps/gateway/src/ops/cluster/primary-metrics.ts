@@ -1,0 +1,107 @@
+import cluster, { type Worker } from 'node:cluster'
+import { Counter, Registry } from 'prom-client'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
+import { WorkerReports } from './worker-reports.ts'
+
+/** How long a scrape waits for the workers. Of one that does not answer, such as a stuck one, the last report is shown. */
+const ANSWER_WITHIN_MS = 1_000
+
+/** How a worker ended: by SIGKILL (an operator, or the kernel for want of memory), by another signal, or by itself. */
+const CAUSES = ['killed', 'crashed', 'exited'] as const
+type Cause = (typeof CAUSES)[number]
+
+/** The primary's side of the metrics: the latest reports of its workers and what it counts itself. */
+export interface PrimaryMetrics {
+  /** Adds a worker, in the place that it takes over. */
+  add(worker: Worker, place: number): void
+  workerDied(signal: string | null): void
+}
+
+/** Collects the reports of all workers, and answers each worker that requests the metrics. */
+export function servePrimaryMetrics(): PrimaryMetrics {
+  const reports = new WorkerReports()
+  /** The places of the workers that have not ended. */
+  const places = new Map<Worker, number>()
+  /** The workers that have reported, and therefore answer. */
+  const reporting = new Set<Worker>()
+  const requests = new Map<number, { readonly waiting: Set<Worker>; done(): void }>()
+  let requestCount = 0
+
+  const own = new Registry()
+  const deaths = new Counter({
+    name: 'trunkline_worker_deaths_total',
+    help: 'Workers that ended although nobody stopped the gateway: killed (by SIGKILL), crashed (by another signal) or exited.',
+    labelNames: ['cause'],
+    registers: [own],
+  })
+  // The first increase of a series that begins with it would not be seen.
+  for (const cause of CAUSES) deaths.inc({ cause }, 0)
+
+  /** Requests a report of each worker; resolves when all have answered or ended, or the time is over. */
+  function freshReports(): Promise<void> {
+    requestCount += 1
+    const id = requestCount
+    const waiting = new Set(reporting)
+    if (waiting.size === 0) return Promise.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => requests.get(id)?.done(), ANSWER_WITHIN_MS)
+    requests.set(id, {
+      waiting,
+      done() {
+        clearTimeout(timer)
+        requests.delete(id)
+        resolve()
+      },
+    })
+    for (const worker of waiting) send(worker, { kind: 'report?', id })
+    return promise
+  }
+
+  function hasAnswered(worker: Worker, id: number): void {
+    const request = requests.get(id)
+    request?.waiting.delete(worker)
+    if (request?.waiting.size === 0) request.done()
+  }
+
+  async function answer(worker: Worker, id: number): Promise<void> {
+    await freshReports()
+    send(worker, { kind: 'metrics', id, text: await reports.text(await own.getMetricsAsJSON()) })
+  }
+
+  cluster.on('message', (worker, message: unknown) => {
+    const place = places.get(worker)
+    if (place === undefined) return
+    if (isMessage<WorkerMessage, 'report'>('report', message)) {
+      reporting.add(worker)
+      reports.receive(place, message.report)
+      if (message.id !== undefined) hasAnswered(worker, message.id)
+    } else if (isMessage<WorkerMessage, 'metrics?'>('metrics?', message)) {
+      markRejectionHandled(answer(worker, message.id))
+    }
+  })
+  // Not `exit`, which may come before the last messages of the worker.
+  cluster.on('disconnect', (worker) => {
+    const place = places.get(worker)
+    if (place === undefined) return
+    places.delete(worker)
+    reporting.delete(worker)
+    reports.end(place)
+    for (const id of [...requests.keys()]) hasAnswered(worker, id)
+  })
+
+  return {
+    add: (worker, place) => places.set(worker, place),
+    workerDied: (signal) => deaths.inc({ cause: causeOf(signal) }),
+  }
+}
+
+function causeOf(signal: string | null): Cause {
+  if (signal === null) return 'exited'
+  return signal === 'SIGKILL' ? 'killed' : 'crashed'
+}
+
+/** The worker may have ended in the meantime, so a failure is ignored: without a callback it would be an `error` event. */
+function send(worker: Worker, message: PrimaryMessage): void {
+  if (worker.isConnected()) worker.send(message, () => undefined)
+}

@@ -1,0 +1,86 @@
+import type { Registry } from 'prom-client'
+import { withDeadline } from '#core/async/deadline.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { Problem } from '#core/errors.ts'
+import { isMessage, type PrimaryMessage, type WorkerMessage } from './messages.ts'
+
+/** How often a worker reports without being asked: what it counted since its last report is lost if it is killed. */
+const REPORT_MS = 1_000
+/** How long the primary may take for an answer, before it counts as stuck. */
+const ANSWER_WITHIN_MS = 5_000
+/** How long the last report may delay the end of the process. */
+const LAST_REPORT_WITHIN_MS = 1_000
+
+/** A worker's side of the metrics that its primary adds up. */
+export interface WorkerMetrics {
+  /** The metrics of all workers. A scrape reaches one of them, which requests them from the primary. */
+  text(): Promise<string>
+  /** Reports what was counted last, before the process ends. */
+  close(): Promise<void>
+}
+
+export function reportToPrimary(registry: Registry): WorkerMetrics {
+  let isReporting = false
+
+  async function report(id?: number): Promise<void> {
+    await send({ kind: 'report', id, report: await registry.getMetricsAsJSON() })
+  }
+
+  /** Skips a report while the previous one is waiting, so that a primary that is stuck does not fill this process's memory. */
+  function reportNow(): void {
+    if (isReporting) return
+    isReporting = true
+    markRejectionHandled(
+      report().finally(() => {
+        isReporting = false
+      }),
+    )
+  }
+
+  process.on('message', (message: unknown) => {
+    if (isMessage<PrimaryMessage, 'report?'>('report?', message)) markRejectionHandled(report(message.id))
+  })
+  reportNow()
+  const reporting = setInterval(reportNow, REPORT_MS).unref()
+  return {
+    text: requestText,
+    async close() {
+      clearInterval(reporting)
+      await withDeadline(LAST_REPORT_WITHIN_MS, report())
+    },
+  }
+}
+
+let requests = 0
+
+async function requestText(): Promise<string> {
+  requests += 1
+  const id = requests
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const onMessage = (message: unknown) => {
+    if (isMessage<PrimaryMessage, 'metrics'>('metrics', message) && message.id === id) resolve(message.text)
+  }
+  const onLost = () => reject(new Error('the primary has ended'))
+  process.on('message', onMessage)
+  process.on('disconnect', onLost)
+  try {
+    if (!process.connected) onLost()
+    await send({ kind: 'metrics?', id })
+    return await withDeadline(ANSWER_WITHIN_MS, promise)
+  } catch (cause) {
+    // This worker's metrics alone would look as if all counters had gone back.
+    throw new Problem('unavailable', { cause })
+  } finally {
+    process.off('message', onMessage)
+    process.off('disconnect', onLost)
+  }
+}
+
+/** Resolves when the message is written, also if the primary is gone. */
+export function send(message: WorkerMessage): Promise<void> {
+  return new Promise((resolve) => {
+    // Without a callback a failure would be an `error` event of the process and end it.
+    if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}

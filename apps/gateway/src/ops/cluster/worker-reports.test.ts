@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { WorkerReports } from './worker-reports.ts'
+
+/** The metrics of one worker. */
+function startWorker() {
+  const registry = new Registry()
+  const registers = [registry]
+  const calls = new Counter({ name: 'calls_total', help: 'Calls.', labelNames: ['agent'], registers })
+  const seconds = new Histogram({ name: 'seconds', help: 'Times.', buckets: [0.1, 1], registers })
+  const open = new Gauge({ name: 'open', help: 'Open calls.', registers })
+  return { calls, seconds, open, report: () => registry.getMetricsAsJSON() }
+}
+
+/** The values of a text by their series. */
+function valuesIn(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ')
+      return [line.slice(0, end), Number(line.slice(end + 1))]
+    }),
+  )
+}
+
+test('counters and histograms of a worker that ended are kept, and its gauges are not', async () => {
+  const reports = new WorkerReports()
+  for (const calls of [2, 3]) {
+    const worker = startWorker()
+    worker.calls.inc({ agent: 'a' }, calls)
+    worker.seconds.observe(0.5)
+    worker.open.set(7)
+    reports.receive(0, await worker.report())
+    reports.end(0)
+  }
+  const living = startWorker()
+  living.calls.inc({ agent: 'a' }, 10)
+  living.open.set(1)
+  reports.receive(1, await living.report())
+
+  const values = valuesIn(await reports.text([]))
+  expect(Object.fromEntries(values)).toEqual({
+    'calls_total{agent="a"}': 15,
+    'seconds_bucket{le="0.1"}': 0,
+    'seconds_bucket{le="1"}': 2,
+    'seconds_bucket{le="+Inf"}': 2,
+    seconds_sum: 1,
+    seconds_count: 2,
+    open: 1,
+  })
+})
+
+test('the metrics of the primary itself are shown with those of the workers', async () => {
+  const primary = new Registry()
+  new Counter({ name: 'deaths_total', help: 'Deaths.', registers: [primary] }).inc(3)
+  const worker = startWorker()
+  worker.calls.inc({ agent: 'a' })
+  const reports = new WorkerReports()
+  reports.receive(0, await worker.report())
+  const values = valuesIn(await reports.text(await primary.getMetricsAsJSON()))
+  expect([values.get('deaths_total'), values.get('calls_total{agent="a"}')]).toEqual([3, 1])
+})
+
+test('the death of a worker does not change the order in which numbers are added up, which may round to less', async () => {
+  const reports = new WorkerReports()
+  const receive = async (place: number, calls: number) => {
+    const worker = startWorker()
+    worker.calls.inc({ agent: 'a' }, calls)
+    reports.receive(place, await worker.report())
+  }
+  const shown = async () => valuesIn(await reports.text([])).get('calls_total{agent="a"}')
+  // 0.1 + (0.2 + 0.3) is less than (0.1 + 0.2) + 0.3.
+  await receive(0, 0.1)
+  await receive(1, 0.2)
+  reports.end(1)
+  await receive(1, 0.3)
+  const before = await shown()
+  reports.end(1)
+  expect(await shown()).toBe(before)
+})
+
+test('whoever dies and whenever: no counter is ever shown smaller than before', async () => {
+  const step = fc.record({
+    place: fc.integer({ min: 0, max: 3 }),
+    amount: fc.integer({ min: 1, max: 99 }).map((tenths) => tenths / 10),
+    does: fc.constantFrom('count', 'report', 'report', 'die'),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
+      const reports = new WorkerReports()
+      const workers = Array.from({ length: 4 }, startWorker)
+      let seen = new Map<string, number>()
+      for (const { place, amount, does } of steps) {
+        const worker = workers[place] ?? startWorker()
+        if (does === 'count') {
+          worker.calls.inc({ agent: String(place % 2) }, amount)
+          worker.seconds.observe(amount / 500)
+        } else if (does === 'report') {
+          reports.receive(place, await worker.report())
+        } else {
+          reports.end(place)
+          workers[place] = startWorker()
+        }
+        const shown = valuesIn(await reports.text([]))
+        for (const [series, value] of seen)
+          if (series !== 'open') expect(shown.get(series), series).toBeGreaterThanOrEqual(value)
+        seen = shown
+      }
+    }),
+    { numRuns: process.env.SOAK ? 5_000 : 50 },
+  )
+})

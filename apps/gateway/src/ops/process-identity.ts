@@ -1,0 +1,9 @@
+import { hostname } from 'node:os'
+import type { ProcessIdentity } from '#core/ledger/instances.ts'
+import { systemRuntime } from '#core/runtime.ts'
+import { BUILD } from './build-info.ts'
+
+/** The identity of this process, with a fresh id. */
+export function identifyProcess(): ProcessIdentity {
+  return { id: systemRuntime.newId(), host: hostname(), pid: process.pid, version: BUILD.version }
+}

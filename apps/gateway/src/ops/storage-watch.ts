@@ -1,0 +1,57 @@
+import type { Logger } from 'pino'
+import { withDeadline } from '#core/async/deadline.ts'
+import { PeriodicRead } from '#core/async/periodic-read.ts'
+import type { Runtime } from '#core/runtime.ts'
+
+/** Says in the log when the storage of files stops answering, and when it answers again, also while nobody uploads anything. */
+export interface StorageWatch {
+  /** Asks at once, and then every ten seconds. */
+  start(): void
+  stop(): void
+}
+
+const ASKED_EVERY_MS = 10_000
+/** A local disk has no limit of its own, and may hang. */
+const ANSWER_WITHIN_MS = 5_000
+
+export function createStorageWatch({
+  ping,
+  runtime,
+  log,
+}: {
+  /** Rejects with an error whose message names the storage. */
+  ping(): Promise<void>
+  runtime: Pick<Runtime, 'elapsedMs'>
+  log: Logger
+}): StorageWatch {
+  let isRunning = false
+  const reads = new PeriodicRead({
+    everyMs: ASKED_EVERY_MS,
+    runtime,
+    isNeeded: () => isRunning,
+    read: () => withDeadline(ANSWER_WITHIN_MS, ping()),
+    onAnswer(answers, error) {
+      if (!isRunning) return
+      if (answers) log.info('the storage of files answers again')
+      else
+        log.warn(
+          { err: error },
+          `uploads are refused until the storage of files answers: ${messageOf(error)}`,
+        )
+    },
+  })
+  return {
+    start() {
+      isRunning = true
+      reads.start()
+    },
+    stop() {
+      isRunning = false
+      reads.stop()
+    },
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

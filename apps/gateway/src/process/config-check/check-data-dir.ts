@@ -1,0 +1,39 @@
+import { mkdtemp, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Config } from '#config/load.ts'
+import { errorCode } from '#core/values/error-code.ts'
+import { bounded, type Finding, findingsOf } from './finding.ts'
+
+/** A file system of a network may hang. */
+const WITHIN_MS = 5_000
+
+/** Checks that the data directory, or the nearest one above it that exists, can be written. */
+export async function checkDataDir({ dataDir, databaseUrl, s3 }: Config): Promise<readonly Finding[]> {
+  // Nothing is stored in it then.
+  if (databaseUrl !== undefined && s3 !== undefined) return []
+  const { ok, error } = findingsOf('data_dir')
+  const what = [databaseUrl === undefined && 'the embedded database', s3 === undefined && 'uploaded files']
+  const content = what.filter((each) => each !== false).join(' and ')
+
+  async function check(): Promise<readonly Finding[]> {
+    const existing = await nearestDirectory(dataDir)
+    // The only sure check: permissions do not tell about a file system that is full or read-only.
+    await rmdir(await mkdtemp(join(existing, '.trunkline-check-')))
+    const state = existing === dataDir ? 'can be written' : `will be made in ${existing}`
+    return [ok(`DATA_DIR: ${dataDir} ${state}, for ${content}.`)]
+  }
+  return bounded(WITHIN_MS, check(), (reason, cause) =>
+    error(`DATA_DIR: ${dataDir} cannot be written (${errorCode(cause) ?? reason}); it is for ${content}.`),
+  )
+}
+
+async function nearestDirectory(path: string): Promise<string> {
+  try {
+    const found = await stat(path)
+    if (!found.isDirectory()) throw new Error(`${path} is a file`)
+    return path
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+    return nearestDirectory(dirname(path))
+  }
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '#config/load.ts'
+import type { Database } from '#core/database/database.ts'
+import { lockDataDir } from '#core/database/embedded/data-dir-lock.ts'
+import type { ExportEnd } from '#core/database/export/export-format.ts'
+import { importIntoEmbedded, requireEmpty } from '#core/database/export/import.ts'
+import { openDatabase } from '#core/database/open.ts'
+import { OperatorError } from '#core/operator-error.ts'
+import { uploadFiles } from '#core/uploads/upload-rows.ts'
+import { type CopiedFiles, openFileRestore } from './copy-files.ts'
+
+/** What an import has brought: rows of each table, and files if they were asked for. */
+export interface Imported {
+  readonly rows: ExportEnd['end']
+  readonly files: CopiedFiles | undefined
+}
+
+/**
+ * Fills the embedded database of `DATA_DIR` from an export, and its files from the folder of the export. The database is made
+ * in a directory beside `db` and renamed when it is complete and closed, so that a process which is killed, or a full disk,
+ * leaves the old empty one or none. Files are copied before the rename; those of an interrupted import are reused by the next.
+ *
+ * @throws OperatorError if a gateway runs on the directory, if its database contains rows, or if the file does not fit
+ */
+export async function importEmbedded(
+  config: Config,
+  file: string,
+  folder: string | undefined,
+): Promise<Imported> {
+  const { dataDir } = config
+  const lock = await lockDataDir(dataDir)
+  const making = join(dataDir, 'importing')
+  const replaced = join(dataDir, 'replaced')
+  const current = join(dataDir, 'db')
+  try {
+    const restore = folder === undefined ? undefined : await openFileRestore(config, folder)
+    if (existsSync(current)) await withEmbedded(dataDir, ({ sql }) => requireEmptyDir(sql, dataDir))
+    await rm(making, { recursive: true, force: true })
+    await mkdir(making, { mode: 0o700 })
+    const imported = await withEmbedded(making, async (database) => {
+      await database.migrate()
+      const rows = await importIntoEmbedded(database, file)
+      const files = await restore?.((after) => uploadFiles(database.prisma, after))
+      return { rows, files }
+    })
+    await rm(replaced, { recursive: true, force: true })
+    if (existsSync(current)) await rename(current, replaced)
+    await rename(join(making, 'db'), current)
+    return imported
+  } finally {
+    for (const left of [making, replaced]) await rm(left, { recursive: true, force: true })
+    await lock.release()
+  }
+}
+
+async function requireEmptyDir(sql: Database['sql'], dataDir: string): Promise<void> {
+  try {
+    await requireEmpty(sql)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new OperatorError(
+      `DATA_DIR: ${dataDir} has a database already; import into another directory. ${error.message}`,
+      { cause: error },
+    )
+  }
+}
+
+async function withEmbedded<Result>(
+  dataDir: string,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase({ kind: 'embedded', dataDir })
+  return work(database).finally(() => database.close())
+}
