@@ -12,7 +12,7 @@ const TAGS = ['v[0-9]*', 'trunkline@[0-9]*']
  * Stands for the last release until there is one: the commit from which on this version and the one before share a database,
  * since the words of the ledger are no enums any more.
  */
-const BEFORE_THE_FIRST_RELEASE = '199c91622ee8cf158e2a8e93e6cb594daf1e8c16'
+const BEFORE_THE_FIRST_RELEASE = 'dd48c0e220377c2e43ebf803fc76a35fd2009748'
 
 const run = promisify(execFile)
 
