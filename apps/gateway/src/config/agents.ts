@@ -2,6 +2,7 @@ import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Adapter, Agent } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
+import { type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { isObject } from '#core/values/json.ts'
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
@@ -10,8 +11,8 @@ import { AgentEntry } from './schema.ts'
 export function resolveAgents(
   entries: unknown,
   platforms: PlatformRegistry,
-): { agents: Agent[]; issues: ConfigIssue[] } {
-  const agents: Agent[] = []
+): { agents: ServedAgent[]; issues: ConfigIssue[] } {
+  const agents: ServedAgent[] = []
   const issues: ConfigIssue[] = []
   if (!isObject(entries)) return { agents, issues }
   if (Object.keys(entries).length === 0) issues.push({ path: 'agents', problem: 'expected one at least' })
@@ -21,7 +22,7 @@ export function resolveAgents(
     const adapter = platforms.find(entry.platform ?? id)
     if (adapter !== undefined) {
       issues.push(...findContradictions(adapter, entry, path, platforms))
-      agents.push(toAgent(id, adapter, entry))
+      agents.push(servedBySelf(toAgent(id, adapter, entry)))
     } else if (entry.platform === undefined) {
       issues.push({
         path: `${path}.platform`,

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Agent } from '#core/agents/adapter.ts'
 import { PLATFORMS, type PlatformRegistry } from '#core/agents/registry.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
 import type { BoundsBySender } from '#core/limits/document-bounds.ts'
 import { normalizeUsername } from '#core/users/user-rules.ts'
 import { isObject } from '#core/values/json.ts'
@@ -33,7 +33,7 @@ export interface Config extends Omit<FileSettings, 'graphql' | 'drain'> {
   readonly sandbox: boolean
   /** The path of the configuration file. */
   readonly source?: string
-  readonly agents: readonly Agent[]
+  readonly agents: readonly ServedAgent[]
   /** The platforms that agents may be on. */
   readonly platforms: PlatformRegistry
   readonly host: string

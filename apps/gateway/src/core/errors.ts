@@ -151,6 +151,18 @@ export const ERRORS = {
     isForVisitors: true,
   },
 
+  agent_unavailable: {
+    status: 503,
+    retryable: true,
+    text: 'No deployment of the agent can take the call now.',
+    isForVisitors: true,
+  },
+  agent_overloaded: {
+    status: 503,
+    retryable: true,
+    text: 'The agent serves as many calls as it may.',
+    isForVisitors: true,
+  },
   draining: { status: 503, retryable: true, text: 'The gateway is shutting down.', isForVisitors: true },
   unavailable: {
     status: 503,

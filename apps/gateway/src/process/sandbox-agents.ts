@@ -1,5 +1,5 @@
 import { type Config, parseConfig } from '#config/load.ts'
-import type { Agent } from '#core/agents/adapter.ts'
+import { type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 
 export interface SandboxAgents {
   /** Entries of a configuration file that point at the emulators. */
@@ -22,5 +22,5 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
 /** The configuration with the emulators as its agents. */
 export function withSandboxAgents(config: Config, entries: SandboxAgents['entries']): Config {
   const { agents } = parseConfig({ agents: entries }, {}, undefined, config.platforms)
-  return { ...config, agents: agents.map((agent): Agent => ({ ...agent, sandbox: true })) }
+  return { ...config, agents: agents.map((agent): ServedAgent => servedBySelf({ ...agent, sandbox: true })) }
 }

@@ -1,6 +1,6 @@
-import type { Agent } from './adapter.ts'
+import type { ServedAgent } from './served-agent.ts'
 
-export type Agents = ReadonlyMap<string, Agent>
+export type Agents = ReadonlyMap<string, ServedAgent>
 
 /** The agents that the gateway serves, which may change while it runs. */
 export interface AgentCatalog {
@@ -15,17 +15,17 @@ export interface AgentCatalog {
 
 /** The catalogue as the process sees it, which alone may change it. */
 export interface ChangeableCatalog extends AgentCatalog {
-  replace(agents: readonly Agent[]): void
+  replace(agents: readonly ServedAgent[]): void
 }
 
 /** @param elsewhere - ids of agents that only other processes serve, such as emulators */
 export function createAgentCatalog(
-  agents: readonly Agent[],
+  agents: readonly ServedAgent[],
   elsewhere: readonly string[] = [],
 ): ChangeableCatalog {
   let current: Agents
   let knownIds: ReadonlySet<string>
-  const replace = (next: readonly Agent[]) => {
+  const replace = (next: readonly ServedAgent[]) => {
     current = new Map(next.map((agent) => [agent.id, agent]))
     knownIds = new Set([...current.keys(), ...elsewhere])
   }

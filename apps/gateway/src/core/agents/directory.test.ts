@@ -5,6 +5,7 @@ import type { Permission, Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Agent, HelperCall } from './adapter.ts'
 import { createAgentDirectory } from './directory.ts'
+import { servedBySelf } from './served-agent.ts'
 import { agentOf } from './transcripts.test-support.ts'
 
 type Probe = () => { status: number; body: unknown } | Promise<never>
@@ -23,7 +24,7 @@ function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnTy
     },
   } as unknown as Upstream
   const directory = createAgentDirectory({
-    catalog: createAgentCatalog(agents),
+    catalog: createAgentCatalog(agents.map(servedBySelf)),
     upstream,
     runtime: { ...systemRuntime, elapsedMs: () => elapsedMs },
   })

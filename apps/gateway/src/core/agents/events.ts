@@ -82,6 +82,11 @@ export interface Failure {
   readonly reason: ErrorReason
   readonly message?: string
   readonly retryAfterSeconds?: number
+  /**
+   * Set if it is proven that the platform has not taken the turn, so that the request may be sent again: a recorded reply shows
+   * that it stores nothing when it refuses in this way.
+   */
+  readonly turn?: 'none'
   readonly platformStatus?: number
   readonly platformCode?: string
   readonly platformLogId?: string

@@ -13,6 +13,7 @@ import type {
 } from './adapter.ts'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from './events.ts'
 import { PLATFORMS } from './registry.ts'
+import { type ServedAgent, servedBySelf } from './served-agent.ts'
 
 export interface Transcript {
   readonly name: string
@@ -169,8 +170,15 @@ export function* cutsOf(bytes: Uint8Array): Generator<readonly Uint8Array[]> {
 }
 
 /** Creates an agent of a built-in platform with default options. */
-export function agentOf(platform: string, overrides: Partial<Agent> = {}): Agent {
-  return agentFor(adapterOf(platform), overrides)
+export function agentOf(platform: string, overrides: Partial<ServedAgent> = {}): ServedAgent {
+  const { deployments, retry, concurrency, ...own } = overrides
+  const agent = servedBySelf(agentFor(adapterOf(platform), own))
+  return {
+    ...agent,
+    deployments: deployments ?? agent.deployments,
+    retry: retry ?? agent.retry,
+    concurrency: concurrency ?? agent.concurrency,
+  }
 }
 
 /** Creates an agent of a given adapter, with typed options. */

@@ -33,6 +33,12 @@ export interface Settled {
   readonly cause?: unknown
   /** Unknown counts are absent, not zero. */
   readonly usage?: TokenCounts | undefined
+  /** The deployment of the last attempt. */
+  readonly deployment?: string | undefined
+  /** How many requests were sent to platforms. */
+  readonly attempts?: number | undefined
+  /** How long the call has waited for a slot of its agent; absent if it did not wait. */
+  readonly queuedMs?: number | undefined
   /** The model that the platform reported. */
   readonly model?: string | undefined
   /** The time until the first part of a chat's answer. */
@@ -51,11 +57,17 @@ export type CallEvent =
   | { readonly type: 'refused'; readonly call: CallOrigin; readonly problem: Problem }
   | { readonly type: 'admitted'; readonly call: CallRecord }
   /** A request is sent to the platform; attempts are counted from 1. */
-  | { readonly type: 'attempt_started'; readonly call: CallRecord; readonly attempt: number }
+  | {
+      readonly type: 'attempt_started'
+      readonly call: CallRecord
+      readonly attempt: number
+      readonly deployment: string
+    }
   | {
       readonly type: 'attempt_ended'
       readonly call: CallRecord
       readonly attempt: number
+      readonly deployment: string
       readonly turn: TurnState
       readonly failure: Failure | undefined
     }

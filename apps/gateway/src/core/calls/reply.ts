@@ -127,7 +127,12 @@ export class Reply implements ChatEvents, RunningCall {
 
   #send(): void {
     this.#requireReader()
-    this.#deps.observe({ type: 'attempt_started', call: this.#call, attempt: this.#attempt.number })
+    this.#deps.observe({
+      type: 'attempt_started',
+      call: this.#call,
+      attempt: this.#attempt.number,
+      deployment: 'main',
+    })
     this.#attempt.send()
   }
 
@@ -222,6 +227,7 @@ export class Reply implements ChatEvents, RunningCall {
       type: 'attempt_ended',
       call: this.#call,
       attempt: number,
+      deployment: 'main',
       turn: turnState,
       failure,
     })

@@ -64,6 +64,12 @@ export interface Admitted {
 export interface Settlement {
   readonly callId: string
   readonly outcome: CallOutcome
+  /** The deployment of the last attempt. */
+  readonly deployment?: string | undefined
+  /** How many requests were sent to platforms; absent for calls that send none, such as uploads. */
+  readonly attempts?: number | undefined
+  /** Absent if the call did not wait for a slot of its agent. */
+  readonly queuedMs?: number | undefined
   readonly reason?: ErrorReason | undefined
   readonly model?: string | undefined
   readonly platformStatus?: number | undefined

@@ -5,7 +5,7 @@ import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 
 test('an agent without memory has no state to go on from, which is said before anything is looked up', async () => {
   const agent = agentOf('dify', { id: 'workflow', options: { mode: 'workflow' } })
-  const call = { agent } as Call
+  const call = { agent } as unknown as Call
   const earlier = { callId: '01890a5d-ac96-774b-bcce-b302099a8057', field: ['previousResponseId'] }
   const continued = continuedConversation({} as ContinuationDeps, call, 'owner', {
     kind: 'continued',

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Agent, AgentApp } from '#core/agents/adapter.ts'
+import type { AgentApp } from '#core/agents/adapter.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { resolveCall } from './call.ts'
 import { type RequestFields, requestOf } from './chat-request.test-support.ts'
 
-const agents = new Map<string, Agent>(
+const agents = new Map<string, ServedAgent>(
   [
     agentOf('fastgpt'),
     agentOf('hiagent'),
@@ -291,7 +292,7 @@ test('an agent without memory gets all messages, also in a conversation; one wit
     { role: 'assistant', content: 'Hello Ada.' },
     { role: 'user', content: 'Who am I?' },
   ]
-  const asksOf = (agent: Agent) =>
+  const asksOf = (agent: ServedAgent) =>
     resolveCall(
       new Map([[agent.id, agent]]),
       requestOf(modelCall('dify', { messages, conversationId: 'c' })),

@@ -1643,6 +1643,9 @@ export const CallScalarFieldEnum = {
   face: 'face',
   agent: 'agent',
   app: 'app',
+  deployment: 'deployment',
+  attempts: 'attempts',
+  queuedMs: 'queuedMs',
   model: 'model',
   conversation: 'conversation',
   instance: 'instance',
@@ -1747,7 +1750,8 @@ export const InstanceScalarFieldEnum = {
   build: 'build',
   host: 'host',
   pid: 'pid',
-  version: 'version'
+  version: 'version',
+  load: 'load'
 } as const
 
 export type InstanceScalarFieldEnum = (typeof InstanceScalarFieldEnum)[keyof typeof InstanceScalarFieldEnum]
@@ -1790,6 +1794,8 @@ export const ConversationScalarFieldEnum = {
   key: 'key',
   ownerId: 'ownerId',
   agent: 'agent',
+  deployment: 'deployment',
+  state: 'state',
   platformId: 'platformId',
   holder: 'holder',
   leaseUntil: 'leaseUntil',
@@ -1835,6 +1841,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

@@ -31,6 +31,8 @@ export type AggregateCall = {
 }
 
 export type CallAvgAggregateOutputType = {
+  attempts: number | null
+  queuedMs: number | null
   platformStatus: number | null
   promptTokens: number | null
   completionTokens: number | null
@@ -40,6 +42,8 @@ export type CallAvgAggregateOutputType = {
 }
 
 export type CallSumAggregateOutputType = {
+  attempts: number | null
+  queuedMs: number | null
   platformStatus: number | null
   promptTokens: number | null
   completionTokens: number | null
@@ -58,6 +62,9 @@ export type CallMinAggregateOutputType = {
   face: string | null
   agent: string | null
   app: string | null
+  deployment: string | null
+  attempts: number | null
+  queuedMs: number | null
   model: string | null
   conversation: string | null
   instance: string | null
@@ -85,6 +92,9 @@ export type CallMaxAggregateOutputType = {
   face: string | null
   agent: string | null
   app: string | null
+  deployment: string | null
+  attempts: number | null
+  queuedMs: number | null
   model: string | null
   conversation: string | null
   instance: string | null
@@ -112,6 +122,9 @@ export type CallCountAggregateOutputType = {
   face: number
   agent: number
   app: number
+  deployment: number
+  attempts: number
+  queuedMs: number
   model: number
   conversation: number
   instance: number
@@ -132,6 +145,8 @@ export type CallCountAggregateOutputType = {
 
 
 export type CallAvgAggregateInputType = {
+  attempts?: true
+  queuedMs?: true
   platformStatus?: true
   promptTokens?: true
   completionTokens?: true
@@ -141,6 +156,8 @@ export type CallAvgAggregateInputType = {
 }
 
 export type CallSumAggregateInputType = {
+  attempts?: true
+  queuedMs?: true
   platformStatus?: true
   promptTokens?: true
   completionTokens?: true
@@ -159,6 +176,9 @@ export type CallMinAggregateInputType = {
   face?: true
   agent?: true
   app?: true
+  deployment?: true
+  attempts?: true
+  queuedMs?: true
   model?: true
   conversation?: true
   instance?: true
@@ -186,6 +206,9 @@ export type CallMaxAggregateInputType = {
   face?: true
   agent?: true
   app?: true
+  deployment?: true
+  attempts?: true
+  queuedMs?: true
   model?: true
   conversation?: true
   instance?: true
@@ -213,6 +236,9 @@ export type CallCountAggregateInputType = {
   face?: true
   agent?: true
   app?: true
+  deployment?: true
+  attempts?: true
+  queuedMs?: true
   model?: true
   conversation?: true
   instance?: true
@@ -327,6 +353,9 @@ export type CallGroupByOutputType = {
   face: string
   agent: string
   app: string
+  deployment: string | null
+  attempts: number | null
+  queuedMs: number | null
   model: string | null
   conversation: string
   instance: string
@@ -377,6 +406,9 @@ export type CallWhereInput = {
   face?: Prisma.StringFilter<"Call"> | string
   agent?: Prisma.StringFilter<"Call"> | string
   app?: Prisma.StringFilter<"Call"> | string
+  deployment?: Prisma.StringNullableFilter<"Call"> | string | null
+  attempts?: Prisma.IntNullableFilter<"Call"> | number | null
+  queuedMs?: Prisma.IntNullableFilter<"Call"> | number | null
   model?: Prisma.StringNullableFilter<"Call"> | string | null
   conversation?: Prisma.StringFilter<"Call"> | string
   instance?: Prisma.UuidFilter<"Call"> | string
@@ -404,6 +436,9 @@ export type CallOrderByWithRelationInput = {
   face?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   app?: Prisma.SortOrder
+  deployment?: Prisma.SortOrderInput | Prisma.SortOrder
+  attempts?: Prisma.SortOrderInput | Prisma.SortOrder
+  queuedMs?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrderInput | Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -434,6 +469,9 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   face?: Prisma.StringFilter<"Call"> | string
   agent?: Prisma.StringFilter<"Call"> | string
   app?: Prisma.StringFilter<"Call"> | string
+  deployment?: Prisma.StringNullableFilter<"Call"> | string | null
+  attempts?: Prisma.IntNullableFilter<"Call"> | number | null
+  queuedMs?: Prisma.IntNullableFilter<"Call"> | number | null
   model?: Prisma.StringNullableFilter<"Call"> | string | null
   conversation?: Prisma.StringFilter<"Call"> | string
   instance?: Prisma.UuidFilter<"Call"> | string
@@ -461,6 +499,9 @@ export type CallOrderByWithAggregationInput = {
   face?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   app?: Prisma.SortOrder
+  deployment?: Prisma.SortOrderInput | Prisma.SortOrder
+  attempts?: Prisma.SortOrderInput | Prisma.SortOrder
+  queuedMs?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrderInput | Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -496,6 +537,9 @@ export type CallScalarWhereWithAggregatesInput = {
   face?: Prisma.StringWithAggregatesFilter<"Call"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Call"> | string
   app?: Prisma.StringWithAggregatesFilter<"Call"> | string
+  deployment?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
+  attempts?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
+  queuedMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   model?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   conversation?: Prisma.StringWithAggregatesFilter<"Call"> | string
   instance?: Prisma.UuidWithAggregatesFilter<"Call"> | string
@@ -523,6 +567,9 @@ export type CallCreateInput = {
   face: string
   agent: string
   app?: string
+  deployment?: string | null
+  attempts?: number | null
+  queuedMs?: number | null
   model?: string | null
   conversation?: string
   instance: string
@@ -550,6 +597,9 @@ export type CallUncheckedCreateInput = {
   face: string
   agent: string
   app?: string
+  deployment?: string | null
+  attempts?: number | null
+  queuedMs?: number | null
   model?: string | null
   conversation?: string
   instance: string
@@ -577,6 +627,9 @@ export type CallUpdateInput = {
   face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -604,6 +657,9 @@ export type CallUncheckedUpdateInput = {
   face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -631,6 +687,9 @@ export type CallCreateManyInput = {
   face: string
   agent: string
   app?: string
+  deployment?: string | null
+  attempts?: number | null
+  queuedMs?: number | null
   model?: string | null
   conversation?: string
   instance: string
@@ -658,6 +717,9 @@ export type CallUpdateManyMutationInput = {
   face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -685,6 +747,9 @@ export type CallUncheckedUpdateManyInput = {
   face?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
   app?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -712,6 +777,9 @@ export type CallCountOrderByAggregateInput = {
   face?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   app?: Prisma.SortOrder
+  deployment?: Prisma.SortOrder
+  attempts?: Prisma.SortOrder
+  queuedMs?: Prisma.SortOrder
   model?: Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -730,6 +798,8 @@ export type CallCountOrderByAggregateInput = {
 }
 
 export type CallAvgOrderByAggregateInput = {
+  attempts?: Prisma.SortOrder
+  queuedMs?: Prisma.SortOrder
   platformStatus?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
@@ -748,6 +818,9 @@ export type CallMaxOrderByAggregateInput = {
   face?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   app?: Prisma.SortOrder
+  deployment?: Prisma.SortOrder
+  attempts?: Prisma.SortOrder
+  queuedMs?: Prisma.SortOrder
   model?: Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -775,6 +848,9 @@ export type CallMinOrderByAggregateInput = {
   face?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   app?: Prisma.SortOrder
+  deployment?: Prisma.SortOrder
+  attempts?: Prisma.SortOrder
+  queuedMs?: Prisma.SortOrder
   model?: Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -793,6 +869,8 @@ export type CallMinOrderByAggregateInput = {
 }
 
 export type CallSumOrderByAggregateInput = {
+  attempts?: Prisma.SortOrder
+  queuedMs?: Prisma.SortOrder
   platformStatus?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
@@ -817,6 +895,9 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   face?: boolean
   agent?: boolean
   app?: boolean
+  deployment?: boolean
+  attempts?: boolean
+  queuedMs?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -844,6 +925,9 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   face?: boolean
   agent?: boolean
   app?: boolean
+  deployment?: boolean
+  attempts?: boolean
+  queuedMs?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -871,6 +955,9 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   face?: boolean
   agent?: boolean
   app?: boolean
+  deployment?: boolean
+  attempts?: boolean
+  queuedMs?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -898,6 +985,9 @@ export type CallSelectScalar = {
   face?: boolean
   agent?: boolean
   app?: boolean
+  deployment?: boolean
+  attempts?: boolean
+  queuedMs?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -915,7 +1005,7 @@ export type CallSelectScalar = {
   endedAt?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -930,6 +1020,18 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     face: string
     agent: string
     app: string
+    /**
+     * The deployment of the last attempt. Null while the call is running, for uploads, and if the call was never sent.
+     */
+    deployment: string | null
+    /**
+     * How many requests were sent. Null while the call is running, and for uploads.
+     */
+    attempts: number | null
+    /**
+     * How long the call has waited for a slot of its agent. Null if it did not wait.
+     */
+    queuedMs: number | null
     model: string | null
     conversation: string
     instance: string
@@ -1386,6 +1488,9 @@ export interface CallFieldRefs {
   readonly face: Prisma.FieldRef<"Call", 'String'>
   readonly agent: Prisma.FieldRef<"Call", 'String'>
   readonly app: Prisma.FieldRef<"Call", 'String'>
+  readonly deployment: Prisma.FieldRef<"Call", 'String'>
+  readonly attempts: Prisma.FieldRef<"Call", 'Int'>
+  readonly queuedMs: Prisma.FieldRef<"Call", 'Int'>
   readonly model: Prisma.FieldRef<"Call", 'String'>
   readonly conversation: Prisma.FieldRef<"Call", 'String'>
   readonly instance: Prisma.FieldRef<"Call", 'String'>

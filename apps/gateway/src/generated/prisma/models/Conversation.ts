@@ -29,6 +29,8 @@ export type ConversationMinAggregateOutputType = {
   key: string | null
   ownerId: string | null
   agent: string | null
+  deployment: string | null
+  state: string | null
   platformId: string | null
   holder: string | null
   leaseUntil: Date | null
@@ -41,6 +43,8 @@ export type ConversationMaxAggregateOutputType = {
   key: string | null
   ownerId: string | null
   agent: string | null
+  deployment: string | null
+  state: string | null
   platformId: string | null
   holder: string | null
   leaseUntil: Date | null
@@ -53,6 +57,8 @@ export type ConversationCountAggregateOutputType = {
   key: number
   ownerId: number
   agent: number
+  deployment: number
+  state: number
   platformId: number
   holder: number
   leaseUntil: number
@@ -67,6 +73,8 @@ export type ConversationMinAggregateInputType = {
   key?: true
   ownerId?: true
   agent?: true
+  deployment?: true
+  state?: true
   platformId?: true
   holder?: true
   leaseUntil?: true
@@ -79,6 +87,8 @@ export type ConversationMaxAggregateInputType = {
   key?: true
   ownerId?: true
   agent?: true
+  deployment?: true
+  state?: true
   platformId?: true
   holder?: true
   leaseUntil?: true
@@ -91,6 +101,8 @@ export type ConversationCountAggregateInputType = {
   key?: true
   ownerId?: true
   agent?: true
+  deployment?: true
+  state?: true
   platformId?: true
   holder?: true
   leaseUntil?: true
@@ -176,6 +188,8 @@ export type ConversationGroupByOutputType = {
   key: string
   ownerId: string
   agent: string
+  deployment: string | null
+  state: string | null
   platformId: string | null
   holder: string | null
   leaseUntil: Date | null
@@ -209,6 +223,8 @@ export type ConversationWhereInput = {
   key?: Prisma.StringFilter<"Conversation"> | string
   ownerId?: Prisma.UuidFilter<"Conversation"> | string
   agent?: Prisma.StringFilter<"Conversation"> | string
+  deployment?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  state?: Prisma.StringNullableFilter<"Conversation"> | string | null
   platformId?: Prisma.StringNullableFilter<"Conversation"> | string | null
   holder?: Prisma.UuidNullableFilter<"Conversation"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
@@ -221,6 +237,8 @@ export type ConversationOrderByWithRelationInput = {
   key?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
+  deployment?: Prisma.SortOrderInput | Prisma.SortOrder
+  state?: Prisma.SortOrderInput | Prisma.SortOrder
   platformId?: Prisma.SortOrderInput | Prisma.SortOrder
   holder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -236,6 +254,8 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ConversationWhereInput | Prisma.ConversationWhereInput[]
   ownerId?: Prisma.UuidFilter<"Conversation"> | string
   agent?: Prisma.StringFilter<"Conversation"> | string
+  deployment?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  state?: Prisma.StringNullableFilter<"Conversation"> | string | null
   platformId?: Prisma.StringNullableFilter<"Conversation"> | string | null
   holder?: Prisma.UuidNullableFilter<"Conversation"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
@@ -248,6 +268,8 @@ export type ConversationOrderByWithAggregationInput = {
   key?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
+  deployment?: Prisma.SortOrderInput | Prisma.SortOrder
+  state?: Prisma.SortOrderInput | Prisma.SortOrder
   platformId?: Prisma.SortOrderInput | Prisma.SortOrder
   holder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -266,6 +288,8 @@ export type ConversationScalarWhereWithAggregatesInput = {
   key?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   ownerId?: Prisma.UuidWithAggregatesFilter<"Conversation"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  deployment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
+  state?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   platformId?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   holder?: Prisma.UuidNullableWithAggregatesFilter<"Conversation"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Conversation"> | Date | string | null
@@ -278,6 +302,8 @@ export type ConversationCreateInput = {
   key: string
   ownerId: string
   agent: string
+  deployment?: string | null
+  state?: string | null
   platformId?: string | null
   holder?: string | null
   leaseUntil?: Date | string | null
@@ -290,6 +316,8 @@ export type ConversationUncheckedCreateInput = {
   key: string
   ownerId: string
   agent: string
+  deployment?: string | null
+  state?: string | null
   platformId?: string | null
   holder?: string | null
   leaseUntil?: Date | string | null
@@ -302,6 +330,8 @@ export type ConversationUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -314,6 +344,8 @@ export type ConversationUncheckedUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -326,6 +358,8 @@ export type ConversationCreateManyInput = {
   key: string
   ownerId: string
   agent: string
+  deployment?: string | null
+  state?: string | null
   platformId?: string | null
   holder?: string | null
   leaseUntil?: Date | string | null
@@ -338,6 +372,8 @@ export type ConversationUpdateManyMutationInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -350,6 +386,8 @@ export type ConversationUncheckedUpdateManyInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
+  deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  state?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   platformId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   holder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -362,6 +400,8 @@ export type ConversationCountOrderByAggregateInput = {
   key?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
+  deployment?: Prisma.SortOrder
+  state?: Prisma.SortOrder
   platformId?: Prisma.SortOrder
   holder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
@@ -374,6 +414,8 @@ export type ConversationMaxOrderByAggregateInput = {
   key?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
+  deployment?: Prisma.SortOrder
+  state?: Prisma.SortOrder
   platformId?: Prisma.SortOrder
   holder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
@@ -386,6 +428,8 @@ export type ConversationMinOrderByAggregateInput = {
   key?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   agent?: Prisma.SortOrder
+  deployment?: Prisma.SortOrder
+  state?: Prisma.SortOrder
   platformId?: Prisma.SortOrder
   holder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
@@ -400,6 +444,8 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   key?: boolean
   ownerId?: boolean
   agent?: boolean
+  deployment?: boolean
+  state?: boolean
   platformId?: boolean
   holder?: boolean
   leaseUntil?: boolean
@@ -412,6 +458,8 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   key?: boolean
   ownerId?: boolean
   agent?: boolean
+  deployment?: boolean
+  state?: boolean
   platformId?: boolean
   holder?: boolean
   leaseUntil?: boolean
@@ -424,6 +472,8 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   key?: boolean
   ownerId?: boolean
   agent?: boolean
+  deployment?: boolean
+  state?: boolean
   platformId?: boolean
   holder?: boolean
   leaseUntil?: boolean
@@ -436,6 +486,8 @@ export type ConversationSelectScalar = {
   key?: boolean
   ownerId?: boolean
   agent?: boolean
+  deployment?: boolean
+  state?: boolean
   platformId?: boolean
   holder?: boolean
   leaseUntil?: boolean
@@ -444,7 +496,7 @@ export type ConversationSelectScalar = {
   usedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "ownerId" | "agent" | "platformId" | "holder" | "leaseUntil" | "lostAt" | "createdAt" | "usedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "ownerId" | "agent" | "deployment" | "state" | "platformId" | "holder" | "leaseUntil" | "lostAt" | "createdAt" | "usedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -453,6 +505,12 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     key: string
     ownerId: string
     agent: string
+    /**
+     * The deployment of the agent that has the conversation, and the name of its state. Null for rows of versions that did not
+     * write these columns, whose conversations belong to the deployment `main`.
+     */
+    deployment: string | null
+    state: string | null
     /**
      * Null until the first call of the conversation has received the id from the platform.
      */
@@ -897,6 +955,8 @@ export interface ConversationFieldRefs {
   readonly key: Prisma.FieldRef<"Conversation", 'String'>
   readonly ownerId: Prisma.FieldRef<"Conversation", 'String'>
   readonly agent: Prisma.FieldRef<"Conversation", 'String'>
+  readonly deployment: Prisma.FieldRef<"Conversation", 'String'>
+  readonly state: Prisma.FieldRef<"Conversation", 'String'>
   readonly platformId: Prisma.FieldRef<"Conversation", 'String'>
   readonly holder: Prisma.FieldRef<"Conversation", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"Conversation", 'DateTime'>

@@ -65,6 +65,7 @@ export type InstanceCountAggregateOutputType = {
   host: number
   pid: number
   version: number
+  load: number
   _all: number
 }
 
@@ -108,6 +109,7 @@ export type InstanceCountAggregateInputType = {
   host?: true
   pid?: true
   version?: true
+  load?: true
   _all?: true
 }
 
@@ -206,6 +208,7 @@ export type InstanceGroupByOutputType = {
   host: string | null
   pid: number | null
   version: string | null
+  load: runtime.JsonValue | null
   _count: InstanceCountAggregateOutputType | null
   _avg: InstanceAvgAggregateOutputType | null
   _sum: InstanceSumAggregateOutputType | null
@@ -240,6 +243,7 @@ export type InstanceWhereInput = {
   host?: Prisma.StringNullableFilter<"Instance"> | string | null
   pid?: Prisma.IntNullableFilter<"Instance"> | number | null
   version?: Prisma.StringNullableFilter<"Instance"> | string | null
+  load?: Prisma.JsonNullableFilter<"Instance">
 }
 
 export type InstanceOrderByWithRelationInput = {
@@ -251,6 +255,7 @@ export type InstanceOrderByWithRelationInput = {
   host?: Prisma.SortOrderInput | Prisma.SortOrder
   pid?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrderInput | Prisma.SortOrder
+  load?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InstanceWhereUniqueInput = Prisma.AtLeast<{
@@ -265,6 +270,7 @@ export type InstanceWhereUniqueInput = Prisma.AtLeast<{
   host?: Prisma.StringNullableFilter<"Instance"> | string | null
   pid?: Prisma.IntNullableFilter<"Instance"> | number | null
   version?: Prisma.StringNullableFilter<"Instance"> | string | null
+  load?: Prisma.JsonNullableFilter<"Instance">
 }, "id">
 
 export type InstanceOrderByWithAggregationInput = {
@@ -276,6 +282,7 @@ export type InstanceOrderByWithAggregationInput = {
   host?: Prisma.SortOrderInput | Prisma.SortOrder
   pid?: Prisma.SortOrderInput | Prisma.SortOrder
   version?: Prisma.SortOrderInput | Prisma.SortOrder
+  load?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InstanceCountOrderByAggregateInput
   _avg?: Prisma.InstanceAvgOrderByAggregateInput
   _max?: Prisma.InstanceMaxOrderByAggregateInput
@@ -295,6 +302,7 @@ export type InstanceScalarWhereWithAggregatesInput = {
   host?: Prisma.StringNullableWithAggregatesFilter<"Instance"> | string | null
   pid?: Prisma.IntNullableWithAggregatesFilter<"Instance"> | number | null
   version?: Prisma.StringNullableWithAggregatesFilter<"Instance"> | string | null
+  load?: Prisma.JsonNullableWithAggregatesFilter<"Instance">
 }
 
 export type InstanceCreateInput = {
@@ -306,6 +314,7 @@ export type InstanceCreateInput = {
   host?: string | null
   pid?: number | null
   version?: string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedCreateInput = {
@@ -317,6 +326,7 @@ export type InstanceUncheckedCreateInput = {
   host?: string | null
   pid?: number | null
   version?: string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUpdateInput = {
@@ -328,6 +338,7 @@ export type InstanceUpdateInput = {
   host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedUpdateInput = {
@@ -339,6 +350,7 @@ export type InstanceUncheckedUpdateInput = {
   host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceCreateManyInput = {
@@ -350,6 +362,7 @@ export type InstanceCreateManyInput = {
   host?: string | null
   pid?: number | null
   version?: string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUpdateManyMutationInput = {
@@ -361,6 +374,7 @@ export type InstanceUpdateManyMutationInput = {
   host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceUncheckedUpdateManyInput = {
@@ -372,6 +386,7 @@ export type InstanceUncheckedUpdateManyInput = {
   host?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pid?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   version?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  load?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type InstanceCountOrderByAggregateInput = {
@@ -383,6 +398,7 @@ export type InstanceCountOrderByAggregateInput = {
   host?: Prisma.SortOrder
   pid?: Prisma.SortOrder
   version?: Prisma.SortOrder
+  load?: Prisma.SortOrder
 }
 
 export type InstanceAvgOrderByAggregateInput = {
@@ -426,6 +442,7 @@ export type InstanceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   host?: boolean
   pid?: boolean
   version?: boolean
+  load?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -437,6 +454,7 @@ export type InstanceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   host?: boolean
   pid?: boolean
   version?: boolean
+  load?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -448,6 +466,7 @@ export type InstanceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   host?: boolean
   pid?: boolean
   version?: boolean
+  load?: boolean
 }, ExtArgs["result"]["instance"]>
 
 export type InstanceSelectScalar = {
@@ -459,9 +478,10 @@ export type InstanceSelectScalar = {
   host?: boolean
   pid?: boolean
   version?: boolean
+  load?: boolean
 }
 
-export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version", ExtArgs["result"]["instance"]>
+export type InstanceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "startedAt" | "leaseUntil" | "stoppedAt" | "build" | "host" | "pid" | "version" | "load", ExtArgs["result"]["instance"]>
 
 export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Instance"
@@ -484,6 +504,10 @@ export type $InstancePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     host: string | null
     pid: number | null
     version: string | null
+    /**
+     * The calls in progress of each agent and the states of its deployments, as of the last heartbeat.
+     */
+    load: runtime.JsonValue | null
   }, ExtArgs["result"]["instance"]>
   composites: {}
 }
@@ -915,6 +939,7 @@ export interface InstanceFieldRefs {
   readonly host: Prisma.FieldRef<"Instance", 'String'>
   readonly pid: Prisma.FieldRef<"Instance", 'Int'>
   readonly version: Prisma.FieldRef<"Instance", 'String'>
+  readonly load: Prisma.FieldRef<"Instance", 'Json'>
 }
     
 

@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "conversations" ADD COLUMN     "deployment" TEXT,
+ADD COLUMN     "state" TEXT;
