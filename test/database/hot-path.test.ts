@@ -288,6 +288,7 @@ async function converse(sql: Sql): Promise<void> {
         agent: 'dify',
         callId: systemRuntime.newId(),
         waitMs: 0,
+        residence: { deployment: 'main', state: 'main' },
       },
       { isOver: false },
     )

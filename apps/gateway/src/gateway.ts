@@ -10,6 +10,7 @@ import { createTokens } from '#core/auth/tokens.ts'
 import { createConversations } from '#core/calls/conversation/conversations.ts'
 import { createDerivedIds } from '#core/calls/conversation/derived-ids.ts'
 import { eachOf, recordCalls } from '#core/calls/record-calls.ts'
+import { createRoutes } from '#core/calls/routing/routes.ts'
 import { isConnectionError, isDiskFull, isStatementTimeout } from '#core/database/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
@@ -115,6 +116,17 @@ export async function createGateway({
     replyBytesMax: config.chat.replyBytesMax,
     unsentBytesMax: config.chat.unsentBytesMax / 4,
   })
+  const routes = createRoutes({
+    catalog,
+    upstream,
+    runtime,
+    observer: {
+      deploymentChanged({ breaker, failure, ...which }) {
+        if (breaker === 'closed') log.info(which, 'the deployment works again')
+        else log.warn({ ...which, ...failure }, 'the deployment does not work: its calls go elsewhere, or are refused')
+      },
+    },
+  })
   const disk = createDiskWatch({ config, database, runtime, metrics, log })
   const ledger = createLedger({
     sql,
@@ -174,6 +186,7 @@ export async function createGateway({
     signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     ledger,
     upstream,
+    routes,
     conversations,
     derivedIds,
     storage,

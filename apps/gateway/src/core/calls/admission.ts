@@ -1,6 +1,6 @@
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail, Problem } from '#core/errors.ts'
-import type { KeyLimitsReader } from '#core/keys/key-limits.ts'
+import type { KeyLimits, KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { Admission, Admitted, CallKind, Ledger } from '#core/ledger/ledger.ts'
 import type { Limits } from '#core/limits/limits.ts'
@@ -21,6 +21,13 @@ export interface OwnersPlace {
 export interface AdmissionOptions {
   /** Taken before anything is counted. */
   readonly place?: OwnersPlace
+  /**
+   * Takes what the call needs besides, after the rate limit and before the ledger counts the call. It may wait. Its holder gives
+   * it back, also if the ledger refuses the call.
+   *
+   * @throws Problem
+   */
+  readonly takeSlot?: (key: KeyLimits) => Promise<void> | undefined
   /** Follows this call until it is admitted; those of the process follow all calls. */
   readonly observer?: CallObserver | undefined
 }
@@ -65,7 +72,7 @@ export function createAdmission({
   space = AMPLE_SPACE,
 }: AdmissionDeps): AdmissionService {
   return {
-    async admit(request, { place, observer } = {}) {
+    async admit(request, { place, takeSlot, observer } = {}) {
       const { callId, requestId, kind, face, agent, keyHash } = request
       try {
         const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
@@ -76,6 +83,8 @@ export function createAdmission({
         observe(limited)
         observer?.(limited)
         if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+        const taking = takeSlot?.(own)
+        if (taking !== undefined) await taking
         const { keyId, ownerId } = await ledger.admit(request)
         // A copy, since the request is larger and this is kept until the call ends.
         const record: CallRecord = { callId, requestId, kind, face, agent }

@@ -1,4 +1,4 @@
-import type { Agent, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { Agent, AgentCall, ReplyState, Timeouts } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
@@ -7,8 +7,18 @@ import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { TurnState } from './call-events.ts'
-import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-conversation.ts'
+import {
+  type AdmittedChat,
+  type CallEnding,
+  type Entered,
+  LivesElsewhere,
+} from './conversation/enter-conversation.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import type { UnroutedCall } from './request/call.ts'
+import type { DeployedCall } from './request/deployed-call.ts'
+import { OpeningFailed } from './request/opening-failed.ts'
+import { hasSeveralStates } from './routing/residence.ts'
+import type { FailedAttempt, Route } from './routing/route.ts'
 
 export interface AttemptDeps {
   readonly upstream: Upstream
@@ -21,12 +31,23 @@ export interface AttemptDeps {
 
 /** What an attempt begins with: a chat whose conversation it enters, or the conversation that the attempt before it had entered. */
 type Beginning =
-  | { readonly kind: 'enter'; readonly chat: AdmittedChat }
-  | {
-      readonly kind: 'bring files anew'
-      readonly entered: Entered
-      readonly ended: AbortController | undefined
-    }
+  | { readonly kind: 'enter'; /** Resolves when the attempt before has left the conversation. */ readonly after?: Promise<void> }
+  | { readonly kind: 'bring files anew'; readonly entered: Entered }
+
+/** What the attempts of a call have in common. */
+export interface AttemptedCall {
+  readonly chat: AdmittedChat<UnroutedCall>
+  readonly route: Route
+  /** When the call has begun, on the clock of `elapsedMs`. */
+  readonly startedMs: number
+}
+
+/** An attempt that may succeed after one that has failed. */
+export interface NextAttempt {
+  readonly attempt: Attempt
+  /** How long to wait before. */
+  readonly delayMs: number
+}
 
 /** The exchange with the platform, once the request has been sent. */
 interface Exchange {
@@ -47,12 +68,19 @@ const STOP_WITHIN_MS = 5_000
 export class Attempt implements CallEnding {
   /** The first attempt of a call is number 1. */
   readonly number: number
+  /** The id of the deployment that it is sent to. */
+  deployment: string
   readonly #deps: AttemptDeps
-  readonly #agent: Agent
+  readonly #route: Route
+  readonly #startedMs: number
+  /** Until no other attempt can need it, because it has the texts of the call. */
+  #chat: AdmittedChat<UnroutedCall> | undefined
   #beginning: Beginning | undefined
+  #agent: Agent
   #entered: Entered | undefined
   #exchange: Exchange | undefined
   #isOver = false
+  #isSuperseded = false
   #ended: AbortController | undefined
 
   /** A failure that was found in the reply; it is raised after the events that came before it. */
@@ -60,18 +88,30 @@ export class Attempt implements CallEnding {
   /** The finish reason that the platform reported, provisional until the end of its response. */
   #end: FinishReason | undefined
   #isComplete = false
+  /** Whether the platform has sent anything that it sends only for a turn that it has taken. */
+  #sawTurn = false
+  #hasPassedOn = false
   #hasContent = false
   #carriedBytes = 0
   #usage: TokenCounts | undefined
   #model: string | undefined
   #firstTextAtMs: number | undefined
 
-  constructor(deps: AttemptDeps, agent: Agent, beginning: Beginning, number = 1) {
+  constructor(
+    deps: AttemptDeps,
+    { chat, route, startedMs }: AttemptedCall,
+    beginning: Beginning = { kind: 'enter' },
+    ended?: AbortController,
+  ) {
     this.#deps = deps
-    this.#agent = agent
+    this.#chat = chat
+    this.#route = route
+    this.#startedMs = startedMs
+    this.#agent = route.deployment.agent
     this.#beginning = beginning
-    if (beginning.kind === 'bring files anew') this.#ended = beginning.ended
-    this.number = number
+    this.#ended = ended
+    this.number = route.attempts + 1
+    this.deployment = route.deployment.id
   }
 
   get isOver(): boolean {
@@ -117,10 +157,8 @@ export class Attempt implements CallEnding {
 
   get turnState(): TurnState {
     if (!this.wasSent) return 'none'
-    if (this.#isComplete) return 'stored'
-    const isFileRefusal =
-      this.#failure !== undefined && this.#agent.adapter.isFileRefusal?.(this.#failure) === true
-    return isFileRefusal ? 'none' : 'unknown'
+    if (this.#failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
+    return this.#isComplete || this.#sawTurn ? 'stored' : 'unknown'
   }
 
   /**
@@ -134,16 +172,13 @@ export class Attempt implements CallEnding {
     const beginning = this.#beginning
     if (beginning === undefined) throw new Error('an attempt is made once')
     this.#beginning = undefined
+    this.#route.beginAttempt()
     if (beginning.kind === 'bring files anew') return this.#bringAnew(beginning.entered)
-    const entering = markRejectionHandled(this.#deps.enter(beginning.chat, this))
-    if (!(entering instanceof Promise)) {
-      this.#entered = entering
-      return undefined
-    }
-    return entering.then((entered) => {
-      this.#entered = entered
-      if (this.#isOver) this.#endTurn(undefined).catch(ignored)
-    })
+    if (beginning.after !== undefined) return beginning.after.then(() => this.#enter())
+    const entering = markRejectionHandled(this.#enterHere())
+    if (entering instanceof Promise) return this.#entersLater(entering)
+    this.#entered = entering
+    return undefined
   }
 
   /** Sends the request, after {@link Attempt.prepare}. */
@@ -153,13 +188,14 @@ export class Attempt implements CallEnding {
     const entered = this.#requireEntered()
     const { agentCall, knownFiles } = entered
     const upstreamReply = upstream.open(agent, agent.adapter.buildRequest(agentCall))
-    const deadlines = startReplyDeadlines(agent.timeouts, runtime, (event) => {
+    const deadlines = startReplyDeadlines(this.#timeouts(), runtime, (event) => {
       if (event === 'grace') upstreamReply.finish()
-      else upstreamReply.cancel(new UpstreamError('agent_timeout'))
+      else upstreamReply.cancel(UpstreamError.timeout(upstreamReply.wasBegun))
     })
     const state = agent.adapter.start(agentCall)
     const call = withoutTexts(agentCall)
     this.#exchange = { upstreamReply, state, deadlines, call }
+    if (this.#route.isLastAttempt) this.#chat = undefined
     if (knownFiles === undefined) this.#entered = { ...entered, agentCall: call }
   }
 
@@ -177,51 +213,68 @@ export class Attempt implements CallEnding {
     if (part.kind === 'events') {
       for (const event of part.events) {
         const translated = adapter.translate(event, state)
-        if (translated.length > 0) deadlines.activity()
+        if (translated.length > 0) {
+          deadlines.activity()
+          this.#sawTurn = true
+        }
         this.#sift(translated, batch)
         if (this.#failure !== undefined) break
       }
+      this.#sawTurn ||= state.runId !== undefined || state.messageId !== undefined
       this.#learn(state)
       if (this.#end !== undefined) deadlines.startGrace(endGraceMs)
     } else {
       if (part.kind === 'body') {
         if (part.status >= 400) this.#failure = adapter.toFailure(part.status, part.body, part.header)
-        else this.#sift(adapter.translateBody(part.body, state), batch)
+        else {
+          this.#sift(adapter.translateBody(part.body, state), batch)
+          this.#sawTurn = batch.length > 0 || this.#failure === undefined
+        }
       }
       this.#sift(adapter.finish(state), batch)
       this.#learn(state)
       this.#close(batch)
     }
+    if (this.#sawTurn && this.#failure === undefined) this.#route.answered()
     if (batch.length > 0) this.#passOn(batch)
     return batch
   }
 
   /**
-   * Keeps the failure with which {@link Attempt.next} has rejected, and returns no events.
+   * Keeps the failure with which {@link Attempt.prepare} or {@link Attempt.next} has rejected, and returns no events.
    *
    * @throws the error itself if the platform is not its cause
    */
   brokeOff(error: unknown): readonly ChatEvent[] {
-    if (!(error instanceof UpstreamError)) throw error
+    if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
     this.#failure ??= error.failure
     return []
   }
 
-  /**
-   * The attempt that may succeed after the failure of this one, of which the reader has seen nothing: the platform no longer
-   * knows a file that an earlier call brought there, so the files are brought anew. There is one such attempt at most.
-   */
-  another(): Attempt | undefined {
+  /** The attempt that may succeed after the failure of this one, of which the reader has seen nothing. */
+  another(): NextAttempt | undefined {
+    const failure = this.#failure
+    const chat = this.#chat
+    if (failure === undefined || chat === undefined || this.#hasPassedOn) return undefined
+    const call = { chat, route: this.#route, startedMs: this.#startedMs }
     const entered = this.#entered
-    if (this.#failure === undefined || entered?.knownFiles?.mayBeForgotten(this.#failure) !== true)
-      return undefined
-    // The conversation stays entered, for the next attempt, which also ends the work for the files.
-    this.#isOver = true
-    this.#exchange?.deadlines.stop()
-    this.#exchange?.upstreamReply.cancel(new UpstreamError('agent_truncated'))
-    this.#entered = undefined
-    const beginning = { kind: 'bring files anew', entered, ended: this.#ended } as const
-    return new Attempt(this.#deps, this.#agent, beginning, this.number + 1)
+    const turn = this.turnState
+    // The platform no longer knows a file that an earlier call brought there, so the files are brought anew.
+    if (turn === 'none' && entered?.knownFiles?.mayBeForgotten(failure) === true) {
+      this.#route.noteFailure(this.#failed(failure))
+      // The conversation stays entered, for the next attempt, which also ends the work for the files.
+      this.#supersede()
+      this.#entered = undefined
+      const beginning = { kind: 'bring files anew', entered } as const
+      return { attempt: new Attempt(this.#deps, call, beginning, this.#ended), delayMs: 0 }
+    }
+    const failed = this.#failed(failure)
+    const next = this.#route.afterFailure(failed)
+    if (next === undefined) return undefined
+    this.#supersede()
+    const after = this.#entered === undefined ? undefined : this.#endTurn(failure, turn).catch(ignored)
+    const beginning = { kind: 'enter', ...(after !== undefined && { after }) } as const
+    return { attempt: new Attempt(this.#deps, call, beginning, this.#ended), delayMs: next.delayMs }
   }
 
   /** The time that the reader takes does not count as the platform's idle time. */
@@ -258,11 +311,15 @@ export class Attempt implements CallEnding {
    * @param failure - undefined for a call that was ended by its client or by the gateway
    */
   finish(isDone: boolean, failure: Failure | undefined): Promise<void> | undefined {
+    const turn = this.turnState
     this.#isOver = true
     this.#beginning = undefined
+    this.#chat = undefined
     this.#ended?.abort()
     this.#exchange?.deadlines.stop()
-    return isDone || this.#entered === undefined ? undefined : this.#endTurn(failure).catch(ignored)
+    if (this.#failure === undefined) this.#route.endedEarly()
+    else this.#route.noteFailure(this.#failed(this.#failure))
+    return isDone || this.#entered === undefined ? undefined : this.#endTurn(failure, turn).catch(ignored)
   }
 
   /**
@@ -307,14 +364,73 @@ export class Attempt implements CallEnding {
     this.#entered = { ...entered, agentCall: { ...agentCall, files } }
   }
 
-  #endTurn(failure: Failure | undefined): Promise<void> {
+  /** What the deployment gets of the call. */
+  #enterHere(): Entered | Promise<Entered> {
+    const chat = this.#chat
+    if (chat === undefined) throw new Error('an attempt is made once')
+    const route = this.#route
+    const { deployment } = route
+    this.#agent = deployment.agent
+    this.deployment = deployment.id
+    const call: DeployedCall = {
+      ...chat.call,
+      agent: deployment.agent,
+      app: route.app,
+      deployment,
+      isPlaced: hasSeveralStates(chat.call.agent),
+      canContinue: (residence) => route.canContinue(residence),
+    }
+    return this.#deps.enter({ ...chat, call }, this)
+  }
+
+  /** Enters the conversation, at another deployment if it turns out to live there. */
+  async #enter(): Promise<void> {
+    await this.#entersLater(Promise.resolve(this.#enterHere()))
+  }
+
+  async #entersLater(entering: Promise<Entered>): Promise<void> {
+    try {
+      this.#entered = await entering
+    } catch (error) {
+      if (!(error instanceof LivesElsewhere) || this.#isOver) throw error
+      this.#route.moveTo(error.residence)
+      this.#entered = await this.#enterHere()
+    }
+    if (this.#isOver && !this.#isSuperseded) this.#endTurn(undefined, 'none').catch(ignored)
+  }
+
+  #timeouts(): Timeouts {
+    const { timeouts } = this.#agent
+    const { firstByteMs } = this.#route
+    const totalMs = timeouts.totalMs - (this.number === 1 ? 0 : this.#deps.runtime.elapsedMs() - this.#startedMs)
+    return firstByteMs === timeouts.firstByteMs && totalMs === timeouts.totalMs
+      ? timeouts
+      : { ...timeouts, firstByteMs, totalMs: Math.max(1, totalMs) }
+  }
+
+  #failed(failure: Failure): FailedAttempt {
+    return { failure, turn: this.turnState, httpStatus: this.platformStatus }
+  }
+
+  /** Another attempt takes the place of this one. */
+  #supersede(): void {
+    this.#isOver = true
+    this.#isSuperseded = true
+    this.#chat = undefined
+    this.#exchange?.deadlines.stop()
+    this.#exchange?.upstreamReply.cancel(new UpstreamError('agent_truncated'))
+  }
+
+  #endTurn(failure: Failure | undefined, state: TurnState): Promise<void> {
     const { turn, memory } = this.#requireEntered()
     memory?.release()
-    return turn.failed(failure)
+    return turn.failed(failure, state)
   }
 
   #passOn(batch: readonly ChatEvent[]): void {
     const entered = this.#requireEntered()
+    this.#hasPassedOn = true
+    this.#chat = undefined
     // What the reader has seen part of is not sent again.
     if (entered.knownFiles !== undefined) {
       const { knownFiles: _dropped, ...rest } = entered

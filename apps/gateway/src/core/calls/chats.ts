@@ -8,14 +8,16 @@ import { type Principal, requireKey } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AdmissionRequest, AdmissionService } from './admission.ts'
-import { Attempt, type AttemptDeps } from './attempt.ts'
+import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver, CallOrigin } from './call-events.ts'
 import { continuedConversation } from './conversation/continuation.ts'
 import { type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
-import { type Call, type ContinuedConversation, checkCall, resolveCall } from './request/call.ts'
+import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
 import type { AgentName, ChatRequest } from './request/chat-request.ts'
+import { type RouteOfDeps, routeOf } from './routing/route-of.ts'
+import type { Route } from './routing/route.ts'
 import { StopRequests } from './stop-requests.ts'
 
 /** An admitted call in progress. */
@@ -56,7 +58,7 @@ export interface ChatService {
   readonly inFlight: number
 }
 
-export interface ChatDeps extends EnterDeps, Pick<AttemptDeps, 'upstream'> {
+export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<AttemptDeps, 'upstream'> {
   readonly catalog: Pick<AgentCatalog, 'current'>
   readonly authenticate: Authentication['authenticate']
   readonly admission: AdmissionService
@@ -100,7 +102,10 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 
   /** The call with the id of the conversation that it continues. */
-  async function inContinued(call: Call, conversation: ContinuedConversation): Promise<Call> {
+  async function inContinued(
+    call: UnroutedCall,
+    conversation: ContinuedConversation,
+  ): Promise<UnroutedCall> {
     const caller = await deps.authenticate(call.credential, call.address)
     requireKey(caller)
     const id = await continuedConversation(deps, call, caller.userId, conversation)
@@ -110,35 +115,46 @@ export function createChatService(deps: ChatDeps): ChatService {
   return {
     async start(request, signal, observer) {
       let place: Place | undefined
+      let route: Route | undefined
       try {
-        let call: Call
+        let call: UnroutedCall
         try {
           call = resolveCall(catalog.current(), request, files.isIssued)
         } catch (error) {
           throw await refusalOf(request, error)
         }
         const keyHash = hashKey(call.credential)
-        place = places.enter(keyHash, call.stream)
+        // An agent that bounds the calls of a key bounds its streams as well.
+        place = places.enter(keyHash, call.stream && call.agent.concurrency?.perKey === undefined)
         if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
         const { conversation } = call
         const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
         const callId = runtime.newId()
+        const routed = call
         const admitted = await admission.admit(admissionOf(call, { callId, keyHash, conversationId }), {
           place,
           observer,
+          takeSlot(key) {
+            const entering = routeOf(deps, { call: routed, keyHash, key, signal })
+            if (entering instanceof Promise) {
+              return entering.then((entered) => {
+                route = entered
+              })
+            }
+            route = entering
+            return undefined
+          },
         })
-        const { ownerId } = admitted
-        const attempt = new Attempt(attemptDeps, call.agent, {
-          kind: 'enter',
-          chat: { call, callId, ownerId, conversationId },
-        })
-        const reply = new Reply(replyDeps, admitted.record, attempt, place)
+        if (route === undefined) throw new Error('a call was admitted without a route')
+        const chat = { call, callId, ownerId: admitted.ownerId, conversationId }
+        const reply = new Reply(replyDeps, admitted.record, { attempts: attemptDeps, chat, route, place })
         place.begin(reply, admitted)
         if (signal.aborted) reply.leave()
         else signal.addEventListener('abort', () => reply.leave(), { once: true })
-        return chatOf(call, request.agent, { callId, conversationId, runtime, reply })
+        return chatOf(call, request.agent, { callId, conversationId, runtime, reply, route })
       } catch (error) {
         place?.leave()
+        route?.leave()
         const refusal = withForm(error, request.credential)
         const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
         observe(refused)
@@ -149,7 +165,10 @@ export function createChatService(deps: ChatDeps): ChatService {
     check(caller, request) {
       checkCall(catalog.current(), request, files.isIssued, requireKey(caller).allowedAgents)
     },
-    drain: (timeoutMs) => places.drain(timeoutMs),
+    drain(timeoutMs) {
+      deps.routes.drain()
+      return places.drain(timeoutMs)
+    },
     get inFlight() {
       return places.running
     },
@@ -161,14 +180,16 @@ interface Started {
   readonly conversationId: string
   readonly runtime: Pick<Runtime, 'now'>
   readonly reply: Reply
+  readonly route: Route
 }
 
-function chatOf({ agent, app, asks }: Call, name: AgentName, started: Started): Chat {
-  const { callId, conversationId, runtime, reply } = started
+function chatOf({ agent, asks }: UnroutedCall, name: AgentName, started: Started): Chat {
+  const { callId, conversationId, runtime, reply, route } = started
+  const modelOf = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: route.app })
   return {
     callId,
     conversationId,
-    model: agent.adapter.modelOf?.({ agent, app }) ?? (name.isInModel && name.model ? name.model : agent.id),
+    model: modelOf ?? (name.isInModel && name.model ? name.model : agent.id),
     reasoning: agent.reasoning,
     takesParameters: agent.adapter.context(agent) === 'gateway',
     takesMessages: asks.kind === 'messages' || asks.isWhole,
@@ -192,7 +213,7 @@ function withForm(error: unknown, credential: string): unknown {
 }
 
 function admissionOf(
-  call: Call,
+  call: UnroutedCall,
   { callId, keyHash, conversationId }: { callId: string; keyHash: string; conversationId: string },
 ): AdmissionRequest {
   return {

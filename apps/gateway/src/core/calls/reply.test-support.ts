@@ -1,17 +1,22 @@
 import type { Agent } from '#core/agents/adapter.ts'
+import { type Retry, servedBySelf } from '#core/agents/served-agent.ts'
 import { callOf } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { systemRuntime } from '#core/runtime.ts'
-import { Attempt, type AttemptDeps } from './attempt.ts'
+import type { AttemptDeps } from './attempt.ts'
 import type { CallEvent, Settled } from './call-events.ts'
-import type { AdmittedChat, ConversationTurn, Entered } from './conversation/enter-conversation.ts'
+import type { ConversationTurn, Entered } from './conversation/enter-conversation.ts'
 import { Reply } from './reply.ts'
-import type { Call } from './request/call.ts'
+import type { UnroutedCall } from './request/call.ts'
+import type { Route } from './routing/route.ts'
+import { createRoutes } from './routing/routes.ts'
 
 export interface ReplyOptions {
   readonly agent: Agent
   readonly upstream: Upstream
   readonly streamBytesMax?: number
+  /** Defaults to one attempt. */
+  readonly retry?: Retry
   /** Defaults to a conversation of which nothing is kept. */
   readonly enter?: AttemptDeps['enter'] | undefined
   /** Decides when stop requests that wait for their turn are sent; defaults to at once. */
@@ -45,10 +50,7 @@ export function startReply(options: ReplyOptions): StartedReply {
   const events: CallEvent[] = []
   const ends: Settled[] = []
   const stops: Promise<void>[] = []
-  const attempt = new Attempt({ upstream, runtime: systemRuntime, streamBytesMax, enter }, agent, {
-    kind: 'enter',
-    chat: CHAT,
-  })
+  const route = routeTo(agent, upstream, options.retry)
   const reply = new Reply(
     {
       runtime: systemRuntime,
@@ -62,15 +64,39 @@ export function startReply(options: ReplyOptions): StartedReply {
       },
     },
     { callId: CHAT.callId, requestId: 'request-1', kind: 'chat', face: 'rest', agent: agent.id },
-    attempt,
-    { leave: () => undefined },
+    {
+      attempts: { upstream, runtime: systemRuntime, streamBytesMax, enter },
+      chat: { ...CHAT, call: { agent: servedBySelf(agent) } as UnroutedCall },
+      route,
+      place: { leave: () => undefined },
+    },
   )
   return { reply, events, ends, stops }
 }
 
-/** Only what enters the conversation reads it. */
-const CHAT: AdmittedChat = {
-  call: {} as Call,
+/** The route of a call to the only deployment of an agent. Nothing is sent again unless the test says so. */
+export function routeTo(agent: Agent, upstream: Upstream, retry: Retry = { attempts: 1, firstByteMs: undefined }): Route {
+  const served = { ...servedBySelf(agent), retry }
+  const routes = createRoutes({
+    catalog: { current: () => new Map([[agent.id, served]]) },
+    upstream,
+    runtime: systemRuntime,
+    observer: { deploymentChanged: () => undefined },
+    random: () => 0.5,
+  })
+  const route = routes.enter({
+    agent: served,
+    app: undefined,
+    keyHash: 'key-1',
+    residence: undefined,
+    signal: new AbortController().signal,
+    confirmKey: () => undefined,
+  })
+  if (route instanceof Promise) throw new Error('an agent without limits has a slot for every call')
+  return route
+}
+
+const CHAT = {
   callId: '01890a5d-ac96-774b-bcce-b302099a8057',
   ownerId: 'owner-1',
   conversationId: 'conversation-1',

@@ -1,14 +1,14 @@
 import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/events.ts'
-import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { sleep } from '#core/async/sleep.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import type { CallOutcome } from '#core/ledger/ledger.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Attempt } from './attempt.ts'
+import { Attempt, type AttemptDeps, type AttemptedCall } from './attempt.ts'
 import type { CallObserver, CallRecord } from './call-events.ts'
 import type { Place } from './places.ts'
-import { OpeningFailed } from './request/opening-failed.ts'
+import type { Route } from './routing/route.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
 import type { StopRequests } from './stop-requests.ts'
 
@@ -16,6 +16,14 @@ export interface ReplyDeps {
   readonly runtime: Runtime
   readonly observe: CallObserver
   readonly stops: Pick<StopRequests, 'add' | 'inTurn'>
+}
+
+/** What a reply is made of. */
+export interface ReplyParts {
+  readonly attempts: AttemptDeps
+  readonly chat: AttemptedCall['chat']
+  readonly route: Route
+  readonly place: Pick<Place, 'leave'>
 }
 
 /** A second reader would send the request to the platform again, and both would be settled as one call. */
@@ -30,6 +38,7 @@ export class Reply implements ChatEvents, RunningCall {
   readonly #deps: ReplyDeps
   readonly #call: CallRecord
   readonly #place: Pick<Place, 'leave'>
+  readonly #route: Route
   readonly #startedMs: number
   #attempt: Attempt
   #isRead = false
@@ -44,35 +53,40 @@ export class Reply implements ChatEvents, RunningCall {
   #hasPassedOn = false
   #hasText = false
 
-  constructor(deps: ReplyDeps, call: CallRecord, attempt: Attempt, place: Pick<Place, 'leave'>) {
+  constructor(
+    deps: ReplyDeps,
+    call: CallRecord,
+    { attempts, chat, route, place }: ReplyParts,
+  ) {
     this.#deps = deps
     this.#call = call
-    this.#attempt = attempt
     this.#place = place
+    this.#route = route
     this.#startedMs = deps.runtime.elapsedMs()
+    this.#attempt = new Attempt(attempts, { chat, route, startedMs: this.#startedMs })
   }
 
   async read(take: TakeEvents): Promise<void> {
     if (this.#isRead) throw new Error(READ_TWICE)
     this.#isRead = true
     try {
-      const preparing = markRejectionHandled(this.#begin())
-      if (preparing !== undefined) await this.#unlessEnded(preparing)
-      this.#send()
       while (!this.#isOver) {
         const attempt = this.#attempt
         let batch: readonly ChatEvent[]
         try {
+          if (!attempt.wasSent) {
+            const preparing = markRejectionHandled(this.#begin())
+            if (preparing !== undefined) await this.#unlessEnded(preparing)
+            this.#send()
+          }
           batch = attempt.translate(await attempt.next())
         } catch (error) {
           batch = attempt.brokeOff(error)
         }
         const next = batch.length === 0 && !this.#hasPassedOn ? attempt.another() : undefined
         if (next !== undefined) {
-          this.#replaceAttempt(next)
-          const preparing = markRejectionHandled(this.#begin())
-          if (preparing !== undefined) await this.#unlessEnded(preparing)
-          this.#send()
+          this.#replaceAttempt(next.attempt)
+          if (next.delayMs > 0) await this.#unlessEnded(sleep(next.delayMs))
           continue
         }
         if (!this.#hasText && attempt.firstTextAtMs !== undefined) this.#firstText(attempt.firstTextAtMs)
@@ -169,9 +183,6 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #problemOf(error: unknown): Problem {
-    // Of a request that comes before the chat itself, such as one that creates a conversation.
-    if (error instanceof UpstreamError) return this.#fail(this.#withStatus(error.failure))
-    if (error instanceof OpeningFailed) return this.#fail(error.failure)
     if (error instanceof Problem) {
       this.#problem ??= error
       return this.#fail({ reason: error.reason })
@@ -203,6 +214,7 @@ export class Reply implements ChatEvents, RunningCall {
     const attempt = this.#attempt
     this.#released = markRejectionHandled(attempt.finish(outcome === 'done', failure))
     this.#place.leave()
+    this.#route.leave()
     this.#attemptEnded(failure)
     const { firstTextAtMs, usage, model } = attempt
     this.#deps.observe({
@@ -215,19 +227,27 @@ export class Reply implements ChatEvents, RunningCall {
         cause,
         usage,
         model,
+        ...this.#whereItWent(),
         firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - this.#startedMs,
       },
     })
   }
 
+  /** Unknown for a call that has ended before its reply was read. */
+  #whereItWent() {
+    const { attempts, queuedMs } = this.#route
+    return { attempts, queuedMs, deployment: attempts > 0 ? this.#attempt.deployment : undefined }
+  }
+
   #attemptEnded(failure: Failure | undefined): void {
-    const { number, turnState, wasSent } = this.#attempt
-    if (!wasSent) return
+    const { number, turnState, wasSent, deployment } = this.#attempt
+    // The platform may have failed before the chat itself, such as when a file was brought to it.
+    if (!wasSent && this.#attempt.failure === undefined) return
     this.#deps.observe({
       type: 'attempt_ended',
       call: this.#call,
       attempt: number,
-      deployment: 'main',
+      deployment,
       turn: turnState,
       failure,
     })

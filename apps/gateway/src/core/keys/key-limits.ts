@@ -9,6 +9,8 @@ export interface KeyLimits {
   readonly ownerId: string
   readonly chatPerMinute: number | undefined
   readonly uploadPerMinute: number | undefined
+  /** Why the key was not valid when it was looked up; undefined if it was. The ledger decides at every call. */
+  readonly invalid: 'key_revoked' | 'key_expired' | 'owner_suspended' | undefined
 }
 
 /**
@@ -32,8 +34,14 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
   const lookUp = createBatcher<string, KeyLimits | undefined>(
     async (hashes) => {
       const rows = await sql.query<LimitsRow>(
-        `SELECT encode(hash, 'hex') AS hash, owner_id, chat_per_minute AS chat, upload_per_minute AS upload
-         FROM api_keys WHERE hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`,
+        `SELECT encode(k.hash, 'hex') AS hash, k.owner_id, k.chat_per_minute AS chat, k.upload_per_minute AS upload,
+           CASE
+             WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
+             WHEN k.expires_at <= now() THEN 'key_expired'
+             WHEN u.status <> 'active' THEN 'owner_suspended'
+           END AS invalid
+         FROM api_keys k JOIN users u ON u.id = k.owner_id
+         WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`,
         [JSON.stringify(hashes)],
       )
       const found = new Map(rows.map((row) => [row.hash, row]))
@@ -64,8 +72,14 @@ interface LimitsRow {
   readonly owner_id: string
   readonly chat: number | null
   readonly upload: number | null
+  readonly invalid: NonNullable<KeyLimits['invalid']> | null
 }
 
-function limitsOf({ owner_id, chat, upload }: LimitsRow): KeyLimits {
-  return { ownerId: owner_id, chatPerMinute: chat ?? undefined, uploadPerMinute: upload ?? undefined }
+function limitsOf({ owner_id, chat, upload, invalid }: LimitsRow): KeyLimits {
+  return {
+    ownerId: owner_id,
+    chatPerMinute: chat ?? undefined,
+    uploadPerMinute: upload ?? undefined,
+    invalid: invalid ?? undefined,
+  }
 }

@@ -62,6 +62,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
     return this.#status
   }
 
+  get wasBegun(): boolean {
+    return this.#controller !== undefined
+  }
+
   next(): Promise<UpstreamPart> {
     const part = this.#take()
     if (part !== undefined) return Promise.resolve(part)

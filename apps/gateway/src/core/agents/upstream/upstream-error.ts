@@ -11,21 +11,30 @@ type UpstreamErrorReason =
 export class UpstreamError extends Error {
   readonly reason: UpstreamErrorReason
 
-  constructor(reason: UpstreamErrorReason, options?: { cause?: unknown }) {
+  /** `none` if the request was never begun. */
+  readonly turn: 'none' | undefined
+
+  constructor(reason: UpstreamErrorReason, { turn, ...options }: { cause?: unknown; turn?: 'none' | undefined } = {}) {
     super(reason, options)
     this.name = 'UpstreamError'
     this.reason = reason
+    this.turn = turn
   }
 
   /** Only a request that was never sent is `agent_unreachable`, because callers may then send it again. */
   static of(error: unknown, wasSent: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
-    if (!wasSent) return new UpstreamError('agent_unreachable', { cause: error })
+    if (!wasSent) return new UpstreamError('agent_unreachable', { cause: error, turn: 'none' })
     return new UpstreamError(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
   }
 
+  /** No answer in time. */
+  static timeout(wasBegun: boolean): UpstreamError {
+    return new UpstreamError('agent_timeout', { turn: wasBegun ? undefined : 'none' })
+  }
+
   get failure(): Failure {
-    return { reason: this.reason }
+    return { reason: this.reason, ...(this.turn !== undefined && { turn: this.turn }) }
   }
 }
 

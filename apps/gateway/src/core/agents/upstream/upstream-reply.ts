@@ -3,6 +3,8 @@ import type { HeaderReader, UpstreamEvent } from '#core/agents/adapter.ts'
 export interface UpstreamReply {
   /** The platform's HTTP status; undefined until the headers have arrived. */
   readonly status: number | undefined
+  /** Whether the request may have reached the platform: its connection was made, and writing it has begun. */
+  readonly wasBegun: boolean
   /**
    * Returns what arrived since the last call: events as soon as there are any, the whole body if the reply is
    * not an event stream, or the end. Rejects with an {@link UpstreamError}, or with the cause passed to

@@ -1,4 +1,5 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
+import { MAIN_RESIDENCE, type Residence } from '#core/calls/routing/residence.ts'
 import { createBatcher } from '#core/async/batcher.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { sleep } from '#core/async/sleep.ts'
@@ -15,6 +16,7 @@ import { jsonEscape } from '#core/values/json-escape.ts'
 export interface Mapping {
   /** The platform's id; undefined for the call that is to obtain it. */
   readonly platformId: string | undefined
+  readonly residence: Residence
   /** Stores the platform's id. Later calls see it once this resolves. */
   bind(platformId: string): Promise<void>
   /** Gives up without an id, so that a waiting call can take over. */
@@ -32,6 +34,19 @@ export interface Conversations {
    * platform has lost the conversation
    */
   enter(request: EnterRequest, call: { readonly isOver: boolean }): Promise<Mapping>
+  /**
+   * Returns where a conversation lives whose id at the platform is derived. The first call decides, until another has entered
+   * the conversation or its first turn may have been stored.
+   */
+  settle(request: SettleRequest): Promise<Residence>
+  /** Takes back what {@link Conversations.settle} has decided for this call, whose turn was not taken, unless another call relies on it. */
+  unsettle(key: string, callId: string): Promise<void>
+  /**
+   * Where a conversation lives as far as earlier calls tell; undefined if none of them has stored anything at a platform.
+   *
+   * @param isDerived - whether its id at the platform is derived, so that the ledger tells of calls from before there was a row
+   */
+  residenceOf(conversation: ConversationName, isDerived: boolean): Promise<Residence | undefined>
   /** The latest completed turns that fit within the bounds, oldest first. */
   turns(key: string): Promise<readonly CallMessage[]>
   /**
@@ -51,6 +66,20 @@ export interface EnterRequest {
   readonly agent: string
   readonly callId: string
   readonly waitMs: number
+  /** Where the conversation begins if this call is its first. */
+  readonly residence: Residence
+}
+
+export type SettleRequest = Omit<EnterRequest, 'waitMs'>
+
+export interface ConversationName {
+  readonly key: string
+  readonly ownerId: string
+  readonly agent: string
+  readonly app: string
+  readonly endUser: string
+  /** The client's id of the conversation. */
+  readonly conversation: string
 }
 
 export interface ConversationsDeps {
@@ -85,8 +114,9 @@ export function createConversations(deps: ConversationsDeps): Conversations {
   )
 
   async function look(request: EnterRequest): Promise<MappingRow> {
-    const { key, ownerId, agent, callId } = request
-    const [row] = await sql.query<MappingRow>(ENTER, [key, ownerId, agent, callId, LEASE_SECONDS])
+    const { key, ownerId, agent, callId, residence } = request
+    const values = [key, ownerId, agent, callId, LEASE_SECONDS, residence.deployment, residence.state]
+    const [row] = await sql.query<MappingRow>(ENTER, values)
     if (row === undefined) throw new Error('the conversation could not be entered')
     if (row.is_lost) throw new Problem('conversation_not_found')
     return row
@@ -97,11 +127,30 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       const untilMs = runtime.elapsedMs() + request.waitMs
       for (;;) {
         const row = await look(request)
-        if (row.platform_id !== null) return bound(sql, request.key, row.platform_id)
+        if (row.platform_id !== null) return bound(sql, request.key, row.platform_id, residenceIn(row))
         if (row.is_holder) return pending(sql, request)
         if (runtime.elapsedMs() >= untilMs || call.isOver) throw new Problem('conversation_busy')
         await sleep(LOOK_AGAIN_MS)
       }
+    },
+    async settle({ key, ownerId, agent, callId, residence }) {
+      const values = [key, ownerId, agent, callId, residence.deployment, residence.state]
+      const [row] = await sql.query<ResidenceRow>(SETTLE, values)
+      if (row === undefined) throw new Error('the conversation could not be settled')
+      return residenceIn(row)
+    },
+    async unsettle(key, callId) {
+      await sql.query('DELETE FROM conversations WHERE key = $1 AND holder = $2::uuid', [key, callId])
+    },
+    async residenceOf({ key, ownerId, agent, app, endUser, conversation }, isDerived) {
+      const [row] = await sql.query<ResidenceRow>(RESIDENCE, [key])
+      if (row !== undefined) return residenceIn(row)
+      if (!isDerived) return undefined
+      const values = [ownerId, conversation, agent, app, endUser]
+      const [earlier] = await sql.query<{ readonly deployment: string | null }>(EARLIER_CALL, values)
+      if (earlier === undefined) return undefined
+      const { deployment } = earlier
+      return deployment === null ? MAIN_RESIDENCE : { deployment, state: deployment }
     },
     async turns(key) {
       const rows = await sql.query<KeptTurn>(TURNS, [key, bounds.maxTurns, bounds.maxCharacters])
@@ -128,7 +177,12 @@ export function createConversations(deps: ConversationsDeps): Conversations {
   }
 }
 
-interface MappingRow {
+interface ResidenceRow {
+  readonly deployment: string | null
+  readonly state: string | null
+}
+
+interface MappingRow extends ResidenceRow {
   readonly platform_id: string | null
   readonly is_holder: boolean
   readonly is_lost: boolean
@@ -150,9 +204,14 @@ interface TurnRow extends KeptTurn {
 /** The most turns that one statement stores. */
 const REMEMBERED_AT_ONCE = 64
 
-function bound(sql: Sql, key: string, platformId: string): Mapping {
+function residenceIn({ deployment, state }: ResidenceRow): Residence {
+  return deployment === null ? MAIN_RESIDENCE : { deployment, state: state ?? deployment }
+}
+
+function bound(sql: Sql, key: string, platformId: string, residence: Residence): Mapping {
   return {
     platformId,
+    residence,
     bind: async () => undefined,
     release: async () => undefined,
     async lose() {
@@ -165,7 +224,7 @@ function bound(sql: Sql, key: string, platformId: string): Mapping {
 }
 
 /** Held by this call until the platform's id is known: a row with a lease, since a transaction would hold a connection. */
-function pending(sql: Sql, { key, callId }: EnterRequest): Mapping {
+function pending(sql: Sql, { key, callId, residence }: EnterRequest): Mapping {
   const renewal = setInterval(() => {
     sql.query(RENEW, [key, callId, LEASE_SECONDS]).catch(() => undefined)
   }, RENEW_MS)
@@ -176,6 +235,7 @@ function pending(sql: Sql, { key, callId }: EnterRequest): Mapping {
   }
   return {
     platformId: undefined,
+    residence,
     bind: (platformId) => endLease(BIND, [key, callId, platformId]),
     release: () => endLease(RELEASE, [key, callId]),
     lose: () => endLease(RELEASE, [key, callId]),
@@ -183,17 +243,49 @@ function pending(sql: Sql, { key, callId }: EnterRequest): Mapping {
 }
 
 /**
- * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` lease in seconds. The time of the last use is updated at most once a
- * day, because every change of it costs an index entry.
+ * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` lease in seconds, `$6` deployment, `$7` state. The time of the last use is
+ * updated at most once a day, because every change of it costs an index entry. A conversation moves to another deployment
+ * together with its holder, which has no id at the platform yet.
  */
 const ENTER = `
-INSERT INTO conversations AS c (key, owner_id, agent, holder, lease_until, created_at, used_at)
-VALUES ($1, $2::uuid, $3, $4::uuid, now() + $5 * interval '1 second', now(), now())
+INSERT INTO conversations AS c (key, owner_id, agent, holder, lease_until, created_at, used_at, deployment, state)
+VALUES ($1, $2::uuid, $3, $4::uuid, now() + $5 * interval '1 second', now(), now(), $6, $7)
 ON CONFLICT (key) DO UPDATE SET
+  deployment = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.deployment ELSE c.deployment END,
+  state = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.state ELSE c.state END,
   used_at = CASE WHEN c.used_at < now() - interval '1 day' THEN now() ELSE c.used_at END,
   holder = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.holder ELSE c.holder END,
   lease_until = CASE WHEN c.platform_id IS NULL AND c.lease_until <= now() THEN excluded.lease_until ELSE c.lease_until END
-RETURNING platform_id, holder = $4::uuid AS is_holder, lost_at IS NOT NULL AS is_lost`
+RETURNING platform_id, holder = $4::uuid AS is_holder, lost_at IS NOT NULL AS is_lost, deployment, state`
+
+/**
+ * `$1` key, `$2` owner, `$3` agent, `$4` call, `$5` deployment, `$6` state. The id at the platform is derived, so the key stands
+ * for it. The call that has made the row may move it as long as it is its holder; a second call that enters ends that.
+ */
+const SETTLE = `
+INSERT INTO conversations AS c (key, owner_id, agent, platform_id, holder, created_at, used_at, deployment, state)
+VALUES ($1, $2::uuid, $3, $1, $4::uuid, now(), now(), $5, $6)
+ON CONFLICT (key) DO UPDATE SET
+  used_at = CASE WHEN c.used_at < now() - interval '1 day' THEN now() ELSE c.used_at END,
+  deployment = CASE WHEN c.holder = excluded.holder THEN excluded.deployment ELSE c.deployment END,
+  state = CASE WHEN c.holder = excluded.holder THEN excluded.state ELSE c.state END,
+  holder = CASE WHEN c.holder = excluded.holder THEN c.holder END
+RETURNING deployment, state`
+
+/** `$1` key. A row without an id whose lease has expired is of a call that has left nothing behind. */
+const RESIDENCE = `
+SELECT deployment, state FROM conversations
+WHERE key = $1 AND (platform_id IS NOT NULL OR lease_until > now())`
+
+/**
+ * `$1` owner, `$2` conversation, `$3` agent, `$4` app, `$5` end user. Of calls since there are rows only complete ones count: the
+ * row of such a conversation was swept, and that of a call without a turn was taken back.
+ */
+const EARLIER_CALL = `
+SELECT deployment FROM calls
+WHERE owner_id = $1::uuid AND conversation = $2 AND agent = $3 AND app = $4 AND end_user = $5 AND kind = 'chat'
+  AND (outcome = 'done' OR deployment IS NULL) AND outcome IS NOT NULL
+ORDER BY id DESC LIMIT 1`
 
 const RENEW = `
 UPDATE conversations SET lease_until = now() + $3 * interval '1 second'

@@ -27,6 +27,9 @@ describe('a conversation that is entered with files within the request', () => {
     turns: async () => [],
     remember: async () => undefined,
     enter: () => Promise.reject(new Error('openai agents have no mapping')),
+    settle: () => Promise.reject(new Error('openai agents keep nothing')),
+    unsettle: async () => undefined,
+    residenceOf: async () => undefined,
     forget: async () => undefined,
     sweep: async () => 0,
   }

@@ -11,8 +11,11 @@ import {
   type HeldMemory,
   type KnownFiles,
 } from '#core/calls/request/attach-files.ts'
+import type { TurnState } from '#core/calls/call-events.ts'
 import type { Call } from '#core/calls/request/call.ts'
+import type { DeployedCall } from '#core/calls/request/deployed-call.ts'
 import { OpeningFailed } from '#core/calls/request/opening-failed.ts'
+import { type Residence, residenceAt } from '#core/calls/routing/residence.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import type { Conversations, Mapping } from './conversations.ts'
 import { KeptAnswer } from './kept-answer.ts'
@@ -27,7 +30,7 @@ export interface ConversationTurn {
   /** Ends a complete reply. Resolves when the next turn can see this one; undefined if there is nothing to wait for. */
   complete(): Promise<void> | undefined
   /** Ends a failed reply; without a failure, one that was cancelled. */
-  failed(failure: Failure | undefined): Promise<void>
+  failed(failure: Failure | undefined, turn: TurnState): Promise<void>
 }
 
 /** A conversation that a call has entered. */
@@ -53,9 +56,19 @@ export interface CallEnding {
   readonly signal: AbortSignal
 }
 
+/** The conversation turns out to live at another deployment. Nothing has been entered. */
+export class LivesElsewhere extends Error {
+  readonly residence: Residence
+
+  constructor(residence: Residence) {
+    super('the conversation lives at another deployment')
+    this.residence = residence
+  }
+}
+
 /** What enters a conversation. */
-export interface AdmittedChat {
-  readonly call: Call
+export interface AdmittedChat<Asked extends Call = DeployedCall> {
+  readonly call: Asked
   readonly callId: string
   readonly ownerId: string
   /** The client's id of the conversation. */
@@ -67,6 +80,7 @@ export interface AdmittedChat {
  * platform, in the gateway, with the client, or not at all.
  *
  * @throws OpeningFailed if the platform fails to create a conversation or refuses a file
+ * @throws LivesElsewhere
  * @throws Problem `conversation_busy`, `conversation_not_found`, `previous_response_not_found`; those of {@link attachFiles}
  */
 export function enterConversation(
@@ -117,7 +131,7 @@ function enterAlone(
   const { agent, asks } = chat.call
   switch (agent.adapter.context(agent)) {
     case 'client':
-      return plainTurn({ ...baseCall, platformConversationId: conversationKey(deps, chat) })
+      return derivedTurn(deps, chat, baseCall)
     case 'platform':
       return mappedTurn(deps, chat, baseCall, ending)
     case 'gateway':
@@ -146,6 +160,38 @@ function agentCall({ agent, app, appId, stream, asks }: Call, endUser: string): 
 
 function plainTurn(agentCall: AgentCall): Entered {
   return { agentCall, turn: NOTHING_KEPT }
+}
+
+/** For platforms that take the gateway's ids: where such a conversation lives must be known if there are several places. */
+function derivedTurn(deps: EnterDeps, chat: AdmittedChat, baseCall: AgentCall): Entered | Promise<Entered> {
+  const key = conversationKey(deps, chat)
+  const agentCall = { ...baseCall, platformConversationId: key }
+  return chat.call.isPlaced ? placedTurn(deps, chat, agentCall, key) : plainTurn(agentCall)
+}
+
+async function placedTurn(
+  deps: EnterDeps,
+  { call, callId, ownerId }: AdmittedChat,
+  agentCall: AgentCall,
+  key: string,
+): Promise<Entered> {
+  const residence = residenceAt(call.deployment)
+  const settled = await deps.conversations.settle({ key, ownerId, agent: call.agent.id, callId, residence })
+  requireHere(call, settled)
+  return {
+    agentCall,
+    turn: {
+      ...NOTHING_KEPT,
+      async failed(_failure, turn) {
+        if (turn === 'none') await deps.conversations.unsettle(key, callId)
+      },
+    },
+  }
+}
+
+/** @throws LivesElsewhere */
+function requireHere(call: DeployedCall, residence: Residence): void {
+  if (!call.canContinue(residence)) throw new LivesElsewhere(residence)
 }
 
 /** Shared by all calls, because functions of its own would cost every open stream memory. */
@@ -200,9 +246,11 @@ async function mappedTurn(
       agent: agent.id,
       callId: chat.callId,
       waitMs: agent.timeouts.firstByteMs,
+      residence: residenceAt(chat.call.deployment),
     },
     ending,
   )
+  requireHere(chat.call, mapping.residence)
   const platformId = mapping.platformId ?? (await createConversation(deps.upstream, baseCall, mapping))
   return {
     agentCall: { ...baseCall, platformConversationId: platformId },
@@ -272,9 +320,11 @@ async function createConversation(
 }
 
 /** The key of one end user's conversation with one app. Ids sent by other callers or end users never lead to it. */
-function conversationKey(
-  { derivedIds }: Pick<EnterDeps, 'derivedIds'>,
-  { call, ownerId, conversationId }: AdmittedChat,
+export function conversationKey(
+  { derivedIds }: ConversationKeyDeps,
+  { call, ownerId, conversationId }: Omit<AdmittedChat<Call>, 'callId'>,
 ): string {
   return derivedIds.conversationKey([ownerId, call.endUser, call.agent.id, call.ledgerApp, conversationId])
 }
+
+export type ConversationKeyDeps = Pick<EnterDeps, 'derivedIds'>

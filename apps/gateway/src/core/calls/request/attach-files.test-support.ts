@@ -14,6 +14,7 @@ import type { CopyHolder, IssuedFiles } from '#core/uploads/issued-files.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import type { Upload } from '#generated/prisma/client.ts'
 import type { AttachDeps, AttachRequest } from './attach-files.ts'
+import type { DeployedCall } from './deployed-call.ts'
 import { resolveCall } from './call.ts'
 import { requestOf } from './chat-request.test-support.ts'
 import type { CallFile } from './messages.ts'
@@ -182,7 +183,7 @@ export function requestWith(
   files: FakeFiles,
   { baseUrl }: Pick<UploadServer, 'baseUrl'>,
   { platform = 'dify', apiKey = 'key-of-agent', agentId = platform, ...more }: RequestOptions = {},
-): AttachRequest {
+): AttachRequest & { readonly call: DeployedCall } {
   const agent = agentOf(platform, { id: agentId, baseUrl, apiKey, timeouts })
   const raw = requestOf({
     agent: agentId,
@@ -191,8 +192,11 @@ export function requestWith(
     conversationId: 'c',
     files: sent,
   })
+  const [deployment] = agent.deployments
+  if (deployment === undefined) throw new Error('every agent has a deployment')
+  const call = resolveCall(new Map([[agentId, agent]]), raw, files.isIssued)
   return {
-    call: resolveCall(new Map([[agentId, agent]]), raw, files.isIssued),
+    call: { ...call, deployment, isPlaced: false, canContinue: () => true },
     agentCall: callOf(agent, more.endUser === undefined ? {} : { endUser: more.endUser }),
     ownerId: OWNER,
     signal: more.signal ?? new AbortController().signal,

@@ -21,7 +21,7 @@ import { type CheckedType, type CheckType, SAMPLE_BYTES } from '#core/uploads/co
 import { type CopyHolder, type IssuedFiles, problemOfRead } from '#core/uploads/issued-files.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import type { Upload } from '#generated/prisma/client.ts'
-import type { Call } from './call.ts'
+import type { DeployedCall } from './deployed-call.ts'
 import { fileUrlProblem } from './file-urls.ts'
 import { fileUrlsOf, type InlineFile, type NamedFile, withFileUrls } from './messages.ts'
 import { OpeningFailed } from './opening-failed.ts'
@@ -35,7 +35,7 @@ export interface AttachDeps {
 }
 
 export interface AttachRequest {
-  readonly call: Call
+  readonly call: Pick<DeployedCall, 'asks' | 'deployment'>
   /** The call without these files. */
   readonly agentCall: AgentCall
   readonly ownerId: string
@@ -104,8 +104,8 @@ class Attaching implements KnownFiles {
   constructor(deps: AttachDeps, request: AttachRequest) {
     this.#deps = deps
     this.#request = request
-    const { agent, app, endUser } = request.agentCall
-    const credential = hash('sha256', `${agent.baseUrl}\n${agentKey(agent, app) ?? ''}`).slice(0, 32)
+    const { agent, endUser } = request.agentCall
+    const credential = hash('sha256', placeOfFiles(request)).slice(0, 32)
     this.#holder = { agent: agent.id, credential, endUser }
   }
 
@@ -240,6 +240,14 @@ class Attaching implements KnownFiles {
     if ('failure' in result) throw new OpeningFailed(result.failure)
     return result.ok.platformFileId
   }
+}
+
+/** Where the platform's ids of files are valid: for one address and key, or in a state that several deployments share. */
+function placeOfFiles({ call, agentCall: { agent, app } }: AttachRequest): string {
+  const { state, sharesState } = call.deployment
+  return sharesState
+    ? `state\n${state}\n${app?.id ?? ''}`
+    : `${agent.baseUrl}\n${agentKey(agent, app) ?? ''}`
 }
 
 /** It refers to nothing else of the call, because it is kept until the call has ended. */

@@ -6,6 +6,7 @@ import {
   takesAnyApp,
 } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import { allOf, eachOf } from '#core/input/all-of.ts'
@@ -47,6 +48,11 @@ export interface Call {
   readonly ledgerApp: string
   readonly asks: Question | Messages
   readonly conversation: CallConversation
+}
+
+/** A call whose deployment is still to be chosen. */
+export interface UnroutedCall extends Call {
+  readonly agent: ServedAgent
 }
 
 /** One text with its files, for agents that keep the context of a conversation, or none. */
@@ -100,7 +106,7 @@ export function resolveCall(
   request: ChatRequest,
   isIssued: FileRules['isIssued'],
   allowed: readonly string[] = [],
-): Call {
+): UnroutedCall {
   const { requestId, face, credential, address, stream, endUser, agent: name, conversation } = request
   const allowedAgents = () => selectAllowedAgents(agents, allowed)
   const agent = findAgent(agents, name, allowedAgents)
@@ -264,7 +270,7 @@ function requirePublicTools(tools: unknown): void {
 
 type SelectAllowed = () => readonly AllowedAgent[]
 
-function findAgent(agents: Agents, name: AgentName, allowedAgents: SelectAllowed): Agent {
+function findAgent(agents: Agents, name: AgentName, allowedAgents: SelectAllowed): ServedAgent {
   const id = name.id?.trim().toLowerCase() ?? ''
   const agent = agents.get(id)
   if (agent !== undefined) return agent

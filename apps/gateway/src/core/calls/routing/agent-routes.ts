@@ -1,0 +1,184 @@
+import type { AgentApp } from '#core/agents/adapter.ts'
+import { type Candidate, choose } from '#core/agents/deployments/choose.ts'
+import type { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
+import { FairQueue } from '#core/agents/deployments/fair-queue.ts'
+import type { AgentLoad } from '#core/agents/deployments/load.ts'
+import type { Failure } from '#core/agents/events.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { DeploymentState } from './deployment-state.ts'
+import { homesOf, type Residence } from './residence.ts'
+
+/** What a call is given to choose from. */
+export interface Wish {
+  readonly app: AgentApp | undefined
+  /** Where the conversation of the call lives; undefined if it may live anywhere. */
+  readonly residence: Residence | undefined
+  /** Deployments that have been tried. */
+  readonly tried?: readonly DeploymentState[]
+  /** Credentials that have been refused. */
+  readonly refusedKeys?: readonly string[]
+}
+
+/** Why no deployment can be chosen: all of them are down, or those that work have no free slot. */
+export type NoWay = 'down' | 'full'
+
+export interface AgentRoutesDeps {
+  readonly agent: ServedAgent
+  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  readonly random: () => number
+  readonly rests: CredentialRests
+  /** Asks a deployment whose breaker is open whether it answers again, with the key of the app. */
+  readonly probe: (state: DeploymentState, app: AgentApp | undefined) => void
+  /** A breaker has opened or closed. */
+  readonly changed: (deployment: string, breaker: 'closed' | 'open', failure: Failure | undefined) => void
+}
+
+const WITHOUT_QUEUE = 0
+/** So many calls may be repetitions whatever the number of calls. */
+const REPETITIONS_MIN = 3
+const REPETITIONS_SHARE = 0.2
+
+/** What one process knows of an agent: its deployments, and the calls that hold its slots or wait for them. */
+export class AgentRoutes {
+  readonly agent: ServedAgent
+  readonly queue: FairQueue
+  readonly #deps: AgentRoutesDeps
+  readonly #states: readonly DeploymentState[]
+  /** The only deployment, which saves most agents the choice. */
+  readonly #only: DeploymentState | undefined
+  readonly #heldByKey = new Map<string, number>()
+  #inFlight = 0
+  #repetitions = 0
+
+  constructor(deps: AgentRoutesDeps) {
+    this.#deps = deps
+    this.agent = deps.agent
+    this.queue = new FairQueue(deps.agent.concurrency?.queue ?? WITHOUT_QUEUE)
+    this.#states = deps.agent.deployments.map((each) => new DeploymentState(each, deps.random))
+    this.#only = this.#states.length === 1 ? this.#states[0] : undefined
+  }
+
+  get elapsedMs(): number {
+    return this.#deps.runtime.elapsedMs()
+  }
+
+  get rests(): CredentialRests {
+    return this.#deps.rests
+  }
+
+  get random(): () => number {
+    return this.#deps.random
+  }
+
+  /** The deployments that may answer a call, whether or not they can. Empty if its conversation lives nowhere any more. */
+  homes({ residence }: Pick<Wish, 'residence'>): readonly DeploymentState[] {
+    if (residence === undefined) return this.#states
+    const homes = homesOf(this.agent, residence)
+    return this.#states.filter(({ deployment }) => homes.includes(deployment))
+  }
+
+  /** Chooses a deployment, which does not take its slot yet. */
+  choose(wish: Wish): DeploymentState | NoWay {
+    const nowMs = this.elapsedMs
+    if (this.#only !== undefined && wish.tried === undefined) return this.#judge(this.#only, nowMs)
+    let isFull = false
+    const candidates: (Candidate & { readonly state: DeploymentState })[] = []
+    for (const state of this.homes(wish)) {
+      const { deployment, inFlight } = state
+      const isNew = wish.residence === undefined
+      if (isNew && deployment.weight === 0) continue
+      if (wish.tried?.includes(state) || wish.refusedKeys?.includes(state.keyOf(wish.app))) continue
+      const judged = this.#judge(state, nowMs)
+      if (judged === 'full') isFull = true
+      if (typeof judged === 'string') continue
+      candidates.push({
+        state,
+        weight: isNew ? deployment.weight : Math.max(1, deployment.weight),
+        // What has the conversation itself is nearer than what shares its state.
+        priority: deployment.id === wish.residence?.deployment ? -1 : deployment.priority,
+        inFlight,
+        restsUntilMs: this.rests.restUntil(deployment.id, state.keyOf(wish.app), nowMs),
+      })
+    }
+    return choose(candidates, this.#deps.random)?.state ?? (isFull ? 'full' : 'down')
+  }
+
+  /** How long a caller should wait who finds all deployments down. */
+  retryAfterSeconds(wish: Wish): number {
+    const nowMs = this.elapsedMs
+    const waits = this.homes(wish).map(({ breaker }) => breaker.retryAfterMs(nowMs))
+    return Math.min(59, Math.max(1, Math.ceil(Math.min(...waits, 59_000) / 1_000)))
+  }
+
+  /** Whether the agent has a free slot for one more call of this key. */
+  hasSlot(keyHash: string): boolean {
+    const { max, perKey } = this.agent.concurrency ?? {}
+    if (max !== undefined && this.#inFlight >= max) return false
+    return perKey === undefined || (this.#heldByKey.get(keyHash) ?? 0) < perKey
+  }
+
+  take(keyHash: string): void {
+    this.#inFlight += 1
+    if (this.agent.concurrency?.perKey !== undefined)
+      this.#heldByKey.set(keyHash, (this.#heldByKey.get(keyHash) ?? 0) + 1)
+  }
+
+  giveBack(keyHash: string): void {
+    this.#inFlight -= 1
+    if (this.agent.concurrency?.perKey !== undefined) {
+      const left = (this.#heldByKey.get(keyHash) ?? 0) - 1
+      if (left > 0) this.#heldByKey.set(keyHash, left)
+      else this.#heldByKey.delete(keyHash)
+    }
+    this.serveWaiting()
+  }
+
+  /** Lets calls go on that can, since a slot has become free or a deployment has changed its state. */
+  serveWaiting(): void {
+    if (this.queue.size > 0) this.queue.serve()
+  }
+
+  /** Takes one of the repetitions that may run at once; false if there is none left. */
+  beginRepetition(): boolean {
+    if (this.#repetitions >= Math.max(REPETITIONS_MIN, REPETITIONS_SHARE * this.#inFlight)) return false
+    this.#repetitions += 1
+    return true
+  }
+
+  endRepetition(): void {
+    this.#repetitions -= 1
+  }
+
+  load(): AgentLoad {
+    return {
+      agent: this.agent.id,
+      inFlight: this.#inFlight,
+      waiting: this.queue.size,
+      deployments: this.#states.map(({ deployment, breaker, inFlight }) => ({
+        id: deployment.id,
+        breaker: breaker.state,
+        inFlight,
+      })),
+    }
+  }
+
+  /** An attempt has told whether its deployment works. */
+  judged(state: DeploymentState, failure: Failure | undefined, app: AgentApp | undefined): void {
+    const isOpen = state.breaker.state !== 'closed'
+    if (failure !== undefined) state.failedApp = app
+    if (isOpen === state.wasOpen) return
+    state.wasOpen = isOpen
+    this.#deps.changed(state.deployment.id, isOpen ? 'open' : 'closed', failure)
+    // Those that wait for an open deployment wait in vain; those that wait for a closed one may go on.
+    this.serveWaiting()
+  }
+
+  #judge(state: DeploymentState, nowMs: number): DeploymentState | NoWay {
+    if (!state.breaker.mayBegin(nowMs)) {
+      if (state.breaker.isProbeDue(nowMs)) this.#deps.probe(state, state.failedApp)
+      return 'down'
+    }
+    return state.isFull ? 'full' : state
+  }
+}

@@ -1,0 +1,41 @@
+import type { AgentApp, HelperCall } from '#core/agents/adapter.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import type { Runtime } from '#core/runtime.ts'
+import type { DeploymentState } from './deployment-state.ts'
+
+const PROBE_WITHIN_MS = 2_000
+
+interface ProbeDeps {
+  readonly upstream: Pick<Upstream, 'help'>
+  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  readonly state: DeploymentState
+  /** The app whose key has failed. */
+  readonly app: AgentApp | undefined
+  /** Called if the deployment answers, so that one call may try it. */
+  readonly answered: () => void
+}
+
+/** Asks a deployment whose breaker is open whether it answers again. Any answer of the platform itself will do. */
+export function probeDeployment({ upstream, runtime, state, app, answered }: ProbeDeps): void {
+  const { breaker, deployment } = state
+  const key = state.keyOf(app)
+  const agent = { ...deployment.agent, ...(key !== '' && { apiKey: key }) }
+  const { request } = agent.adapter.probe(agent)
+  const call: HelperCall<boolean> = {
+    request,
+    read: (status, body) => ({ ok: status < 500 && !isPage(body) }),
+  }
+  breaker.probeBegan(runtime.elapsedMs())
+  upstream.help(deployment.agent, call, PROBE_WITHIN_MS).then(
+    (result) => {
+      const isUp = 'ok' in result && result.ok
+      breaker.probed(isUp, runtime.elapsedMs())
+      if (isUp) answered()
+    },
+    () => breaker.probed(false, runtime.elapsedMs()),
+  )
+}
+
+function isPage(body: unknown): boolean {
+  return typeof body === 'string' && body.trimStart().startsWith('<')
+}

@@ -1,0 +1,230 @@
+import type { AgentApp } from '#core/agents/adapter.ts'
+import type { Ticket } from '#core/agents/deployments/breaker.ts'
+import { type Verdict, verdictOf } from '#core/agents/deployments/verdict.ts'
+import type { Failure } from '#core/agents/events.ts'
+import type { Deployment } from '#core/agents/served-agent.ts'
+import type { TurnState } from '#core/calls/call-events.ts'
+import { Problem } from '#core/errors.ts'
+import type { AgentRoutes } from './agent-routes.ts'
+import type { DeploymentState } from './deployment-state.ts'
+import { repetitionOf } from './repeatable.ts'
+import { isHome, type Residence } from './residence.ts'
+
+/** How an attempt has failed. */
+export interface FailedAttempt {
+  readonly failure: Failure
+  readonly turn: TurnState
+  /** The status of the platform's response. */
+  readonly httpStatus: number | undefined
+}
+
+const BEFORE_THE_SAME_MS = 200
+/** A platform that asks for a longer wait is not asked again for this call. */
+const RETRY_AFTER_MS_MAX = 2_000
+
+/**
+ * The way of one call to its platform: the deployment that answers it, and after a failure the next one. It holds the call's
+ * slots until it is left.
+ */
+export class Route {
+  /** How long the call has waited for its slot; undefined if it did not wait. */
+  queuedMs: number | undefined
+  readonly #routes: AgentRoutes
+  readonly #keyHash: string
+  readonly #app: AgentApp | undefined
+  #residence: Residence | undefined
+  #state: DeploymentState
+  /** Of the attempt that has begun and has no verdict yet. */
+  #ticket: Ticket | undefined
+  #tried: DeploymentState[] | undefined
+  #refusedKeys: string[] | undefined
+  #attempts = 0
+  #isRepetition = false
+  #isLeft = false
+
+  /** Takes the slots, of which the caller has made sure. */
+  constructor(
+    routes: AgentRoutes,
+    state: DeploymentState,
+    call: { keyHash: string; app: AgentApp | undefined; residence: Residence | undefined },
+  ) {
+    this.#routes = routes
+    this.#state = state
+    this.#keyHash = call.keyHash
+    this.#app = call.app
+    this.#residence = call.residence
+    routes.take(call.keyHash)
+    state.inFlight += 1
+    this.#ticket = state.breaker.begin(routes.elapsedMs)
+  }
+
+  get deployment(): Deployment {
+    return this.#state.deployment
+  }
+
+  /** The app as the deployment has it. */
+  get app(): AgentApp | undefined {
+    return this.#state.appOf(this.#app)
+  }
+
+  /** How many attempts have begun. */
+  get attempts(): number {
+    return this.#attempts
+  }
+
+  /** Whether another attempt is allowed after this one. */
+  get isLastAttempt(): boolean {
+    return this.#attempts >= this.#routes.agent.retry.attempts
+  }
+
+  /** The time to the first byte that an attempt has: less than the agent's if the call could then go elsewhere from a hang. */
+  get firstByteMs(): number {
+    const { retry, deployments } = this.#routes.agent
+    const { firstByteMs } = this.deployment.agent.timeouts
+    const mayGoElsewhere = this.#keepsNothing && !this.isLastAttempt && deployments.length > 1
+    if (!mayGoElsewhere) return firstByteMs
+    return Math.min(firstByteMs, retry.firstByteMs ?? firstByteMs / retry.attempts)
+  }
+
+  beginAttempt(): void {
+    this.#attempts += 1
+    this.#ticket ??= this.#state.breaker.begin(this.#routes.elapsedMs)
+  }
+
+  /** The first event of the reply has come, or the first bytes of a whole reply: the deployment works. */
+  answered(): void {
+    this.#judge('works')
+    this.#endRepetition()
+  }
+
+  /** The attempt has ended without telling anything about the deployment. */
+  endedEarly(): void {
+    this.#judge('none')
+  }
+
+  /**
+   * Notes the failure, and chooses the deployment of the next attempt. Undefined if the call must not or cannot be sent again;
+   * else how long to wait before.
+   */
+  afterFailure(failed: FailedAttempt): { readonly delayMs: number } | undefined {
+    this.noteFailure(failed)
+    if (!this.#mayRepeat(failed)) return undefined
+    const { failure } = failed
+    this.#tried = [...(this.#tried ?? []), this.#state]
+    const needsOtherKey = repetitionOf(failure) === 'other_credential'
+    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#state.keyOf(this.#app)]
+    const wish = { app: this.#app, residence: this.#residence, refusedKeys: this.#refusedKeys ?? [] }
+    const next = this.#routes.choose({ ...wish, tried: this.#tried })
+    if (typeof next !== 'string') return this.#beginRepetition() ? this.#goTo(next, 0) : undefined
+    // `unknown` may go elsewhere alone.
+    if (failed.turn !== 'none') return undefined
+    const delayMs = this.#delayMs(failure)
+    const again = this.#routes.choose({ ...wish, tried: [] })
+    if (typeof again === 'string' || delayMs === undefined) return undefined
+    return this.#beginRepetition() ? this.#goTo(again, delayMs) : undefined
+  }
+
+  noteFailure({ failure, httpStatus }: FailedAttempt): void {
+    this.#judge(verdictOf({ failure, httpStatus }), failure)
+  }
+
+  /** Whether the deployment of the route can continue a conversation that lives there. */
+  canContinue(residence: Residence): boolean {
+    return isHome(this.#routes.agent, this.deployment, residence)
+  }
+
+  /**
+   * Moves the call to where its conversation lives, which is known only now, and before anything was sent.
+   *
+   * @throws Problem `conversation_not_found` if it lives nowhere any more, `agent_unavailable` if it cannot be reached
+   */
+  moveTo(residence: Residence): void {
+    this.#residence = residence
+    const wish = { app: this.#app, residence, tried: [] }
+    if (this.#routes.homes(wish).length === 0) throw new Problem('conversation_not_found')
+    const next = this.#routes.choose(wish)
+    if (typeof next === 'string')
+      throw unavailable(next, this.#routes.retryAfterSeconds(wish), residence)
+    this.#judge('none')
+    this.#goTo(next, 0)
+  }
+
+  /** Gives the slots back. Does nothing the second time. */
+  leave(): void {
+    if (this.#isLeft) return
+    this.#isLeft = true
+    this.#judge('none')
+    this.#endRepetition()
+    this.#state.inFlight -= 1
+    this.#routes.giveBack(this.#keyHash)
+  }
+
+  get #keepsNothing(): boolean {
+    const { agent } = this.deployment
+    const context = agent.adapter.context(agent)
+    return context === 'gateway' || context === 'none'
+  }
+
+  #mayRepeat({ failure, turn }: FailedAttempt): boolean {
+    if (this.#isLeft || this.isLastAttempt || repetitionOf(failure) === 'never') return false
+    return turn === 'none' || (turn === 'unknown' && this.#keepsNothing)
+  }
+
+  #delayMs({ retryAfterSeconds }: Failure): number | undefined {
+    if (retryAfterSeconds !== undefined) {
+      const ms = retryAfterSeconds * 1_000
+      return ms <= RETRY_AFTER_MS_MAX ? ms : undefined
+    }
+    return BEFORE_THE_SAME_MS * 2 ** (this.#attempts - 1) * (0.5 + this.#routes.random())
+  }
+
+  #beginRepetition(): boolean {
+    this.#isRepetition ||= this.#routes.beginRepetition()
+    return this.#isRepetition
+  }
+
+  #endRepetition(): void {
+    if (this.#isRepetition) this.#routes.endRepetition()
+    this.#isRepetition = false
+  }
+
+  #goTo(next: DeploymentState, delayMs: number): { readonly delayMs: number } {
+    if (next !== this.#state) {
+      this.#state.inFlight -= 1
+      next.inFlight += 1
+      this.#state = next
+      this.#routes.serveWaiting()
+    }
+    this.#ticket = next.breaker.begin(this.#routes.elapsedMs)
+    return { delayMs }
+  }
+
+  /** An attempt has one verdict: the first. */
+  #judge(verdict: Verdict, failure?: Failure): void {
+    const ticket = this.#ticket
+    if (ticket === undefined) return
+    this.#ticket = undefined
+    const { breaker, deployment } = this.#state
+    const { rests, elapsedMs } = this.#routes
+    const key = this.#state.keyOf(this.#app)
+    if (verdict === 'failed') breaker.failed(ticket, elapsedMs)
+    else if (verdict === 'none') breaker.withoutVerdict(ticket, elapsedMs)
+    else breaker.succeeded(ticket, elapsedMs)
+    if (verdict === 'credential') rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
+    else if (verdict === 'works') rests.end(deployment.id, key)
+    if (verdict !== 'none') this.#routes.judged(this.#state, verdict === 'failed' ? failure : undefined, this.#app)
+  }
+}
+
+/** The refusal of a call for which there is no deployment. */
+export function unavailable(
+  noWay: 'down' | 'full',
+  retryAfterSeconds: number,
+  residence: Residence | undefined,
+): Problem {
+  if (noWay === 'full') return new Problem('agent_overloaded', { retryAfterSeconds: 1 })
+  return new Problem('agent_unavailable', {
+    retryAfterSeconds,
+    ...(residence !== undefined && { detail: 'this conversation lives on a deployment that is down.' }),
+  })
+}

@@ -1,0 +1,162 @@
+import type { AgentApp } from '#core/agents/adapter.ts'
+import { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
+import type { AgentLoad, LoadReader } from '#core/agents/deployments/load.ts'
+import type { Failure } from '#core/agents/events.ts'
+import type { AgentCatalog } from '#core/agents/catalog.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
+import type { Upstream } from '#core/agents/upstream/upstream.ts'
+import { Problem } from '#core/errors.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { AgentRoutes } from './agent-routes.ts'
+import { probeDeployment } from './probe-deployment.ts'
+import type { Residence } from './residence.ts'
+import { Route, unavailable } from './route.ts'
+
+/** A call that needs a deployment. */
+export interface RouteRequest {
+  readonly agent: ServedAgent
+  readonly app: AgentApp | undefined
+  readonly keyHash: string
+  /** Where the conversation of the call lives; undefined if it may live anywhere. */
+  readonly residence: Residence | undefined
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal
+  /** Called before the call waits or is refused. Rejects for a key that is known to be invalid, so that it takes no place. */
+  confirmKey(): void
+}
+
+/** The ways of all calls of this process to their platforms. */
+export interface Routes extends LoadReader {
+  /**
+   * Chooses the deployment of a call and takes a slot there. Waits in the agent's queue if there is none; returns without a
+   * promise if there is. The route must be left, whatever becomes of the call.
+   *
+   * @throws Problem `agent_unavailable` if all deployments are down, `agent_overloaded` if no slot becomes free in time,
+   * `conversation_not_found` if no deployment has the conversation, `draining`
+   */
+  enter(request: RouteRequest): Route | Promise<Route>
+  /** Refuses the calls that wait. */
+  drain(): void
+}
+
+export interface RoutesObserver {
+  /** A deployment does not answer calls any more, or again. */
+  deploymentChanged(change: DeploymentChange): void
+}
+
+export interface DeploymentChange {
+  readonly agent: string
+  readonly deployment: string
+  readonly breaker: 'closed' | 'open'
+  /** Of the attempt that was the last straw. */
+  readonly failure: Failure | undefined
+}
+
+export interface RoutesDeps {
+  readonly catalog: Pick<AgentCatalog, 'current'>
+  readonly upstream: Pick<Upstream, 'help'>
+  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  readonly observer: RoutesObserver
+  /** Returns numbers from 0 up to 1; defaults to `Math.random`. */
+  readonly random?: () => number
+}
+
+/** How long a refused caller should wait for a slot. */
+const RETRY_AFTER_SECONDS = 1
+
+export function createRoutes(deps: RoutesDeps): Routes {
+  const { catalog, upstream, runtime, observer, random = Math.random } = deps
+  // By the agent itself, not by its id: one that was replaced under its id is another platform.
+  const known = new WeakMap<ServedAgent, AgentRoutes>()
+  let isDraining = false
+
+  function routesOf(agent: ServedAgent): AgentRoutes {
+    let routes = known.get(agent)
+    if (routes === undefined) {
+      const created: AgentRoutes = new AgentRoutes({
+        agent,
+        runtime,
+        random,
+        rests: new CredentialRests(),
+        changed: (deployment, breaker, failure) =>
+          observer.deploymentChanged({ agent: agent.id, deployment, breaker, failure }),
+        probe: (state, app) =>
+          probeDeployment({ upstream, runtime, state, app, answered: () => created.serveWaiting() }),
+      })
+      routes = created
+      known.set(agent, routes)
+    }
+    return routes
+  }
+
+  /** A route, if the call can go on at once. */
+  function tryEnter(routes: AgentRoutes, request: RouteRequest): Route | 'down' | 'full' {
+    const state = routes.choose(request)
+    if (state === 'down') return state
+    if (state === 'full' || !routes.hasSlot(request.keyHash)) return 'full'
+    return new Route(routes, state, request)
+  }
+
+  return {
+    enter(request) {
+      const routes = routesOf(request.agent)
+      const entered = tryEnter(routes, request)
+      if (typeof entered !== 'string') return entered
+      return enterLater(routes, request, entered)
+    },
+    drain() {
+      isDraining = true
+      for (const agent of catalog.current().values()) known.get(agent)?.queue.drain()
+    },
+    load(): readonly AgentLoad[] {
+      return [...catalog.current().values()].map((agent) => routesOf(agent).load())
+    },
+  }
+
+  async function enterLater(
+    routes: AgentRoutes,
+    request: RouteRequest,
+    noWay: 'down' | 'full',
+  ): Promise<Route> {
+    const { residence } = request
+    if (routes.homes(request).length === 0) throw new Problem('conversation_not_found')
+    request.confirmKey()
+    if (noWay === 'down') throw unavailable(noWay, routes.retryAfterSeconds(request), residence)
+    return waitForSlot(routes, request)
+  }
+
+  function waitForSlot(routes: AgentRoutes, request: RouteRequest): Promise<Route> {
+    const { keyHash, signal, residence } = request
+    const startedMs = runtime.elapsedMs()
+    const { promise, resolve, reject } = Promise.withResolvers<Route>()
+    const overloaded = () =>
+      new Problem(isDraining ? 'draining' : 'agent_overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+    const waiter = {
+      key: keyHash,
+      /** Whether the call waits no longer: because it can go on, or because it never will. */
+      tryStart(): boolean {
+        const entered = tryEnter(routes, request)
+        if (entered === 'full') return false
+        if (entered === 'down') {
+          reject(unavailable(entered, routes.retryAfterSeconds(request), residence))
+        } else {
+          entered.queuedMs = runtime.elapsedMs() - startedMs
+          resolve(entered)
+        }
+        return true
+      },
+      shed: () => reject(overloaded()),
+    }
+    const giveUp = () => {
+      routes.queue.remove(waiter)
+      reject(overloaded())
+    }
+    if (isDraining || signal.aborted || !routes.queue.add(waiter)) return Promise.reject(overloaded())
+    const timer = setTimeout(giveUp, request.agent.concurrency?.waitMs ?? 0)
+    signal.addEventListener('abort', giveUp, { once: true })
+    return promise.finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', giveUp)
+    })
+  }
+}
