@@ -157,8 +157,14 @@ export class Attempt implements CallEnding {
 
   get turnState(): TurnState {
     if (!this.wasSent) return 'none'
-    if (this.#failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
+    if (!this.#hasPassedOn && this.#isRefusal) return 'none'
     return this.#isComplete || this.#sawTurn ? 'stored' : 'unknown'
+  }
+
+  /** Whether the platform has refused the turn, and stores none when it refuses in this way. */
+  get #isRefusal(): boolean {
+    const failure = this.#failure
+    return failure !== undefined && (failure.turn === 'none' || this.#agent.adapter.isFileRefusal?.(failure) === true)
   }
 
   /**

@@ -118,7 +118,8 @@ function start(name: string, { turn, knownFiles, enter, ...more }: Start = {}) {
   const platform = new FakePlatform()
   const agentCall = callOf(agent, { platformConversationId: 'conversation-1' })
   const entered = async (): Promise<Entered> => ({ agentCall, turn: turnOf(turn), knownFiles })
-  const options = { ...more, agent, upstream: platform, streamBytesMax: STREAM_BYTES_MAX }
+  const retry = { attempts: knownFiles === undefined ? 1 : 2, firstByteMs: undefined }
+  const options = { ...more, agent, retry, upstream: platform, streamBytesMax: STREAM_BYTES_MAX }
   return { platform, ...startReply({ ...options, enter: enter ?? entered }) }
 }
 
@@ -181,6 +182,8 @@ describe('a complete reply', () => {
         usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
         firstTextMs: 20,
         durationMs: 40,
+        deployment: 'main',
+        attempts: 1,
       },
     ])
   })
@@ -869,9 +872,9 @@ describe('each step of a call is one event', () => {
     platform.end()
     await reading
     expect(stepsOf(events)).toEqual([
-      { type: 'attempt_started', attempt: 1 },
+      { type: 'attempt_started', attempt: 1, deployment: 'main' },
       { type: 'first_text', afterMs: 20 },
-      { type: 'attempt_ended', attempt: 1, turn: 'stored' },
+      { type: 'attempt_ended', attempt: 1, deployment: 'main', turn: 'stored' },
       'settled',
     ])
     expect(events[0]?.call).toMatchObject({ requestId: 'request-1', kind: 'chat', agent: 'openai' })
@@ -892,7 +895,7 @@ describe('each step of a call is one event', () => {
       { type: 'attempt_ended', attempt: 1, turn: 'none', failure: { reason: 'agent_rejected_input' } },
       { type: 'attempt_started', attempt: 2 },
       { type: 'first_text' },
-      { type: 'attempt_ended', attempt: 2, turn: 'unknown', failure: { reason: 'agent_truncated' } },
+      { type: 'attempt_ended', attempt: 2, turn: 'stored', failure: { reason: 'agent_truncated' } },
       'settled',
     ])
   })
