@@ -123,7 +123,11 @@ export async function createGateway({
     observer: {
       deploymentChanged({ breaker, failure, ...which }) {
         if (breaker === 'closed') log.info(which, 'the deployment works again')
-        else log.warn({ ...which, ...failure }, 'the deployment does not work: its calls go elsewhere, or are refused')
+        else
+          log.warn(
+            { ...which, ...failure },
+            'the deployment does not work: its calls go elsewhere, or are refused',
+          )
       },
     },
   })

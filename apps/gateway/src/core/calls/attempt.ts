@@ -31,7 +31,10 @@ export interface AttemptDeps {
 
 /** What an attempt begins with: a chat whose conversation it enters, or the conversation that the attempt before it had entered. */
 type Beginning =
-  | { readonly kind: 'enter'; /** Resolves when the attempt before has left the conversation. */ readonly after?: Promise<void> }
+  | {
+      readonly kind: 'enter' /** Resolves when the attempt before has left the conversation. */
+      readonly after?: Promise<void>
+    }
   | { readonly kind: 'bring files anew'; readonly entered: Entered }
 
 /** What the attempts of a call have in common. */
@@ -164,7 +167,10 @@ export class Attempt implements CallEnding {
   /** Whether the platform has refused the turn, and stores none when it refuses in this way. */
   get #isRefusal(): boolean {
     const failure = this.#failure
-    return failure !== undefined && (failure.turn === 'none' || this.#agent.adapter.isFileRefusal?.(failure) === true)
+    return (
+      failure !== undefined &&
+      (failure.turn === 'none' || this.#agent.adapter.isFileRefusal?.(failure) === true)
+    )
   }
 
   /**
@@ -408,7 +414,8 @@ export class Attempt implements CallEnding {
   #timeouts(): Timeouts {
     const { timeouts } = this.#agent
     const { firstByteMs } = this.#route
-    const totalMs = timeouts.totalMs - (this.number === 1 ? 0 : this.#deps.runtime.elapsedMs() - this.#startedMs)
+    const totalMs =
+      timeouts.totalMs - (this.number === 1 ? 0 : this.#deps.runtime.elapsedMs() - this.#startedMs)
     return firstByteMs === timeouts.firstByteMs && totalMs === timeouts.totalMs
       ? timeouts
       : { ...timeouts, firstByteMs, totalMs: Math.max(1, totalMs) }

@@ -16,8 +16,8 @@ import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
 import type { AgentName, ChatRequest } from './request/chat-request.ts'
-import { type RouteOfDeps, routeOf } from './routing/route-of.ts'
 import type { Route } from './routing/route.ts'
+import { type RouteOfDeps, routeOf } from './routing/route-of.ts'
 import { StopRequests } from './stop-requests.ts'
 
 /** An admitted call in progress. */
@@ -102,10 +102,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 
   /** The call with the id of the conversation that it continues. */
-  async function inContinued(
-    call: UnroutedCall,
-    conversation: ContinuedConversation,
-  ): Promise<UnroutedCall> {
+  async function inContinued(call: UnroutedCall, conversation: ContinuedConversation): Promise<UnroutedCall> {
     const caller = await deps.authenticate(call.credential, call.address)
     requireKey(caller)
     const id = await continuedConversation(deps, call, caller.userId, conversation)

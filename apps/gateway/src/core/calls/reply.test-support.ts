@@ -1,5 +1,5 @@
 import type { Agent } from '#core/agents/adapter.ts'
-import { type Retry, servedBySelf } from '#core/agents/served-agent.ts'
+import { type Retry, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { callOf } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { systemRuntime } from '#core/runtime.ts'
@@ -12,7 +12,7 @@ import type { Route } from './routing/route.ts'
 import { createRoutes } from './routing/routes.ts'
 
 export interface ReplyOptions {
-  readonly agent: Agent
+  readonly agent: Agent | ServedAgent
   readonly upstream: Upstream
   readonly streamBytesMax?: number
   /** Defaults to one attempt. */
@@ -46,7 +46,7 @@ export function turnOf(more: Partial<ConversationTurn> = {}): ConversationTurn {
 /** The reply to an admitted call of this agent. */
 export function startReply(options: ReplyOptions): StartedReply {
   const { agent, upstream, streamBytesMax = Number.POSITIVE_INFINITY } = options
-  const { enter = (): Entered => ({ agentCall: callOf(agent), turn: turnOf() }) } = options
+  const { enter = ({ call }): Entered => ({ agentCall: callOf(call.agent), turn: turnOf() }) } = options
   const events: CallEvent[] = []
   const ends: Settled[] = []
   const stops: Promise<void>[] = []
@@ -66,7 +66,10 @@ export function startReply(options: ReplyOptions): StartedReply {
     { callId: CHAT.callId, requestId: 'request-1', kind: 'chat', face: 'rest', agent: agent.id },
     {
       attempts: { upstream, runtime: systemRuntime, streamBytesMax, enter },
-      chat: { ...CHAT, call: { agent: servedBySelf(agent) } as UnroutedCall },
+      chat: {
+        ...CHAT,
+        call: { agent: 'deployments' in agent ? agent : servedBySelf(agent) } as UnroutedCall,
+      },
       route,
       place: { leave: () => undefined },
     },
@@ -75,8 +78,12 @@ export function startReply(options: ReplyOptions): StartedReply {
 }
 
 /** The route of a call to the only deployment of an agent. Nothing is sent again unless the test says so. */
-export function routeTo(agent: Agent, upstream: Upstream, retry: Retry = { attempts: 1, firstByteMs: undefined }): Route {
-  const served = { ...servedBySelf(agent), retry }
+export function routeTo(
+  agent: Agent | ServedAgent,
+  upstream: Upstream,
+  retry: Retry = { attempts: 1, firstByteMs: undefined },
+): Route {
+  const served = 'deployments' in agent ? agent : { ...servedBySelf(agent), retry }
   const routes = createRoutes({
     catalog: { current: () => new Map([[agent.id, served]]) },
     upstream,

@@ -53,11 +53,7 @@ export class Reply implements ChatEvents, RunningCall {
   #hasPassedOn = false
   #hasText = false
 
-  constructor(
-    deps: ReplyDeps,
-    call: CallRecord,
-    { attempts, chat, route, place }: ReplyParts,
-  ) {
+  constructor(deps: ReplyDeps, call: CallRecord, { attempts, chat, route, place }: ReplyParts) {
     this.#deps = deps
     this.#call = call
     this.#place = place

@@ -34,7 +34,10 @@ import { createUsers, type UsersDeps } from '#core/users/users.ts'
 import { createAgentListing } from './agent-listing.ts'
 import type { ProcessTasks, Services } from './services.ts'
 
-type ChatParts = Pick<ChatDeps, 'routes' | 'upstream' | 'derivedIds' | 'conversations' | 'runtime' | 'observe'>
+type ChatParts = Pick<
+  ChatDeps,
+  'routes' | 'upstream' | 'derivedIds' | 'conversations' | 'runtime' | 'observe'
+>
 
 export interface ServicesDeps extends ChatParts {
   readonly config: ServicesConfig

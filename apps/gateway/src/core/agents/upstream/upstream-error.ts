@@ -14,7 +14,10 @@ export class UpstreamError extends Error {
   /** `none` if the request was never begun. */
   readonly turn: 'none' | undefined
 
-  constructor(reason: UpstreamErrorReason, { turn, ...options }: { cause?: unknown; turn?: 'none' | undefined } = {}) {
+  constructor(
+    reason: UpstreamErrorReason,
+    { turn, ...options }: { cause?: unknown; turn?: 'none' | undefined } = {},
+  ) {
     super(reason, options)
     this.name = 'UpstreamError'
     this.reason = reason

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import type { Database, Sql } from '#core/database/database.ts'
 import { MAIN_RESIDENCE } from '#core/calls/routing/residence.ts'
+import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
 import { createScratchDatabase, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'

@@ -5,13 +5,13 @@ import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import type { TurnState } from '#core/calls/call-events.ts'
 import {
   type AttachDeps,
   attachFiles,
   type HeldMemory,
   type KnownFiles,
 } from '#core/calls/request/attach-files.ts'
-import type { TurnState } from '#core/calls/call-events.ts'
 import type { Call } from '#core/calls/request/call.ts'
 import type { DeployedCall } from '#core/calls/request/deployed-call.ts'
 import { OpeningFailed } from '#core/calls/request/opening-failed.ts'

@@ -245,9 +245,7 @@ class Attaching implements KnownFiles {
 /** Where the platform's ids of files are valid: for one address and key, or in a state that several deployments share. */
 function placeOfFiles({ call, agentCall: { agent, app } }: AttachRequest): string {
   const { state, sharesState } = call.deployment
-  return sharesState
-    ? `state\n${state}\n${app?.id ?? ''}`
-    : `${agent.baseUrl}\n${agentKey(agent, app) ?? ''}`
+  return sharesState ? `state\n${state}\n${app?.id ?? ''}` : `${agent.baseUrl}\n${agentKey(agent, app) ?? ''}`
 }
 
 /** It refers to nothing else of the call, because it is kept until the call has ended. */

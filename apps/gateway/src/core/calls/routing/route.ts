@@ -143,8 +143,7 @@ export class Route {
     const wish = { app: this.#app, residence, tried: [] }
     if (this.#routes.homes(wish).length === 0) throw new Problem('conversation_not_found')
     const next = this.#routes.choose(wish)
-    if (typeof next === 'string')
-      throw unavailable(next, this.#routes.retryAfterSeconds(wish), residence)
+    if (typeof next === 'string') throw unavailable(next, this.#routes.retryAfterSeconds(wish), residence)
     this.#judge('none')
     this.#goTo(next, 0)
   }
@@ -212,7 +211,8 @@ export class Route {
     else breaker.succeeded(ticket, elapsedMs)
     if (verdict === 'credential') rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
     else if (verdict === 'works') rests.end(deployment.id, key)
-    if (verdict !== 'none') this.#routes.judged(this.#state, verdict === 'failed' ? failure : undefined, this.#app)
+    if (verdict !== 'none')
+      this.#routes.judged(this.#state, verdict === 'failed' ? failure : undefined, this.#app)
   }
 }
 

@@ -1,0 +1,96 @@
+import type { Adapter, Agent, HelperCall } from '#core/agents/adapter.ts'
+import { type Deployment, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
+import { agentOf } from '#core/agents/transcripts.test-support.ts'
+import { createRoutes, type DeploymentChange, type RouteRequest, type Routes } from './routes.ts'
+
+/** A deployment of a test, as a configuration names it. */
+export type DeploymentOptions = Partial<Omit<Deployment, 'agent'>> & {
+  readonly id: string
+  readonly agent?: Partial<Agent>
+}
+
+/** An agent with these deployments, each with an address of its own. */
+export function agentWith(
+  deployments: readonly DeploymentOptions[],
+  more: Partial<ServedAgent> = {},
+): ServedAgent {
+  const platform = more.id ?? 'dify'
+  const base = agentOf(platform, more)
+  return {
+    ...base,
+    deployments: deployments.map(({ id, agent, ...own }) => ({
+      weight: 1,
+      priority: 0,
+      state: id,
+      sharesState: own.state !== undefined,
+      formerly: [],
+      max: undefined,
+      ...own,
+      id,
+      agent: { ...base, baseUrl: `https://${id}.example`, apiKey: `key-of-${id}`, ...agent },
+    })),
+  }
+}
+
+/** Routes with a clock that the test sets. */
+export interface TestRoutes {
+  readonly routes: Routes
+  readonly clock: { ms: number }
+  /** The addresses that were probed. */
+  readonly probes: string[]
+  /** What a probe gets. */
+  answer: { status: number; body: unknown } | undefined
+  readonly changes: DeploymentChange[]
+  enter(more?: Partial<RouteRequest>): ReturnType<Routes['enter']>
+}
+
+export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): TestRoutes {
+  const clock = { ms: 1_000 }
+  const probes: string[] = []
+  const changes: DeploymentChange[] = []
+  const test: TestRoutes = {
+    clock,
+    probes,
+    changes,
+    answer: { status: 200, body: {} },
+    routes: createRoutes({
+      catalog: { current: () => new Map([[agent.id, agent]]) },
+      runtime: { elapsedMs: () => clock.ms },
+      upstream: {
+        async help<Result>(_agent: Agent, call: HelperCall<Result>) {
+          probes.push(call.request.url)
+          if (test.answer === undefined) throw new Error('no answer')
+          const { status, body } = test.answer
+          return call.read(status, body, () => undefined) as ReturnType<HelperCall<Result>['read']>
+        },
+      },
+      observer: { deploymentChanged: (change) => changes.push(change) },
+      random: seeded(1),
+    }),
+    enter: (more = {}) =>
+      test.routes.enter({
+        agent,
+        app: undefined,
+        keyHash: 'key-1',
+        residence: undefined,
+        signal: new AbortController().signal,
+        confirmKey: () => undefined,
+        ...more,
+      }),
+  }
+  return test
+}
+
+/** Random numbers that are the same in every run. */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
+    return state / 4_294_967_296
+  }
+}
+
+/** An adapter that differs in what the test replaces. */
+export function adapterWith(adapter: Adapter, more: Partial<Adapter>): Adapter {
+  return { ...adapter, ...more }
+}
