@@ -42,7 +42,9 @@ describe.each(PLATFORMS.names)('%s', (platform) => {
   test('every refusal of which an adapter says so has a recorded reply', () => {
     const find = vi.spyOn(EarlyRefusals.prototype, 'find')
     for (const transcript of transcripts) eventsOf(transcript)
-    const named = new Set<EarlyRefusal>(find.mock.contexts.flatMap(({ all }) => all))
+    const named = new Set<EarlyRefusal>(
+      find.mock.contexts.flatMap((list) => (list instanceof EarlyRefusals ? list.all : [])),
+    )
     const recorded = new Set(find.mock.results.map(({ value }) => value))
     expect(named.size).toBeGreaterThan(0)
     expect([...named].filter((refusal) => !recorded.has(refusal))).toEqual([])
