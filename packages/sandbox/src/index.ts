@@ -5,5 +5,5 @@ export {
   type SandboxPlatform,
   startSandbox,
 } from './sandbox.ts'
-export type { RunState, Seen, SeenRequest, SeenRun, SeenStop } from './serving/seen.ts'
+export type { RunState, Seen, SeenRequest, SeenRun, SeenStop, TurnFilter } from './serving/seen.ts'
 export type { SandboxAgent } from './serving/start-emulator.ts'

@@ -49,7 +49,7 @@ export function coze(deps: EmulatorDeps): Emulator {
     conversation.questions.push(text)
     const end = endOf(faults)
     const fragments = end === 'requires_action' ? [] : reply.fragments
-    const run = deps.runs.begin({ id: snowflake(), conversationId: conversation.id })
+    const run = deps.runs.begin({ id: snowflake(), conversationId: conversation.id, query: text })
     const record: CozeChat = {
       dialect,
       run,
@@ -73,6 +73,7 @@ export function coze(deps: EmulatorDeps): Emulator {
       fragments,
       faults,
       stream,
+      serverError: cozeRefusal(dialect, cozeErrors[dialect].server),
       delayMs: deps.delayMs,
       endsWithClient: false,
     })
@@ -227,7 +228,7 @@ function checkBot(dialect: CozeDialect, id: string): void {
 }
 
 function endOf(faults: Faults): CozeChat['end'] {
-  if (faults.has('sandbox:error-midstream')) return 'failed'
+  if (faults.has('sandbox:error-midstream') || faults.has('sandbox:error-first')) return 'failed'
   return faults.has('sandbox:requires-action') ? 'requires_action' : 'completed'
 }
 

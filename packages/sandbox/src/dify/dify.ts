@@ -74,11 +74,17 @@ export function dify(deps: EmulatorDeps): Emulator {
         : undefined,
     }
     return play(response, {
-      run: deps.runs.begin({ id: difyRun.taskId, conversationId: conversation?.id ?? '', owner: user }),
+      run: deps.runs.begin({
+        id: difyRun.taskId,
+        conversationId: conversation?.id ?? '',
+        query,
+        owner: user,
+      }),
       script: scriptOf(kind, difyRun, faults),
       fragments: nodeFails(kind, faults) ? [] : reply.fragments,
       faults,
       stream,
+      serverError: difyErrors.server,
       delayMs: deps.delayMs,
       // Dify runs in a separate thread, which closing the connection does not stop.
       endsWithClient: false,

@@ -62,13 +62,14 @@ export function fastgpt(deps: EmulatorDeps): Emulator {
         outcome,
       },
     )
-    const run = deps.runs.begin({ id: randomUUID(), conversationId: chat.id })
+    const run = deps.runs.begin({ id: randomUUID(), conversationId: chat.id, query })
     return play(response, {
       run,
       script,
       fragments,
       faults,
       stream,
+      serverError: refuse(fastGptErrors.server).answer,
       delayMs: deps.delayMs,
       endsWithClient: true,
     })

@@ -52,11 +52,12 @@ export function hiagent(deps: EmulatorDeps): Emulator {
     conversation.questions.push(query)
     const ids = { task_id: shortId(), id: shortId(), conversation_id: innerId(conversation) }
     return play(response, {
-      run: deps.runs.begin({ id: ids.task_id, conversationId: conversation.id, owner: userId }),
+      run: deps.runs.begin({ id: ids.task_id, conversationId: conversation.id, query, owner: userId }),
       script: hiagentScript(ids, reply.promptTokens, path),
       fragments: reply.fragments,
       faults,
       stream: body.ResponseMode === 'streaming',
+      serverError: failure(path, 'server'),
       delayMs: deps.delayMs,
       // Only the API's stop call ends a run.
       endsWithClient: false,

@@ -38,7 +38,7 @@ export function openai(deps: EmulatorDeps): Emulator {
       toolResult === undefined && /use the tool|使用工具|调用工具/i.test(query) ? chooseTool(body) : undefined
     const id = `chatcmpl-${randomBytes(12).toString('hex')}`
     return play(response, {
-      run: deps.runs.begin({ id, conversationId: '' }),
+      run: deps.runs.begin({ id, conversationId: '', query }),
       script: openAiScript({
         id,
         model,
@@ -54,6 +54,7 @@ export function openai(deps: EmulatorDeps): Emulator {
         : [...splitFragments(toolResult ?? ''), ...reply.fragments],
       faults,
       stream: body.stream === true,
+      serverError: openAiRefusal(flavour, openAiErrors.server),
       delayMs: deps.delayMs,
       endsWithClient: true,
     })

@@ -11,14 +11,19 @@ export const FAULTS = {
   'sandbox:hang': 'Sends no byte and keeps the connection open.',
   'sandbox:pings': "Sends nothing but the platform's heartbeats, one per second; `=N`: one every N ms.",
   'sandbox:silence': 'Sends nothing after the first fragment and keeps the connection open.',
+  'sandbox:reset-first': 'Begins the run and resets the socket before the first byte.',
   'sandbox:reset': 'Resets the socket in the middle of the reply.',
   'sandbox:truncate': 'Ends the reply in the middle, without an error but also without its end marker.',
   'sandbox:malformed': 'Sends a frame in the middle that is not JSON.',
   'sandbox:endless-line': 'Begins a line in the middle that does not end before 64 MiB.',
-  'sandbox:html': "Replies with a proxy's HTML page and status 502.",
+  'sandbox:html':
+    "Replies with a proxy's HTML page and status 502 after the run has begun; `=N`: with status N.",
   'sandbox:html-200': 'Replies with an HTML page and status 200.',
   'sandbox:error':
     "`=<kind>`: rejects the call before the run, with the platform's own code and status. The kinds are below.",
+  'sandbox:error-stored':
+    'Begins the run, and then sends what `sandbox:error=server` sends: the platform has kept the turn.',
+  'sandbox:error-first': 'Begins the run and fails it in the first event of the stream.',
   'sandbox:error-midstream': 'Fails the run after half of the text.',
   'sandbox:node-failed':
     'FastGPT, Dify chatflow and workflow: fails the model node, which each reports in its own way.',

@@ -51,6 +51,48 @@ describe.each(platforms)('%s', (platform) => {
     expect(textOf(platform, text)).not.toBe('')
   })
 
+  test('reset-first breaks the connection before the first byte, and the turn is stored', async () => {
+    const query = `sandbox:reset-first ${ECHO}`
+    await expect(stream(query)).rejects.toThrow('fetch failed')
+    expect(sandbox.agents[platform].seen.turns({ query })).toBe(1)
+  })
+
+  test('error=server and error-stored look the same, and only the latter stores the turn', async () => {
+    const replies = await Promise.all(
+      ['error=server', 'error-stored'].map(async (word) => {
+        const query = `sandbox:${word} stored?`
+        const response = await ask[platform](sandbox.agents[platform], query)
+        const text = (await response.text()).replaceAll(/"(RequestId|logid)":"[^"]*"/g, '')
+        return { status: response.status, text, turns: sandbox.agents[platform].seen.turns({ query }) }
+      }),
+    )
+    const [{ turns, ...refused }, { turns: stored, ...failed }] = replies as [Reply, Reply]
+    expect(failed).toEqual(refused)
+    expect([turns, stored]).toEqual([0, 1])
+  })
+
+  test('error-first fails the run without any text before it', async () => {
+    const query = `sandbox:error-first ${ECHO}`
+    const bytes = await stream(query)
+    expect(textOf(platform, bytes)).toBe('')
+    expect(framesOf(bytes).length).toBeLessThanOrEqual(2)
+    expect(bytes).toMatch(/error|fail/)
+    expect(sandbox.agents[platform].seen.turns({ query })).toBe(1)
+  })
+
+  test('turns are counted by their query and their conversation', async () => {
+    const { seen } = sandbox.agents[platform]
+    const [query, other] = [`twice on ${platform}`, `once on ${platform}`]
+    for (const each of [query, query, other]) await stream(each)
+    expect([seen.turns({ query }), seen.turns({ query: other }), seen.turns({ query: 'never' })]).toEqual([
+      2, 1, 0,
+    ])
+    const conversationId = lastRun()?.conversationId ?? ''
+    expect(seen.turns({ query: other, conversationId })).toBe(1)
+    expect(seen.turns({ query: other, conversationId: 'another' })).toBe(0)
+    expect(seen.turns()).toBe(seen.runs.length)
+  })
+
   test('truncate ends without the end marker', async () => {
     const bytes = await stream(`sandbox:truncate ${ECHO}`)
     expect(TEXT.startsWith(textOf(platform, bytes))).toBe(true)
@@ -70,9 +112,11 @@ describe.each(platforms)('%s', (platform) => {
     expect(bytes).toContain(ends[platform])
   })
 
-  test('html is a proxy’s page with either status', async () => {
+  test('html is a proxy’s page with the status that is asked for', async () => {
     const bad = await ask[platform](sandbox.agents[platform], 'sandbox:html')
     expect([bad.status, bad.headers.get('content-type')]).toEqual([502, 'text/html'])
+    const busy = await ask[platform](sandbox.agents[platform], 'sandbox:html=503')
+    expect([busy.status, busy.headers.get('content-type')]).toEqual([503, 'text/html'])
     const good = await ask[platform](sandbox.agents[platform], 'sandbox:html-200')
     expect([good.status, (await good.text()).startsWith('<html>')]).toEqual([200, true])
   })
@@ -229,4 +273,10 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
+}
+
+interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly turns: number
 }

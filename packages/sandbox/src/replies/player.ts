@@ -32,6 +32,8 @@ export interface Playback {
   readonly faults: Faults
   readonly delayMs: number
   readonly stream: boolean
+  /** What the platform sends if it fails itself. */
+  readonly serverError: Answer
   /** Whether the platform aborts a run when its connection closes. */
   readonly endsWithClient: boolean
 }
@@ -64,6 +66,17 @@ export async function generate(
 
 function fragmentDelayMs({ faults, delayMs }: Pick<Playback, 'faults' | 'delayMs'>): number {
   return faults.has('sandbox:slow') ? faults.number('sandbox:slow', 100) : delayMs
+}
+
+const PROXY_PAGES: Readonly<Record<number, string>> = {
+  502: '502 Bad Gateway',
+  503: '503 Service Temporarily Unavailable',
+  504: '504 Gateway Time-out',
+}
+
+/** nginx's page of that status. */
+function proxyPage(status: number): Answer {
+  return htmlPage(status, PROXY_PAGES[status] ?? String(status))
 }
 
 const ENDLESS_LINE_BYTES = 64 * 1024 * 1024
@@ -108,16 +121,26 @@ class Player {
   }
 
   async #beforeFirstByte(): Promise<void> {
-    const { run, faults, stream } = this.#playback
+    const { run, faults, stream, serverError } = this.#playback
     if (faults.has('sandbox:slow-first')) await run.pause(faults.number('sandbox:slow-first', 3_000))
-    if (faults.has('sandbox:html')) throw new Refusal(htmlPage(502, '502 Bad Gateway'))
+    if (faults.has('sandbox:html')) throw new Refusal(proxyPage(faults.number('sandbox:html', 502)))
     if (faults.has('sandbox:html-200')) throw new Refusal(htmlPage(200, 'Welcome'))
+    if (faults.has('sandbox:error-stored')) throw new Refusal(serverError)
+    if (faults.has('sandbox:reset-first')) {
+      this.#response.socket?.resetAndDestroy()
+      run.halt('aborted')
+      await run.hold()
+    }
     // A blocking reply cannot carry heartbeats, so `sandbox:pings` acts like `sandbox:hang` there.
     if (faults.has('sandbox:hang') || (faults.has('sandbox:pings') && !stream)) await run.hold()
   }
 
   async #stream(): Promise<void> {
     const { run, script, fragments, faults } = this.#playback
+    if (faults.has('sandbox:error-first')) {
+      this.#response.writeHead(200, script.streamHeaders)
+      return this.#end(script.failure(''))
+    }
     await this.#open()
     if (faults.has('sandbox:pings')) await this.#ping(faults.number('sandbox:pings', 1_000))
     for (const [index, fragment] of fragments.entries()) {
@@ -136,7 +159,8 @@ class Player {
       this.#text += fragment
       await run.pause(fragmentDelayMs(this.#playback))
     }
-    if (faults.has('sandbox:error-midstream')) throw new Refusal(script.blockingFailure())
+    const hasFailed = faults.has('sandbox:error-midstream') || faults.has('sandbox:error-first')
+    if (hasFailed) throw new Refusal(script.blockingFailure())
     const answer = script.blocking(this.#text, 'finished')
     if (!BREAKS_A_BODY.some(faults.has)) return this.#answer(answer)
     this.#response.writeHead(answer.status, answer.headers)

@@ -5,6 +5,8 @@ import type { RunState, SeenLog, SeenRun } from './seen.ts'
 export interface RunIds {
   readonly id: string
   readonly conversationId: string
+  /** The text of the user's message. */
+  readonly query: string
   /** The platform's end user, if only that user may stop the run. */
   readonly owner?: string
 }
@@ -18,6 +20,7 @@ interface RunObserver {
 export class Run implements SeenRun {
   readonly id: string
   readonly conversationId: string
+  readonly query: string
   readonly owner: string | undefined
   #state: RunState = 'running'
   readonly #halt = new AbortController()
@@ -26,6 +29,7 @@ export class Run implements SeenRun {
   constructor(ids: RunIds, observer: RunObserver) {
     this.id = ids.id
     this.conversationId = ids.conversationId
+    this.query = ids.query
     this.owner = ids.owner
     this.#observer = observer
   }
@@ -82,6 +86,7 @@ export class Runs {
     this.#seen = seen
   }
 
+  /** Begins a run, with which the platform stores the turn. */
   begin(ids: RunIds): Run {
     const run = new Run(ids, {
       settled: () => this.#seen.changed(),

@@ -19,7 +19,15 @@ export interface SeenRun {
   /** The platform's id of the run: a task, chat or completion id. */
   readonly id: string
   readonly conversationId: string
+  /** The text of the user's message, fault words included. */
+  readonly query: string
   readonly state: RunState
+}
+
+/** Which turns are counted: those that have all that is set. */
+export interface TurnFilter {
+  readonly query?: string
+  readonly conversationId?: string
 }
 
 /** A call that asks the platform to stop a run. */
@@ -35,6 +43,16 @@ export interface Seen {
   readonly requests: readonly SeenRequest[]
   readonly runs: readonly SeenRun[]
   readonly stops: readonly SeenStop[]
+  /**
+   * Counts the turns that the platform has stored, among the last 1,000: it stores one whenever a run begins, whatever becomes
+   * of the run and of its connection, and none for a call that it refuses before.
+   *
+   * @example
+   * ```ts
+   * assert.equal(seen.turns({ query: 'sandbox:reset-first Hello' }), 1)
+   * ```
+   */
+  turns(filter?: TurnFilter): number
   /**
    * Calls `find` now and after every change, and resolves with its first truthy result.
    *
@@ -54,6 +72,14 @@ export class SeenLog implements Seen {
   readonly runs: SeenRun[] = []
   readonly stops: SeenStop[] = []
   #waiting: (() => void)[] = []
+
+  turns({ query, conversationId }: TurnFilter = {}): number {
+    return this.runs.filter(
+      (run) =>
+        (query === undefined || run.query === query) &&
+        (conversationId === undefined || run.conversationId === conversationId),
+    ).length
+  }
 
   async waitFor<T>(find: (seen: Seen) => T): Promise<Exclude<T, false | undefined | null>> {
     for (;;) {

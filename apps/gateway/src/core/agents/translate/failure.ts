@@ -10,6 +10,7 @@ interface FailureFacts {
   readonly logId?: unknown
   readonly message?: unknown
   readonly header?: HeaderReader | undefined
+  readonly turn?: Failure['turn'] | undefined
 }
 
 /**
@@ -19,12 +20,13 @@ const REASONS_WITH_MESSAGE: ReadonlySet<ErrorReason> = new Set(['agent_rejected_
 
 /** Creates a failure with the facts for ledger and log, and a sanitized message if that helps the caller. */
 export function failureOf(reason: ErrorReason, facts: FailureFacts = {}): Failure {
-  const { status, code, logId, message, header } = facts
+  const { status, code, logId, message, header, turn } = facts
   return omitUndefined({
     reason,
     message:
       REASONS_WITH_MESSAGE.has(reason) && typeof message === 'string' ? cleanMessage(message) : undefined,
     retryAfterSeconds: reason === 'agent_rate_limited' ? retryAfter(header, message) : undefined,
+    turn,
     platformStatus: status,
     platformCode: label(code),
     platformLogId: label(logId),

@@ -128,7 +128,10 @@ test.each([
   [4010, false],
   [undefined, false],
 ])('code %j: an uploaded file is not accepted any more: %s', (code, isRefusal) => {
-  expect(coze.isFileRefusal?.(coze.toFailure(200, { code, msg: 'x' }, noHeader))).toBe(isRefusal)
+  const failure = coze.toFailure(200, { code, msg: 'x' }, noHeader)
+  expect(coze.isFileRefusal?.(failure)).toBe(isRefusal)
+  // No reply shows what Coze has stored by then.
+  expect(failure.turn).toBeUndefined()
   const [event] = replyTo([['chat.failed', { last_error: { code, msg: 'x' } }]])
   expect(event?.type === 'error' && coze.isFileRefusal?.(event.failure)).toBe(isRefusal)
 })

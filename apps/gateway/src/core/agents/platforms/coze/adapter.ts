@@ -114,14 +114,14 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   translateBody(body, state) {
     if (!isObject(body)) return unreadableBody(body)
     const chat = objectOf(body.data)
-    if (cozeCode(body.code) !== 0) return errorEvents(refusal(body, state))
+    if (cozeCode(body.code) !== 0) return errorEvents(refusal(body, state, true))
     return isReplaced(chat, state) ? errorEvents(REPLACED) : chatChanged(chat.status, chat, state)
   },
 
   finish: () => [],
 
   toFailure: (status, body, header) =>
-    isObject(body) ? cozeFailure(body, { status, header }) : failureOfPage(status, header),
+    isObject(body) ? cozeFailure(body, { status, header, isWhole: true }) : failureOfPage(status, header),
 
   uploadFile: (call, file) =>
     uploadCall(
@@ -224,8 +224,8 @@ function learnIds(conversationId: unknown, runId: unknown, state: CozeState): vo
   if (run !== undefined) state.runId = run
 }
 
-function refusal(body: JsonObject, { requestedConversationId }: CozeState) {
-  return cozeFailure(body, { hasConversation: requestedConversationId !== undefined })
+function refusal(body: JsonObject, { requestedConversationId }: CozeState, isWhole = false) {
+  return cozeFailure(body, { hasConversation: requestedConversationId !== undefined, isWhole })
 }
 
 /**

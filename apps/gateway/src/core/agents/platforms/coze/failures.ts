@@ -1,5 +1,6 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
+import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { type JsonObject, objectOf, textOf } from '#core/values/json.ts'
@@ -12,10 +13,13 @@ interface CozeReply {
    * missing resource.
    */
   readonly hasConversation?: boolean
+  /** Whether the error is the whole reply, in place of a stream. In a stream the chat has been created before. */
+  readonly isWhole: boolean
 }
 
 /** Maps an error by its `code`, because errors also come with status 200 and texts differ between regions. */
-export function cozeFailure(body: JsonObject, { status, header, hasConversation }: CozeReply = {}): Failure {
+export function cozeFailure(body: JsonObject, reply: CozeReply): Failure {
+  const { status, header, hasConversation, isWhole } = reply
   const code = cozeCode(body.code)
   const message = textOf(body.msg)
   return failureOf(reasonOf(code, status, message ?? '', hasConversation === true), {
@@ -24,8 +28,24 @@ export function cozeFailure(body: JsonObject, { status, header, hasConversation 
     code: body.code,
     logId: objectOf(body.detail).logid ?? header?.('x-tt-logid'),
     message,
+    turn: isWhole && (status ?? 200) < 500 ? EARLY.turnOf({ code }) : undefined,
   })
 }
+
+/**
+ * Coze refuses these without creating a chat. A busy system (4009) may have begun one, and what a wrong parameter (4000) was
+ * is not known.
+ */
+const EARLY = new EarlyRefusals([
+  { code: 4002 },
+  { code: 4015 },
+  { code: 4016 },
+  { code: 4019 },
+  { code: 4020 },
+  { code: 4100 },
+  { code: 4200 },
+  { code: 700012006 },
+])
 
 /**
  * The cloud documents a range for file errors but no code for an unknown id, which may therefore also be reported as a wrong

@@ -155,6 +155,9 @@ test.each([
   const inStream = replyTo([{ event: 'error', code, message, status }])[0]
   expect(dify.isFileRefusal?.(inReply)).toBe(isRefusal)
   expect(inStream?.type === 'error' && dify.isFileRefusal?.(inStream.failure)).toBe(isRefusal)
+  // Files are looked up before the message is stored.
+  expect(inReply.turn).toBe(isRefusal ? 'none' : undefined)
+  expect(inStream?.type === 'error' && inStream.failure.turn).toBeUndefined()
 })
 
 test('stores the ids that continue the conversation and stop the run', () => {

@@ -1,11 +1,12 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
+import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
 
 /**
- * Maps an error body or an `error` event. The text takes precedence over the code, because Dify reports every
+ * Maps an error body, of which `reply` is known, or an `error` event, before which Dify has stored the message. The text takes precedence over the code, because Dify reports every
  * Python `ValueError` as `invalid_param`.
  */
 export function difyFailure(
@@ -20,8 +21,29 @@ export function difyFailure(
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
     REASON_BY_CODE.get(code) ??
     reasonOfStatus(status ?? 500)
-  return failureOf(reason, { ...reply, status, code, message })
+  const turn = reply.status === undefined ? undefined : EARLY.turnOf({ status, code, message })
+  return failureOf(reason, { ...reply, status, code, message, turn })
 }
+
+/** The whole text, because a model's provider may begin in the same way. */
+const CONCURRENCY_LIMIT =
+  /^Too many requests\. Please try again later\. The current maximum concurrent requests allowed/
+
+/** Dify stores the message after it has checked key, app, limit, conversation and files, and answers with a stream from then on. */
+const EARLY = new EarlyRefusals([
+  { status: 401, code: 'unauthorized' },
+  { status: 403, code: 'forbidden' },
+  { status: 400, code: 'not_chat_app' },
+  { status: 400, code: 'app_unavailable' },
+  { status: 429, text: CONCURRENCY_LIMIT },
+  { status: 400, text: CONCURRENCY_LIMIT },
+  { status: 404, text: /^Conversation Not Exists/ },
+  { status: 400, text: /^Arg user must be provided/ },
+  { status: 400, text: /^\S+ is not a valid uuid/ },
+  { status: 400, text: /^1 validation error for ChatRequestPayload/ },
+  { status: 400, text: /^Agent Chat App does not support blocking mode/ },
+  { status: 400, text: /^Invalid upload file/ },
+])
 
 const REASON_BY_TEXT: readonly (readonly [RegExp, ErrorReason])[] = [
   // The model provider's moderation, which may fail different parts of a run.

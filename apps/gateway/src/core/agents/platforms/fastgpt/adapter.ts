@@ -31,6 +31,8 @@ const ENTRY = {
 
 interface FastGptState extends ReplyState {
   readonly frames: FrameParser
+  /** Whether an event has come. */
+  hasBegun: boolean
   /** Whether the client may see all node data. */
   readonly wholeNodes: boolean
   readonly tokens: FastGptTokens
@@ -79,6 +81,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
 
   start: ({ agent }) => ({
     frames: new FrameParser(),
+    hasBegun: false,
     wholeNodes: agent.options.nodeData === 'full',
     tokens: { prompt: 0, completion: 0, countedNodes: new Set() },
     modelFinishReason: undefined,
@@ -88,6 +91,8 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   }),
 
   translate({ event, data }, state) {
+    const isFirst = !state.hasBegun
+    state.hasBegun = true
     if (data === '') return []
     // Reading continues, because releases before 2026 send the node data after it.
     if (data === '[DONE]') return end('stop', state)
@@ -137,7 +142,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
       case 'skillCall':
         return [detail({}, () => ({ type: 'other', name: event, data: {} }))]
       case 'error':
-        return errorEvents(fastgptFailure(frame, {}))
+        return errorEvents(fastgptFailure(frame, { isFirst }))
       default:
         return []
     }
@@ -146,7 +151,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   translateBody(body, state) {
     if (!isObject(body)) return unreadableBody(body)
     const choice = listOf(body.choices)[0]
-    if (choice === undefined) return errorEvents(fastgptFailure(body, {}))
+    if (choice === undefined) return errorEvents(fastgptFailure(body, { isFirst: true }))
     state.nodeFailed = Boolean(body.error)
     const hasVariables = Object.keys(objectOf(body.newVariables)).length > 0
     return [
@@ -160,7 +165,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   finish: (state) => (state.ended ? [] : silentFailure(state)),
 
   toFailure: (status, body, header) =>
-    isObject(body) ? fastgptFailure(body, { status, header }) : failureOfPage(status, header),
+    isObject(body) ? fastgptFailure(body, { status, header, isFirst: true }) : failureOfPage(status, header),
 
   // Releases before 2026 lack this call; they stop the run when the connection closes.
   stop(call) {

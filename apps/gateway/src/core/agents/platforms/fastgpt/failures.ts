@@ -1,14 +1,22 @@
 import type { HeaderReader } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
+import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus } from '#core/agents/translate/failure.ts'
 import type { ErrorReason } from '#core/errors.ts'
 import { type JsonObject, textOf } from '#core/values/json.ts'
+
+interface FastGptReply {
+  readonly status?: number
+  readonly header?: HeaderReader
+  /** Whether nothing came before the error. */
+  readonly isFirst: boolean
+}
 
 /**
  * The body takes precedence over the status, because releases differ: the same error came with 200, 500 or
  * its own.
  */
-export function fastgptFailure(body: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
+export function fastgptFailure(body: JsonObject, { isFirst, ...reply }: FastGptReply): Failure {
   const { code, statusText } = body
   // The message is often an i18n key.
   const message = textOf(body.message) ?? ''
@@ -16,8 +24,19 @@ export function fastgptFailure(body: JsonObject, reply: { status?: number; heade
     REASON_BY_CODE.get(code) ??
     REASON_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ??
     reasonOfStatus(typeof code === 'number' ? code : (reply.status ?? 500))
-  return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message })
+  const turn = isFirst ? EARLY.turnOf({ code, message }) : undefined
+  return failureOf(reason, { ...reply, code: textOf(statusText) ?? code, message, turn })
 }
+
+/** FastGPT checks key, app, limit and chat before it runs the app, and stores the question after that. */
+const EARLY = new EarlyRefusals([
+  { code: 514 },
+  { code: 504000 },
+  // The whole text, because a model's provider may begin in the same way.
+  { code: 429, text: /^Rate limit exceeded\. Maximum \d+ requests per \d+ seconds for this team\./ },
+  { text: /^app is empty/ },
+  { text: /^Key is error/ },
+])
 
 const REASON_BY_CODE: ReadonlyMap<unknown, ErrorReason> = new Map([
   [403, 'agent_credentials'],

@@ -12,6 +12,7 @@ import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { detail, type StepFields } from '#core/agents/translate/detail-event.ts'
+import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
   failureOf,
@@ -89,7 +90,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
     const reply = withoutNull(body)
     if (!isObject(reply)) return unreadableBody(reply)
     learnIds(reply, state)
-    if (typeof reply.answer !== 'string') return errorEvents(bodyFailure(reply))
+    if (typeof reply.answer !== 'string') return errorEvents(bodyFailure(reply, { isWhole: true }))
     const thoughts = listOf(reply.think_messages).flatMap((thought) => textEvent('reasoning', thought))
     return [...thoughts, ...text(reply.answer, state), ...end(state)]
   },
@@ -98,7 +99,9 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
 
   toFailure(status, body, header) {
     const reply = withoutNull(body)
-    return isObject(reply) ? bodyFailure(reply, { status, header }) : failureOfPage(status, header)
+    return isObject(reply)
+      ? bodyFailure(reply, { status, header, isWhole: true })
+      : failureOfPage(status, header)
   },
 
   createConversation: (call) =>
@@ -187,7 +190,7 @@ function translateFrame(frame: JsonObject, state: HiAgentState): readonly ChatEv
         ...end(state),
       ]
     default:
-      return isError(frame) ? errorEvents(bodyFailure(frame)) : progress(frame)
+      return isError(frame) ? errorEvents(bodyFailure(frame, { isWhole: false })) : progress(frame)
   }
 }
 
@@ -287,13 +290,30 @@ const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
   [/invalid_?\s?(?:param|arg)|param.{0,20}(?:invalid|error)|missing_?\s?param/i, 'agent_rejected_input'],
 ]
 
-function bodyFailure(body: JsonObject, reply: { status?: number; header?: HeaderReader } = {}): Failure {
+/** The only refusal of which a reply is recorded; what HiAgent stores before other ones is not known. */
+const EARLY = new EarlyRefusals([{ code: 'AuthFailed' }])
+
+interface HiAgentReply {
+  readonly status?: number
+  readonly header?: HeaderReader
+  /** Whether the error is the whole reply, in place of a stream. */
+  readonly isWhole: boolean
+}
+
+function bodyFailure(body: JsonObject, { isWhole, ...reply }: HiAgentReply): Failure {
   const { Code: code, Message: message } = errorOf(body) ?? {}
   const words = [code, message].filter((word) => typeof word === 'string')
   const reason =
     words.flatMap((word) => REASON_BY_WORD.find(([pattern]) => pattern.test(word))?.[1] ?? [])[0] ??
     reasonOfStatus(reply.status ?? 500)
-  return failureOf(reason, { ...reply, code, message, logId: objectOf(body.ResponseMetadata).RequestId })
+  const turn = isWhole ? EARLY.turnOf({ code }) : undefined
+  return failureOf(reason, {
+    ...reply,
+    code,
+    message,
+    logId: objectOf(body.ResponseMetadata).RequestId,
+    turn,
+  })
 }
 
 function errorOf(body: JsonObject): JsonObject | undefined {

@@ -4,6 +4,7 @@ import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { bearer } from '#core/agents/translate/bearer.ts'
+import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
   failureOf,
@@ -185,18 +186,26 @@ const REASON_BY_WORD: readonly (readonly [RegExp, ErrorReason])[] = [
   [/rate_?limit|overloaded/i, 'agent_rate_limited'],
 ]
 
+/** Known by the status, which an error within a stream does not have. */
+const EARLY = new EarlyRefusals([
+  { status: 401, code: 'invalid_api_key' },
+  { status: 404, code: 'not_found_error' },
+  { status: 400, text: /^This model's maximum context length/ },
+])
+
 function errorFailure(error: JsonObject, reply: { status?: number; header?: HeaderReader }): Failure {
   const { code, type, message } = error
   const words = [code, type].filter((word) => typeof word === 'string')
   const reason =
     REASON_BY_WORD.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1] ??
     reasonOfStatus(reply.status ?? (typeof code === 'number' ? code : statusOfType(type)))
-  return failureOf(reason, {
+  const facts = {
     ...reply,
     code: textOf(code) ?? (typeof code === 'number' ? code : type),
-    logId: reply.header?.('x-request-id'),
     message: textOf(message) ?? error.detail,
-  })
+  }
+  const logId = reply.header?.('x-request-id')
+  return failureOf(reason, { ...facts, logId, turn: EARLY.turnOf(facts) })
 }
 
 /** Derives a status from the error's type, because an error in a stream has no HTTP status. */
