@@ -14,6 +14,8 @@ interface Setting extends Annotations {
   readonly minimum?: number
   readonly maximum?: number
   readonly properties?: Readonly<Record<string, Setting>>
+  /** Whether the schema only names the setting in order to refuse it. */
+  readonly isRefused?: boolean
 }
 
 /** A section of settings. */
@@ -79,7 +81,7 @@ function settingsReference(): string {
 
 function agentsReference(): string {
   const entry = schemaOfValues(configFileOf(PLATFORMS).properties.agents)
-  const { apps, ...others } = entry.properties
+  const { apps, deployments, ...others } = entry.properties
   const [agentPath, appPath] = ['agents.<id>.', 'agents.<id>.apps.<app id>.']
   return [
     table('Setting', rowsOf(withoutOwn('agent', { ...entry, properties: others }), agentPath)),
@@ -92,7 +94,21 @@ function agentsReference(): string {
       ...rowsOf(withoutOwn('app', schemaOfValues(apps)), appPath),
       ...ownRows('app', appPath),
     ]),
+    '### Deployments',
+    'Several platforms, or several keys of one, that answer for the agent: [deployments.md](deployments.md). Without `deployments` there is one, `main`, made of the entry itself. One of the list has the id `main`, or has it under `formerly`. A setting of the agent that is not in this table is the same for all of its deployments.',
+    table('Setting', deploymentRows(deployments?.items as Section)),
   ].join('\n\n')
+}
+
+function deploymentRows(deployment: Section): Row[] {
+  const { apps, ...others } = deployment.properties
+  const [path, appPath] = ['agents.<id>.deployments[].', 'agents.<id>.deployments[].apps.<app id>.']
+  return [
+    ...rowsOf(withoutOwn('agent', { ...deployment, properties: others }), path),
+    ...ownRows('agent', path, true),
+    ...rowsOf(withoutOwn('app', schemaOfValues(apps)), appPath),
+    ...ownRows('app', appPath, true),
+  ]
 }
 
 /** The schema of the values of a mapping whose keys are ids. */
@@ -113,16 +129,23 @@ function required(): string {
 /** The properties that all platforms share. */
 function withoutOwn(level: 'agent' | 'app', { required, properties }: Section): Section {
   const own = new Set(PLATFORMS.adapters.flatMap(({ entry }) => Object.keys(entry[level].properties)))
-  const shared = Object.entries(properties).filter(([name]) => !own.has(name))
+  const shared = Object.entries(properties).filter(([name, { isRefused }]) => !own.has(name) && !isRefused)
   return { ...(required !== undefined && { required }), properties: Object.fromEntries(shared) }
 }
 
-function ownRows(level: 'agent' | 'app', parent: string): Row[] {
-  return PLATFORMS.adapters.flatMap(({ platform, entry }) =>
-    rowsOf(entry[level], parent).map(
-      ([name, type, standard, text]): Row => [name, type, standard, `Only for \`${platform}\`. ${text}`],
-    ),
-  )
+function ownRows(level: 'agent' | 'app', parent: string, isDeployment = false): Row[] {
+  return PLATFORMS.adapters.flatMap(({ platform, entry }) => {
+    const all = Object.entries<Setting>(entry[level].properties)
+    const own = isDeployment ? all.filter(([, { perDeployment }]) => perDeployment) : all
+    return rowsOf({ ...entry[level], properties: Object.fromEntries(own) }, parent).map(
+      ([name, type, standard, text]): Row => [
+        name,
+        type,
+        isDeployment ? (level === 'agent' ? "the agent's" : "the app's") : standard,
+        `Only for \`${platform}\`. ${text}`,
+      ],
+    )
+  })
 }
 
 /** One row for each setting. A section within a section continues the path; a limit is one setting. */

@@ -130,6 +130,30 @@ test('with --agents each key of each platform is tried, with a line that names n
   expect((await check({}, agents)).of('agents.wrong')).toEqual([])
 })
 
+test('with --agents each deployment is tried and named, with its keys of apps', async () => {
+  const [good, refusing] = [await startPlatform(200, { data: [] }), await startPlatform(401, {})]
+  const agents = {
+    qwen: {
+      platform: 'openai',
+      model: 'm',
+      apiKey: 'hunter2',
+      apps: { first: {} },
+      deployments: [
+        { id: 'main', baseUrl: good, apps: { first: { apiKey: 'hunter2b' } } },
+        { id: 'spare', baseUrl: refusing },
+      ],
+    },
+  }
+  const { of } = await check({}, agents, '--agents')
+  const { host } = new URL(good)
+  for (const path of ['agents.qwen/main', 'agents.qwen/main.apps.first']) {
+    expect(of(path)).toEqual([`ok ${path}: OpenAI at ${host} answers and accepts the key.`])
+  }
+  expect(of('agents.qwen/spare')).toEqual([
+    `error agents.qwen/spare: OpenAI at ${new URL(refusing).host} refuses the key (agent_credentials, status 401).`,
+  ])
+})
+
 const server = process.env.E2E_DATABASE_URL ?? ''
 
 describe.skipIf(server === '')('on a database server', () => {

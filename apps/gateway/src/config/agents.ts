@@ -2,8 +2,18 @@ import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Adapter, Agent } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
-import { type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
+import { expectation } from '#core/input/expectation.ts'
 import { isObject } from '#core/values/json.ts'
+import { DEPLOYMENT, isReplaceable, NOT_REPLACEABLE } from './deployment-entry.ts'
+import {
+  findContradictionsOfLimits,
+  findContradictionsOfList,
+  findUnequalRequirements,
+  findUnknownApps,
+  inherit,
+  serve,
+} from './deployments.ts'
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
@@ -21,8 +31,12 @@ export function resolveAgents(
     const path = pathOf('agents', id)
     const adapter = platforms.find(entry.platform ?? id)
     if (adapter !== undefined) {
-      issues.push(...findContradictions(adapter, entry, path, platforms))
-      agents.push(servedBySelf(toAgent(id, adapter, entry)))
+      const found = findContradictions(adapter, entry, path, platforms)
+      issues.push(...found)
+      if (found.length > 0) continue
+      const agent = serve(entry, (each) => toAgent(id, adapter, each))
+      issues.push(...findUnequalRequirements(adapter, agent, `${path}.deployments`))
+      agents.push(agent)
     } else if (entry.platform === undefined) {
       issues.push({
         path: `${path}.platform`,
@@ -34,13 +48,14 @@ export function resolveAgents(
 }
 
 function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
-  const { name, description, apiKey, timeouts, endGraceMs, reasoning } = entry
+  const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning } = entry
+  if (baseUrl === undefined) throw new Error(`The base URL of ${id} was not checked.`)
   return {
     id,
     adapter,
     name: name ?? (id === adapter.platform ? adapter.displayName : inWords(id)),
     description,
-    baseUrl: entry.baseUrl.replace(/\/+$/, ''),
+    baseUrl: baseUrl.replace(/\/+$/, ''),
     ...(apiKey !== undefined && { apiKey }),
     apps: Object.entries(entry.apps).map(([appId, app]) => ({
       id: appId,
@@ -68,24 +83,60 @@ function findContradictions(
   adapter: Adapter,
   entry: AgentEntry,
   path: string,
-  { adapters }: PlatformRegistry,
+  platforms: PlatformRegistry,
 ): ConfigIssue[] {
-  const apps = Object.entries(entry.apps)
-  const has = (properties: object, name: string) => Reflect.get(properties, name) !== undefined
-  const everyAppHas = (name: string) => apps.length > 0 && apps.every(([, app]) => has(app, name))
-
+  const { apps, deployments } = entry
   const issues = [
-    ...findForeignProperties(adapter, adapters, 'agent', entry, path),
-    ...apps.flatMap(([id, app]) =>
-      findForeignProperties(adapter, adapters, 'app', app, pathOf(`${path}.apps`, id)),
-    ),
+    ...findForeignProperties(adapter, platforms, { agent: entry, apps }, path),
+    ...findContradictionsOfLimits(entry, path),
   ]
-  if (apps.filter(([, app]) => app.default).length > 1) {
+  if (Object.values(apps).filter((app) => app.default).length > 1) {
     issues.push({ path: `${path}.apps`, problem: 'expected one default at most' })
+  }
+  if (deployments === undefined) {
+    return [...issues, ...findMissing(adapter, entry, path)]
+  }
+  const list = `${path}.deployments`
+  return [
+    ...issues,
+    ...findContradictionsOfList(deployments, list),
+    ...deployments.flatMap((deployment, index) => {
+      const place = `${list}[${index}]`
+      return [
+        ...findForeignProperties(
+          adapter,
+          platforms,
+          { agent: deployment, apps: deployment.apps },
+          place,
+          true,
+        ),
+        ...findUnknownApps(entry, deployment, place),
+        ...findMissing(adapter, inherit(entry, deployment), place, ', in the agent'),
+      ]
+    }),
+  ]
+}
+
+/**
+ * Reports what an entry lacks.
+ *
+ * @param elsewhere - where else it may be, for an entry that a deployment has inherited
+ */
+function findMissing(adapter: Adapter, entry: AgentEntry, path: string, elsewhere = ''): ConfigIssue[] {
+  const apps = Object.values(entry.apps)
+  const has = (properties: object, name: string) => Reflect.get(properties, name) !== undefined
+  const everyAppHas = (name: string) => apps.length > 0 && apps.every((app) => has(app, name))
+  const issues: ConfigIssue[] = []
+  if (entry.baseUrl === undefined) {
+    const where = elsewhere === '' ? '' : `, here or${elsewhere.slice(1)}`
+    issues.push({
+      path: `${path}.baseUrl`,
+      problem: `missing, expected ${expectation(DEPLOYMENT.baseUrl)}${where}`,
+    })
   }
   for (const name of adapter.entryRequires) {
     if (has(entry, name) || everyAppHas(name)) continue
-    issues.push({ path: `${path}.${name}`, problem: 'missing, expected here or in every app' })
+    issues.push({ path: `${path}.${name}`, problem: `missing, expected here${elsewhere} or in every app` })
   }
   return issues
 }
@@ -93,24 +144,36 @@ function findContradictions(
 /**
  * Reports properties of other platforms, which this one would silently ignore, and checks properties that mean something
  * else on another platform: the schema of the file accepts any of these meanings.
+ *
+ * @param isDeployment - whether the properties are those of a deployment, which may replace only some
  */
 function findForeignProperties(
   adapter: Adapter,
-  adapters: readonly Adapter[],
-  level: 'agent' | 'app',
-  properties: object,
+  { adapters }: PlatformRegistry,
+  { agent, apps }: { readonly agent: object; readonly apps: Readonly<Record<string, object>> },
   path: string,
+  isDeployment = false,
 ): ConfigIssue[] {
-  const own = adapter.entry[level].properties
-  return Object.entries(properties).flatMap(([name, value]) => {
-    const property = Object.hasOwn(own, name) ? own[name] : undefined
-    if (property !== undefined) return findIssues(property, value, `${path}.${name}`)
-    const owners = adapters.filter(({ entry }) => Object.hasOwn(entry[level].properties, name))
-    if (owners.length === 0) return []
-    const names = owners.map(({ platform }) => platform).join(', ')
-    const problem = `only for agents of the ${owners.length === 1 ? 'platform' : 'platforms'} ${names}`
-    return [{ path: `${path}.${name}`, problem }]
-  })
+  const find = (level: 'agent' | 'app', properties: object, place: string) => {
+    const own = adapter.entry[level].properties
+    return Object.entries(properties).flatMap(([name, value]) => {
+      const at = `${place}.${name}`
+      const property = Object.hasOwn(own, name) ? own[name] : undefined
+      if (property !== undefined) {
+        const isRefused = isDeployment && !isReplaceable(property)
+        return isRefused
+          ? [{ path: at, problem: `expected ${NOT_REPLACEABLE}` }]
+          : findIssues(property, value, at)
+      }
+      const owners = adapters.filter(({ entry }) => Object.hasOwn(entry[level].properties, name))
+      if (owners.length === 0) return []
+      const names = owners.map(({ platform }) => platform).join(', ')
+      const problem = `only for agents of the ${owners.length === 1 ? 'platform' : 'platforms'} ${names}`
+      return [{ path: at, problem }]
+    })
+  }
+  const ofApps = Object.entries(apps).flatMap(([id, app]) => find('app', app, pathOf(`${path}.apps`, id)))
+  return [...find('agent', agent, path), ...ofApps]
 }
 
 /** `support-desk` → `Support desk`. */

@@ -8,11 +8,17 @@ import { configFileOf } from './schema.ts'
 /** Every schema within a schema, itself included. */
 function* within(schema: TSchema): Generator<TSchema> {
   yield schema
-  const { properties = {}, patternProperties = {} } = schema as {
+  const {
+    properties = {},
+    patternProperties = {},
+    items,
+  } = schema as {
     readonly properties?: Record<string, TSchema>
     readonly patternProperties?: Record<string, TSchema>
+    readonly items?: TSchema
   }
   for (const inner of Object.values({ ...properties, ...patternProperties })) yield* within(inner)
+  if (items !== undefined) yield* within(items)
 }
 
 test('the examples of the reference are values that the configuration accepts', () => {

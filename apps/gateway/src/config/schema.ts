@@ -2,7 +2,19 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import { expectation } from '#core/input/expectation.ts'
-import { flag, httpUrl, timerMs } from './setting-types.ts'
+import {
+  appReachedBy,
+  DEPLOYMENT,
+  DEPLOYMENT_APP,
+  DeploymentEntry,
+  ID_EXPECTED,
+  ID_PATTERN,
+  isReplaceable,
+  reachedBy,
+  replacing,
+  TIMEOUTS,
+} from './deployment-entry.ts'
+import { count, flag, optionalSection, TIMER_MS_MAX, timerMs, wholeNumber } from './setting-types.ts'
 import { SETTINGS } from './settings.ts'
 
 /** The properties of an app that all platforms have. */
@@ -16,18 +28,15 @@ const APP = {
       whenAbsent: 'only if there is one app',
     }),
   ),
-  apiKey: Type.Optional(
-    text({ secret: true, description: 'The key for this app.', whenAbsent: "the agent's `apiKey`" }),
-  ),
+  ...appReachedBy("the agent's `apiKey`"),
 }
+
+/** How many calls may wait and how long, where the calls in progress are limited and nothing is said. */
+export const QUEUE_STANDARD = { queue: 100, waitMs: 10_000 } as const
 
 /** The properties of an agent's entry that all platforms have. */
 const ENTRY = {
-  baseUrl: httpUrl({
-    description: 'The URL of the platform, with or without its usual suffix.',
-    examples: ['https://api.dify.ai/v1'],
-  }),
-  apiKey: Type.Optional(text({ secret: true, description: 'The key for the platform.' })),
+  ...reachedBy((ofEntry) => ofEntry),
   apps: appsOf(Type.Object(APP)),
   name: Type.Optional(
     text({ description: 'The name in the list of agents.', whenAbsent: 'derived from the id' }),
@@ -39,12 +48,10 @@ const ENTRY = {
   }),
   timeouts: section(
     {
-      connectMs: timerMs(5_000, { description: 'How long connecting to the platform may take.' }),
-      firstByteMs: timerMs(120_000, { description: 'How long the platform may take to begin its reply.' }),
-      idleMs: timerMs(120_000, {
-        description: 'How long the platform may send nothing; its keep-alives do not count as data.',
-      }),
-      totalMs: timerMs(1_200_000, { description: 'How long one call may take in all.' }),
+      connectMs: timeout('connectMs'),
+      firstByteMs: timeout('firstByteMs'),
+      idleMs: timeout('idleMs'),
+      totalMs: timeout('totalMs'),
     },
     { description: 'How long the gateway waits for the platform.' },
   ),
@@ -56,10 +63,57 @@ const ENTRY = {
     default: false,
     description: 'Whether OpenAI-compatible clients receive reasoning, as `reasoning_content`.',
   }),
+  retry: section(
+    {
+      attempts: count(2, {
+        maximum: 5,
+        description:
+          'The most attempts of one call, the first included. Only what the platform has not taken is sent again.',
+      }),
+      firstByteMs: Type.Optional(
+        wholeNumber({
+          maximum: TIMER_MS_MAX,
+          description:
+            'How long the platform may take to begin its reply while another attempt may follow; at most `timeouts.firstByteMs`.',
+          whenAbsent: '`timeouts.firstByteMs` ÷ `retry.attempts`',
+        }),
+      ),
+    },
+    { description: 'Further attempts of a call.' },
+  ),
+  concurrency: optionalSection(
+    {
+      max: Type.Optional(
+        wholeNumber({ description: 'The most calls in progress in one process. Further ones wait.' }),
+      ),
+      perKey: Type.Optional(
+        wholeNumber({
+          description:
+            'The most calls in progress of one API key in one process. Where it is set, `limits.streamsPerKey` does not apply.',
+        }),
+      ),
+      queue: count(QUEUE_STANDARD.queue, {
+        minimum: 0,
+        description:
+          'The most calls that wait in one process. A further one is answered 503 `agent_overloaded`.',
+      }),
+      waitMs: timerMs(QUEUE_STANDARD.waitMs, {
+        description: 'How long a call waits before it is answered 503 `agent_overloaded`.',
+      }),
+    },
+    { description: 'Limits on the calls in progress; there are none where the section is absent.' },
+  ),
 }
 
 /** An agent's entry, as far as it is the same for all platforms. */
-export const AgentEntry = Type.Object({ ...ENTRY, platform: Type.Optional(Type.String()) }, { default: {} })
+export const AgentEntry = Type.Object(
+  {
+    ...ENTRY,
+    platform: Type.Optional(Type.String()),
+    deployments: Type.Optional(Type.Array(DeploymentEntry)),
+  },
+  { default: {} },
+)
 export type AgentEntry = Static<typeof AgentEntry>
 
 /** The defaults of the file. The adapters define the defaults of the properties that only their platform has. */
@@ -70,7 +124,9 @@ export const Defaults = section({ agents: agentsOf(AgentEntry), ...SETTINGS })
  * issue is reported at its own place; `agents.ts` then checks which of them the platform of the entry knows.
  */
 export function configFileOf({ names, adapters }: PlatformRegistry) {
-  const entry = section({
+  const own = ownProperties(adapters.map((adapter) => adapter.entry.agent))
+  const ownOfApps = ownProperties(adapters.map((adapter) => adapter.entry.app))
+  const properties = {
     platform: Type.Optional(
       oneOf([...names], {
         description: 'The platform of the agent.',
@@ -78,8 +134,16 @@ export function configFileOf({ names, adapters }: PlatformRegistry) {
       }),
     ),
     ...ENTRY,
-    ...ownProperties(adapters.map((adapter) => adapter.entry.agent)),
-    apps: appsOf(section({ ...APP, ...ownProperties(adapters.map((adapter) => adapter.entry.app)) })),
+    ...own,
+    apps: appsOf(section({ ...APP, ...ownOfApps })),
+  }
+  const deployment = section({
+    ...replacing(DEPLOYMENT, [...Object.keys(properties), 'deployments'], own),
+    apps: appsOf(section(replacing(DEPLOYMENT_APP, Object.keys({ ...APP, ...ownOfApps }), ownOfApps))),
+  })
+  const entry = section({
+    ...properties,
+    deployments: Type.Optional(Type.Array(deployment, { expected: 'a list' })),
   })
   return section({ agents: agentsOf(entry), ...SETTINGS })
 }
@@ -105,14 +169,24 @@ function anyOf(properties: readonly TSchema[]): TSchema {
   if (first !== undefined && others.length === 0) return first
   const expected = new Set(properties.map(expectation))
   const secret = properties.some((property) => Reflect.has(property, 'secret'))
-  return Type.Union([...properties], { expected: [...expected].join(', or '), ...(secret && { secret }) })
+  const perDeployment = properties.some(isReplaceable)
+  return Type.Union([...properties], {
+    expected: [...expected].join(', or '),
+    ...(secret && { secret }),
+    ...(perDeployment && { perDeployment }),
+  })
+}
+
+function timeout(name: keyof typeof TIMEOUTS) {
+  const [standard, description] = TIMEOUTS[name]
+  return timerMs(standard, { description })
 }
 
 function agentsOf<Entry extends TSchema>(entry: Entry) {
-  return Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }), entry, {
+  return Type.Record(Type.String({ pattern: ID_PATTERN }), entry, {
     default: {},
     expected: 'a mapping of agent ids',
-    expectedKey: 'an agent id: a lower-case letter, then at most 31 lower-case letters, digits and hyphens',
+    expectedKey: `an agent id: ${ID_EXPECTED}`,
   })
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import Type, { type TSchema } from 'typebox'
+import Type, { type TProperties, type TSchema } from 'typebox'
 import { type Annotations, section } from '#core/agents/entry-schema.ts'
 import type { DocumentBounds } from '#core/limits/document-bounds.ts'
 
@@ -18,6 +18,16 @@ interface Range {
 
 export function list<Item extends TSchema>(item: Item, standard: string[], options: Annotations = {}) {
   return Type.Array(item, { default: standard, expected: 'a list', ...options })
+}
+
+/** A mapping that switches something on: where it is absent, none of its defaults apply. */
+export function optionalSection<Properties extends TProperties>(
+  properties: Properties,
+  options: Annotations = {},
+) {
+  return Type.Optional(
+    Type.Object(properties, { additionalProperties: false, expected: 'a mapping', ...options }),
+  )
 }
 
 export function matching(expected: string, accepts: (text: string) => boolean, options: Annotations = {}) {

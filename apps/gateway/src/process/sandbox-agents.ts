@@ -1,5 +1,6 @@
 import { type Config, parseConfig } from '#config/load.ts'
-import { type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
+import type { Agent } from '#core/agents/adapter.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
 
 export interface SandboxAgents {
   /** Entries of a configuration file that point at the emulators. */
@@ -22,5 +23,12 @@ export async function startSandboxAgents(): Promise<SandboxAgents> {
 /** The configuration with the emulators as its agents. */
 export function withSandboxAgents(config: Config, entries: SandboxAgents['entries']): Config {
   const { agents } = parseConfig({ agents: entries }, {}, undefined, config.platforms)
-  return { ...config, agents: agents.map((agent): ServedAgent => servedBySelf({ ...agent, sandbox: true })) }
+  return { ...config, agents: agents.map(asEmulated) }
+}
+
+/** Says of the agent that it is an emulator, wherever it is looked at: calls see the agent of their deployment. */
+function asEmulated(served: ServedAgent): ServedAgent {
+  const emulated = <Each extends Agent>(agent: Each): Each => ({ ...agent, sandbox: true })
+  const deployments = served.deployments.map((each) => ({ ...each, agent: emulated(each.agent) }))
+  return { ...emulated(served), deployments }
 }

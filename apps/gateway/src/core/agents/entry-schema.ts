@@ -1,9 +1,10 @@
 import Type, { type TProperties } from 'typebox'
 
 /*
- * Builders for the schemas of configuration properties. Three keywords are the gateway's own. Two shape the line that reports
+ * Builders for the schemas of configuration properties. Four keywords are the gateway's own. Two shape the line that reports
  * an invalid value: `expected` completes the sentence "expected …" where the other keywords do not describe the value well
- * (core/input/expectation.ts), and `secret` keeps the value out of that line. `whenAbsent` is for the reference of the configuration.
+ * (core/input/expectation.ts), and `secret` keeps the value out of that line. `whenAbsent` is for the reference of the configuration,
+ * and `perDeployment` says what deployments may replace.
  */
 
 export interface Annotations {
@@ -15,6 +16,8 @@ export interface Annotations {
   /** What applies instead of a setting that is absent and has no fixed default. */
   readonly whenAbsent?: string
   readonly examples?: readonly unknown[]
+  /** Whether a deployment of the agent may replace a property of its platform: an id or a model, never what the agent is. */
+  readonly perDeployment?: true
 }
 
 /** An optional mapping. Missing properties get their defaults, also if the whole mapping is missing. */

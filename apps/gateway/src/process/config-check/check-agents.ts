@@ -1,6 +1,7 @@
 import type { Config } from '#config/load.ts'
 import type { Agent } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
+import { MAIN_DEPLOYMENT, type ServedAgent } from '#core/agents/served-agent.ts'
 import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import { errorCode } from '#core/values/error-code.ts'
@@ -10,12 +11,12 @@ const PROBE_MS = 5_000
 const PROBES_AT_ONCE = 8
 
 interface Probe {
-  /** Where the key is in the configuration. */
+  /** The agent, its deployment if it has several, and the app whose key it is. */
   readonly path: string
   readonly agent: Agent
 }
 
-/** Asks every platform by its probe, once for each key that is configured. */
+/** Asks every deployment's platform by its probe, once for each key that is configured. */
 export async function checkAgents(config: Config): Promise<readonly Finding[]> {
   const { replyBytesMax, unsentBytesMax } = config.chat
   const upstream = createUpstream({ replyBytesMax, unsentBytesMax })
@@ -29,9 +30,15 @@ export async function checkAgents(config: Config): Promise<readonly Finding[]> {
   return findings
 }
 
+function probesOf({ id, deployments }: ServedAgent): Probe[] {
+  return deployments.flatMap((deployment) => {
+    const isOnly = deployments.length === 1 && deployment.id === MAIN_DEPLOYMENT
+    return probesOfKeys(deployment.agent, isOnly ? `agents.${id}` : `agents.${id}/${deployment.id}`)
+  })
+}
+
 /** The adapters probe with the key of the agent, so an app with its own key is probed as an agent of its own. */
-function probesOf(agent: Agent): Probe[] {
-  const path = `agents.${agent.id}`
+function probesOfKeys(agent: Agent, path: string): Probe[] {
   const ofApps = agent.apps.flatMap((app) =>
     app.apiKey === undefined
       ? []

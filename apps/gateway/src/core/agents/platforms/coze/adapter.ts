@@ -30,6 +30,7 @@ const ENTRY = {
   agent: section({
     botId: Type.Optional(
       text({
+        perDeployment: true,
         description: 'The bot that answers calls without `app_id`. Ids that consist of digits need quotes.',
         examples: ['7342866812345678901'],
       }),
@@ -37,7 +38,11 @@ const ENTRY = {
   }),
   app: section({
     botId: Type.Optional(
-      text({ description: 'The bot that answers for this app.', whenAbsent: 'the id of the app' }),
+      text({
+        perDeployment: true,
+        description: 'The bot that answers for this app.',
+        whenAbsent: 'the id of the app',
+      }),
     ),
   }),
 }

@@ -25,11 +25,14 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/value
 /** The operator sets the models; clients choose among the configured ones. */
 const ENTRY = {
   agent: section({
-    model: Type.Optional(text({ description: 'The model to ask for.', examples: ['Qwen/Qwen3-32B'] })),
+    model: Type.Optional(
+      text({ perDeployment: true, description: 'The model to ask for.', examples: ['Qwen/Qwen3-32B'] }),
+    ),
   }),
   app: section({
     model: Type.Optional(
       text({
+        perDeployment: true,
         description: 'The model to ask for when a client chooses this app.',
         whenAbsent: "the agent's `model`",
       }),
