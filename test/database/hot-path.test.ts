@@ -244,6 +244,7 @@ async function callOnce(sql: Sql): Promise<void> {
     sql,
     runtime: systemRuntime,
     identity: { id: systemRuntime.newId(), host: 'a-host', pid: 7, version: '1.0.0' },
+    load: { load: () => [] },
     build: '20261201000000_own',
     leaseMs: 15_000,
     retentionDays: 30,
@@ -260,6 +261,7 @@ async function callOnce(sql: Sql): Promise<void> {
   await ledger.settleDead()
   await ledger.settlePredecessors()
   expect(await instances.sweep()).toBe(0)
+  expect(await instances.loads()).toHaveLength(1)
   await instances.leave()
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
+import { restingLoad } from '#core/agents/deployments/resting-load.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
@@ -18,6 +19,7 @@ import { ownBuild, tooOld } from '#core/database/migrations/min-build.ts'
 import { createInstances, type ProcessIdentity } from '#core/ledger/instances.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
 import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
+import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -90,6 +92,8 @@ export async function createGateway({
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
+  const load = restingLoad(catalog)
+  metrics.watchLoad(load)
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   const redisName = `Redis${atAddressOf(config.redisUrl)}`
@@ -157,6 +161,7 @@ export async function createGateway({
     sql,
     runtime,
     identity,
+    load,
     build,
     ...config.instance,
     reap: () => ledger.settleDead(),
@@ -189,6 +194,7 @@ export async function createGateway({
     tokens,
     signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     ledger,
+    loads: createProcessLoads({ instances, identity, load, runtime }),
     upstream,
     routes,
     conversations,

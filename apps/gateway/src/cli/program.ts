@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { oneLine } from '#process/refusal-line.ts'
 import manifest from '../../../../packages/trunkline/package.json' with { type: 'json' }
+import { addAgentsCommand } from './agents.ts'
 import { addConfigCommands } from './config-check.ts'
 import { addDatabaseCommands } from './database.ts'
 import { addHealthCommand } from './health.ts'
@@ -31,6 +32,7 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addGatewayCommands(program)
   addConfigCommands(program)
   addHealthCommand(program)
+  addAgentsCommand(program)
   addDatabaseCommands(program)
   addUserCommands(program)
   addKeyCommands(program)

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { BREAKER_STATES, type LoadReader } from '#core/agents/deployments/load.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import { BUILD } from './build-info.ts'
@@ -46,6 +47,8 @@ export interface Metrics {
   watchEngine(engine: { readonly losses: number }): void
   /** Leaves out what was counted of agents that are no longer served. */
   watchAgents(catalog: { current(): ReadonlyMap<string, unknown> }): void
+  /** Shows the breakers of deployments, and the calls that agents carry and that wait for them. */
+  watchLoad(load: LoadReader): void
   /** Shows the connections that clients have open. */
   watchConnections(connections: { readonly open: number }): void
 }
@@ -79,6 +82,7 @@ export function createMetrics(): Metrics {
   let disk: Parameters<Metrics['watchDisk']>[0] | undefined
   let engine: Parameters<Metrics['watchEngine']>[0] | undefined
   let connections: Parameters<Metrics['watchConnections']>[0] | undefined
+  let load: LoadReader | undefined
   const ofServed: Kept = { keeps: (agent: string) => catalog?.current().has(agent) ?? true }
 
   const counter = (name: string, help: string, labelNames: readonly string[] = [], kept: Kept = {}) =>
@@ -94,6 +98,26 @@ export function createMetrics(): Metrics {
       registers,
       collect() {
         this.set(read())
+      },
+    })
+  /** The same with labels: `read` lists the values of all series. */
+  const gauges = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[],
+    aggregator: 'sum' | 'max' = 'sum',
+  ) =>
+    new Gauge({
+      name: `trunkline_${name}`,
+      help,
+      labelNames,
+      aggregator,
+      registers,
+      collect() {
+        // What is no longer listed is no longer true.
+        this.reset()
+        for (const [labels, value] of read()) this.set(labels, value)
       },
     })
   const watchedCounter = (name: string, help: string, read: () => number) =>
@@ -146,6 +170,30 @@ export function createMetrics(): Metrics {
     ofServed,
   )
   gauge('calls_in_flight', 'Calls that were dispatched and have not ended.', () => inFlight.chat)
+  const agentLoads = () => load?.load() ?? []
+  const deploymentLoads = () =>
+    agentLoads().flatMap(({ agent, deployments }) =>
+      deployments.map(({ id: deployment, ...known }) => ({ labels: { agent, deployment }, ...known })),
+    )
+  gauges(
+    'breaker_state',
+    'Whether calls go to a deployment: 0 they do (closed), 1 one call tries it (half open), 2 they do not (open); of several workers the worst.',
+    ['agent', 'deployment'],
+    () => deploymentLoads().map(({ labels, breaker }) => [labels, BREAKER_STATES.indexOf(breaker)]),
+    'max',
+  )
+  gauges(
+    'agent_calls_in_flight',
+    'Calls in progress at a deployment.',
+    ['agent', 'deployment'],
+    () => deploymentLoads().map(({ labels, inFlight: calls }) => [labels, calls]),
+  )
+  gauges(
+    'agent_calls_waiting',
+    'Calls that wait for a slot of their agent.',
+    ['agent'],
+    () => agentLoads().map(({ agent, waiting }) => [{ agent }, waiting]),
+  )
   const graphqlOperations = counter(
     'graphql_operations_total',
     'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
@@ -325,6 +373,9 @@ export function createMetrics(): Metrics {
     },
     watchAgents(watched) {
       catalog = watched
+    },
+    watchLoad(watched) {
+      load = watched
     },
     watchConnections(watched) {
       connections = watched

@@ -1,3 +1,4 @@
+import type { AgentStatus } from '#core/agents/deployments/probes.ts'
 import type { RewrittenSecrets } from '#core/auth/signing-key-administration.ts'
 import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export/export.ts'
@@ -19,6 +20,7 @@ import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
 import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/user-input.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
+import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { signingKeyRecord } from '#records/signing-key-record.ts'
 import { type callRecord, callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
@@ -29,6 +31,7 @@ import { fullUserRecord } from '#records/user-record.ts'
  * the process of the command line itself; its arguments are sent as JSON.
  */
 export interface CommandArguments {
+  agents: Record<string, never>
   'users create': NewUser
   'users list': UserFilter & OrderChoice<UserOrder>
   'users set-password': { username: string; password: string }
@@ -53,6 +56,7 @@ export interface CommandArguments {
 
 /** The results of the commands. Their records are those of REST, made by the same functions. */
 export interface CommandResults {
+  agents: DeployedAgent[]
   'users create': UserRecord
   'users list': UserRecord[]
   'users set-password': UserRecord
@@ -71,6 +75,15 @@ export interface CommandResults {
   'signing-keys list': SigningKeyRecord[]
   'signing-keys rotate': SigningKeyRecord[]
   'db export': ExportEnd['end']
+}
+
+/** An agent, and REST's records of its deployments. */
+export interface DeployedAgent {
+  readonly id: string
+  readonly name: string
+  readonly platform: string
+  readonly status: AgentStatus
+  readonly deployments: readonly ReturnType<typeof deploymentRecord>[]
 }
 
 export interface SweptUploads extends SweptOrphans {
@@ -96,13 +109,13 @@ type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<C
  * @throws OperatorError (the returned function) if the command is not known
  */
 export function createCommands({
-  services: { users, keys, usage: reports },
-  processTasks: { usage, uploads, signingKeys },
+  services: { users, keys, agents, usage: reports },
+  processTasks: { usage, uploads, signingKeys, agents: catalog },
   database,
   runtime,
 }: {
-  services: Pick<Services, 'users' | 'keys' | 'usage'>
-  processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys'>
+  services: Pick<Services, 'users' | 'keys' | 'agents' | 'usage'>
+  processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents'>
   database: Database
   runtime: Pick<Runtime, 'now'>
 }): (name: string, args: unknown) => Promise<unknown> {
@@ -117,6 +130,18 @@ export function createCommands({
     username === undefined ? {} : { userId: (await users.findByName(operator(), username)).id }
 
   const commands: Commands = {
+    agents: () =>
+      Promise.all(
+        agents
+          .findMany(operator(), [...catalog.current().keys()])
+          .map(async ({ id, name, platform }) => ({
+            id,
+            name,
+            platform,
+            status: await agents.statusOf(operator(), id),
+            deployments: (await agents.deploymentsOf(operator(), id)).map(deploymentRecord),
+          })),
+      ),
     'users create': async (args) => shownUser(await users.create(operator(), args)),
     'users list': async (args) => (await usersOf(args)).map(shownUser),
     'users set-password': async ({ username, password }) => {

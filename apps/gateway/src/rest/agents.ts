@@ -1,16 +1,25 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { AGENT_STATUSES } from '#core/agents/directory.ts'
+import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
 import type { Services } from '#core/services/services.ts'
 import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
-import { ANY_PROBLEMS, optionalPrincipal } from '#http/guards/credentials.ts'
+import {
+  ANY_PROBLEMS,
+  callerOf,
+  MANAGER_PROBLEMS,
+  managerOnly,
+  optionalPrincipal,
+} from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
 import { limitHeaders } from '#http/reply/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/reply/schemas.ts'
+import { AgentDeploymentSchema, deploymentRecord } from '#records/deployment-record.ts'
 
 export function agentRoutes(
   app: FastifyInstance,
-  services: Pick<Services, 'agents' | 'authentication'>,
+  services: Pick<Services, 'agents' | 'authentication' | 'reads'>,
   platforms: readonly string[],
 ): void {
   const agent = agentSchema(platforms)
@@ -24,6 +33,14 @@ export function agentRoutes(
     const items = await services.agents.list(principal, ip, (verdict) => limitHeaders(reply, verdict))
     return success({ items, next_cursor: null })
   })
+
+  app.addSchema(AgentDeploymentSchema)
+  const reading = { schema: deploymentsSchema, onRequest: managerOnly(services), ...smallRead(services) }
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  routes.get('/api/v1/agents/:id/deployments', reading, async (request) => {
+    const deployments = await services.agents.deploymentsOf(callerOf(request), request.params.id)
+    return success({ items: deployments.map(deploymentRecord), next_cursor: null })
+  })
 }
 
 function agentSchema(platforms: readonly string[]) {
@@ -35,7 +52,7 @@ function agentSchema(platforms: readonly string[]) {
       description: Type.String({ description: AGENT_DESCRIPTIONS.description }),
       status: oneOf(
         AGENT_STATUSES,
-        'The result of a probe that is a few seconds old. `degraded` means that the platform answers but refuses the credentials of the gateway.',
+        AGENT_DESCRIPTIONS.status,
       ),
       requires: Type.Array(Type.String(), {
         description: 'The fields of a chat request that must not be empty for this agent.',
@@ -93,5 +110,21 @@ const listSchema = {
   querystring: listQuery({}),
   response: {
     ...problems('invalid_request', ...ANY_PROBLEMS),
+  },
+}
+
+const deploymentsSchema = {
+  tags: ['agents'],
+  operationId: 'listAgentDeployments',
+  'x-response-headers': LIMIT_HEADERS,
+  summary: 'List the deployments of an agent',
+  description:
+    'Returns the deployments of an agent, with their load as a sum and for each live process of the gateway. What other processes know is some seconds old, up to ten. Only administrators may read it.',
+  security: [{ accessToken: [] }, { apiKey: [] }],
+  params: Type.Object({ id: Type.String({ description: 'The id of the agent.' }) }),
+  querystring: listQuery({}),
+  response: {
+    200: envelope(page(ref(AgentDeploymentSchema))),
+    ...problems('invalid_request', ...MANAGER_PROBLEMS, 'role_denied', 'object_not_found'),
   },
 }

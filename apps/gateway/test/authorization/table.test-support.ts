@@ -277,6 +277,9 @@ export const TABLE: {
     statusOf: forCaller({ ...EVERYBODY, 'upload key': 'agent_denied' }, async (caller, { services }) => {
       await services.agents.statusOf(caller, FAILING_AGENT)
     }),
+    deploymentsOf: forCaller(ADMINS, (caller, { services }) =>
+      services.agents.deploymentsOf(caller, FAILING_AGENT),
+    ),
     models: forCaller({ ...KEYS, 'upload key': ANSWERING_AGENT }, async (caller, { services }) => {
       const models = services.agents.models(caller)
       return models.length === 2 ? 'allowed' : models.map(({ id }) => id).join(', ')

@@ -60,6 +60,7 @@ const ONE_CALL: ByPrincipal = {
   neighbour: 'call_not_found',
 }
 const WITH_PLATFORM = 'allowed, with what the platform said'
+const WITH_DEPLOYMENTS = 'allowed, with the deployments'
 /** Only administrators see what the platform answered. */
 const shownTo = (cells: ByPrincipal): ByPrincipal => ({
   ...cells,
@@ -99,9 +100,22 @@ function inMutation(mutation: Text): (call: MatrixCall) => Promise<string> {
 
 /** Every field of Query, Mutation and Subscription, and every field of other types that has arguments or leads to an object. */
 export const MATRIX: Readonly<Record<string, MatrixRow>> = {
-  'Query.agents': row({ ...EVERYBODY, anonymous: 'allowed', 'upload key': ANSWERING_AGENT }, 'agents', {
-    see: (agents) => (agents.length === 2 ? 'allowed' : agents.map(({ id }: Any) => id).join()),
-  }),
+  'Query.agents': row(
+    {
+      ...EVERYBODY,
+      anonymous: 'allowed',
+      admin: WITH_DEPLOYMENTS,
+      'upload key': ANSWERING_AGENT,
+      'admin key of an admin': WITH_DEPLOYMENTS,
+    },
+    'agents',
+    {
+      see(agents) {
+        if (agents.some(({ deployments }: Any) => deployments !== null)) return WITH_DEPLOYMENTS
+        return agents.length === 2 ? 'allowed' : agents.map(({ id }: Any) => id).join()
+      },
+    },
+  ),
   'Query.me': row(MANAGERS, 'me'),
   'Query.user': row(ADMINS, ({ all }) => `user(id: "${all.otherUserId}")`),
   'Query.users': row(ADMINS, `users(state: ACTIVE, ${ORDERED_PAGE})`),

@@ -1,10 +1,11 @@
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import type { Agent, AgentApp } from './adapter.ts'
 import type { Agents } from './catalog.ts'
+import type { ServedAgent } from './served-agent.ts'
 
 /** An agent and the parts of it that a key may use. */
 export interface AllowedAgent {
-  readonly agent: Agent
+  readonly agent: ServedAgent
   /** The usable ones of the apps that the entry lists. */
   readonly apps: readonly AgentApp[]
   /** Apps that the key's allow-list names where the entry lists none and the platform accepts any app id. */
@@ -21,7 +22,7 @@ export function selectAllowedAgents(agents: Agents, allowed: readonly string[]):
   return [...agents.values()].flatMap((agent) => allowedPartsOf(agent, allowed) ?? [])
 }
 
-function allowedPartsOf(agent: Agent, allowed: readonly string[]): AllowedAgent | undefined {
+function allowedPartsOf(agent: ServedAgent, allowed: readonly string[]): AllowedAgent | undefined {
   if (allowed.length === 0 || allowed.includes(agent.id)) {
     return { agent, apps: agent.apps, namedApps: [], isWhole: true }
   }

@@ -1,13 +1,13 @@
-import type { Upstream } from '#core/agents/upstream/upstream.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { Adapter, Agent, AgentFeatures, HelperCall } from './adapter.ts'
+import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
-
-export const AGENT_STATUSES = ['available', 'degraded', 'unavailable'] as const
-export type AgentStatus = (typeof AGENT_STATUSES)[number]
+import { type DeploymentRecord, describeDeployments, statusOfAll } from './deployments/describe-deployments.ts'
+import type { ProcessLoad, ProcessLoads } from './deployments/load.ts'
+import { type AgentStatus, createProbes } from './deployments/probes.ts'
+import type { ServedAgent } from './served-agent.ts'
+import type { Upstream } from './upstream/upstream.ts'
 
 /** What clients may know about an agent: never its address or credentials. */
 export interface AgentInfo {
@@ -33,7 +33,7 @@ export interface ModelRecord {
 
 export interface AgentDirectory {
   /**
-   * Lists all agents, or for an API key with an allow-list only those that it names. Probes each platform.
+   * Lists all agents, or for an API key with an allow-list only those that it names. Probes each deployment.
    */
   list(caller: Principal | undefined): Promise<AgentRecord[]>
   /**
@@ -41,6 +41,8 @@ export interface AgentDirectory {
    * list, so that it costs a platform nothing more.
    */
   statusOf(caller: Principal | undefined, id: string): Promise<AgentStatus> | undefined
+  /** The deployments of such an agent, with what every live process knows of them; undefined for other agents. Shares the probes. */
+  deploymentsOf(caller: Principal | undefined, id: string): Promise<DeploymentRecord[]> | undefined
   /** The agents with these ids out of those that {@link AgentDirectory.list} lists. Makes no probe. */
   find(caller: Principal | undefined, ids: readonly string[]): AgentInfo[]
   /**
@@ -51,31 +53,40 @@ export interface AgentDirectory {
   models(caller: Principal): readonly ModelRecord[]
 }
 
-const STATUS_CACHE_MS = 5_000
-const PROBE_TIMEOUT_MS = 2_000
-
 export function createAgentDirectory(deps: {
   catalog: Pick<AgentCatalog, 'current'>
   upstream: Upstream
   runtime: Runtime
+  /** What the live processes know of the deployments. */
+  loads: ProcessLoads
 }): AgentDirectory {
-  const statusOf = createStatusReader(deps)
+  const probe = createProbes(deps)
+  const { loads } = deps
+  const statusOf = async (agent: ServedAgent, processes: readonly ProcessLoad[]) =>
+    statusOfAll(agent.id, await describeDeployments(agent, probe, processes), processes)
+  const findAllowed = (caller: Principal | undefined, id: string) =>
+    allowedAgents(caller).find(({ agent }) => agent.id === id)?.agent
   const allowedAgents = (caller: Principal | undefined) => {
     const allowed = caller?.via.kind === 'key' ? caller.via.allowedAgents : []
     return selectAllowedAgents(deps.catalog.current(), allowed)
   }
   return {
-    list(caller) {
+    async list(caller) {
+      const processes = await loads.read()
       return Promise.all(
         allowedAgents(caller).map(async ({ agent, apps }) => ({
           ...toInfo(agent, apps),
-          status: await statusOf(agent),
+          status: await statusOf(agent, processes),
         })),
       )
     },
     statusOf(caller, id) {
-      const found = allowedAgents(caller).find(({ agent }) => agent.id === id)
-      return found && statusOf(found.agent)
+      const agent = findAllowed(caller, id)
+      return agent && loads.read().then((processes) => statusOf(agent, processes))
+    },
+    deploymentsOf(caller, id) {
+      const agent = findAllowed(caller, id)
+      return agent && loads.read().then((processes) => describeDeployments(agent, probe, processes))
     },
     find: (caller, ids) =>
       allowedAgents(caller)
@@ -101,33 +112,5 @@ function toInfo(agent: Agent, apps: Agent['apps']): AgentInfo {
     features: adapter.features(agent),
     apps: apps.map(({ id, name }) => ({ id, name })),
     sandbox: agent.sandbox,
-  }
-}
-
-/** Caches and shares probes, so that listings cost a platform at most one request per five seconds. */
-function createStatusReader({ upstream, runtime }: { upstream: Upstream; runtime: Runtime }) {
-  // By the agent itself, not by its id: one that was replaced under its id is another platform.
-  const cache = new WeakMap<Agent, { status: Promise<AgentStatus>; untilMs: number }>()
-  return (agent: Agent): Promise<AgentStatus> => {
-    const cached = cache.get(agent)
-    if (cached !== undefined && cached.untilMs > runtime.elapsedMs()) return cached.status
-    const status = markRejectionHandled(probe(upstream, agent, agent.adapter.probe(agent)))
-    cache.set(agent, { status, untilMs: runtime.elapsedMs() + STATUS_CACHE_MS })
-    return status
-  }
-}
-
-async function probe(
-  upstream: Upstream,
-  agent: Agent,
-  call: HelperCall<'available' | 'degraded'>,
-): Promise<AgentStatus> {
-  try {
-    const result = await upstream.help(agent, call, PROBE_TIMEOUT_MS)
-    if ('ok' in result) return result.ok
-    // The platform is up but rejects our credentials, which an operator has to correct.
-    return result.failure.reason === 'agent_credentials' ? 'degraded' : 'unavailable'
-  } catch {
-    return 'unavailable'
   }
 }

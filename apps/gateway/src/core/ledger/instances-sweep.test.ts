@@ -18,6 +18,7 @@ test('rows of processes that ended long ago are deleted, a bounded number at a t
     sql: database.sql,
     runtime: systemRuntime,
     identity: { id: v7(), host: 'a-host', pid: 7, version: '1.0.0' },
+    load: { load: () => [] },
     build: '20261201000000_own',
     leaseMs: 15_000,
     retentionDays: 30,

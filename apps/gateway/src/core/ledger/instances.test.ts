@@ -13,6 +13,8 @@ let database: 'up' | 'down' | 'hanging'
 let live: number
 let min_build: string | null
 let wakes: (() => void)[]
+let written: unknown[]
+let inFlight: number
 const reap = vi.fn(async () => 0)
 const observer = { reaped: vi.fn(), renewable: vi.fn(), needsBuild: vi.fn() }
 
@@ -23,8 +25,11 @@ beforeEach(() => {
   live = 1
   min_build = null
   wakes = []
+  written = []
+  inFlight = 0
   const sql: Sql = {
-    async query<Row>() {
+    async query<Row>(_text: string, values: readonly unknown[] = []) {
+      written.push(values.at(-1))
       if (database === 'down') throw new Error('no database')
       if (database === 'hanging') await new Promise<void>((resolve) => wakes.push(resolve))
       return [{ live, min_build }] as Row[]
@@ -35,6 +40,7 @@ beforeEach(() => {
     sql,
     runtime,
     identity: { id: v7(), host: 'a-host', pid: 7, version: '1.0.0' },
+    load: { load: () => [{ agent: 'dify', inFlight, waiting: 0, deployments: [] }] },
     build: BUILD,
     leaseMs: LEASE_MS,
     retentionDays: 30,
@@ -121,4 +127,13 @@ test('a process that has left sends no heartbeats', async () => {
   await vi.advanceTimersByTimeAsync(3 * LEASE_MS)
   expect(reap).not.toHaveBeenCalled()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('each heartbeat is one statement, which also tells the load of that moment', async () => {
+  inFlight = 7
+  await instances.join()
+  expect(written).toEqual(['[{"agent":"dify","inFlight":7,"deployments":[]}]'])
+  inFlight = 0
+  await vi.advanceTimersByTimeAsync(BEAT_MS)
+  expect(written.slice(1)).toEqual(['[{"agent":"dify","deployments":[]}]'])
 })

@@ -1,3 +1,5 @@
+import type { LoadReader, ProcessLoad } from '#core/agents/deployments/load.ts'
+import { readLoad, writeLoad } from '#core/agents/deployments/written-load.ts'
 import type { Sql } from '#core/database/database.ts'
 import { isOlder, MIN_BUILD } from '#core/database/migrations/min-build.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -19,6 +21,10 @@ export interface Instances {
   readonly live: number
   /** The build that the database needs, if this process is older, as of the last heartbeat. */
   readonly neededBuild: string | undefined
+  /** Whether this process is one of them: the process of a command is not. */
+  readonly hasJoined: boolean
+  /** What the live processes knew of their agents at their last heartbeats, the oldest process first; at most a thousand. */
+  loads(): Promise<ProcessLoad[]>
   /** Ends this process's lease and stops renewing it. */
   leave(): Promise<void>
   /** Deletes a bounded number of rows of processes that ended long ago; returns how many. */
@@ -29,6 +35,8 @@ export interface InstancesDeps {
   readonly sql: Sql
   readonly runtime: Runtime
   readonly identity: ProcessIdentity
+  /** What each heartbeat tells the other processes. */
+  readonly load: LoadReader
   /** The newest migration that this process knows. */
   readonly build: string
   readonly leaseMs: number
@@ -49,6 +57,7 @@ export function createInstances({
   sql,
   runtime,
   identity,
+  load,
   build,
   leaseMs,
   retentionDays,
@@ -65,7 +74,8 @@ export function createInstances({
   let isRenewable = true
 
   async function beat(): Promise<void> {
-    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, MIN_BUILD, host, pid, version])
+    const told = writeLoad(load.load())
+    const [row] = await sql.query<Beat>(BEAT, [id, leaseMs, build, MIN_BUILD, host, pid, version, told])
     live = Math.max(1, row?.live ?? 1)
     judgeBuild(row?.min_build ?? undefined)
     const nowMs = runtime.elapsedMs()
@@ -116,6 +126,13 @@ export function createInstances({
     get neededBuild() {
       return neededBuild
     },
+    get hasJoined() {
+      return timer !== undefined
+    },
+    async loads() {
+      const rows = await sql.query<LoadRow>(LOADS, [PROCESSES_MAX])
+      return rows.map(({ load, ...process }) => ({ ...process, agents: readLoad(load) }))
+    },
     async leave() {
       // A start that never reached the database has no lease to end.
       if (timer === undefined) return
@@ -153,15 +170,27 @@ interface Beat {
 
 /**
  * `$1`: this instance, `$2`: the lease in milliseconds, `$3`: its build, `$4`: the setting that has the least build, `$5` to
- * `$7`: where it runs and its version.
+ * `$7`: where it runs and its version, `$8`: what it knows of its agents.
  */
 const BEAT = `
 WITH beat AS (
-  INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version)
-  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $5, $6, $7)
-  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+  INSERT INTO instances AS i (id, started_at, lease_until, build, host, pid, version, load)
+  VALUES ($1::uuid, now(), now() + $2 * interval '1 millisecond', $3, $5, $6, $7, $8::jsonb)
+  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, load = excluded.load
   RETURNING id
 )
 SELECT (SELECT count(*) FROM beat)
   + (SELECT count(*) FROM instances WHERE id <> $1::uuid AND stopped_at IS NULL AND lease_until > now()) AS live,
   (SELECT value FROM settings WHERE name = $4) AS min_build`
+
+/** More processes than share any database. */
+const PROCESSES_MAX = 1_000
+
+type LoadRow = Omit<ProcessLoad, 'agents'> & { readonly load: unknown }
+
+/** `$1` rows at most. */
+const LOADS = `
+SELECT id AS instance, host, pid, version, load
+FROM instances
+WHERE stopped_at IS NULL AND lease_until > now()
+ORDER BY started_at, id LIMIT $1`

@@ -25,6 +25,7 @@ async function joined() {
     sql,
     runtime: systemRuntime,
     identity: { id, host: 'a-host', pid: 7, version: '1.0.0' },
+    load: { load: () => [] },
     build: '20261201000000_own',
     leaseMs: 10 * MINUTE_MS,
     retentionDays: 30,

@@ -13,7 +13,12 @@ const via = { kind: 'key', keyId: 'k', permissions: ['chat'], allowedAgents: [] 
 const caller: Principal = { userId: 'u', role: 'user', via }
 
 const upstream = createUpstream({ replyBytesMax: 1_000, unsentBytesMax: 1_000 })
-const directory = createAgentDirectory({ catalog: createAgentCatalog([]), upstream, runtime: systemRuntime })
+const directory = createAgentDirectory({
+  catalog: createAgentCatalog([]),
+  upstream,
+  runtime: systemRuntime,
+  loads: { read: async () => [] },
+})
 
 test('a listing that is not public requires a caller, which is checked before the rate limit', async () => {
   const agents = createAgentListing({ directory, limits: ampleLimits(), isPublic: false })

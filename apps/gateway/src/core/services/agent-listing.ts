@@ -1,14 +1,10 @@
-import type {
-  AgentDirectory,
-  AgentInfo,
-  AgentRecord,
-  AgentStatus,
-  ModelRecord,
-} from '#core/agents/directory.ts'
+import type { DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
+import type { AgentStatus } from '#core/agents/deployments/probes.ts'
+import type { AgentDirectory, AgentInfo, AgentRecord, ModelRecord } from '#core/agents/directory.ts'
 import { fail } from '#core/errors.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
-import { credentialId, type Principal } from '#core/principal.ts'
+import { credentialId, type Principal, requireAdmin } from '#core/principal.ts'
 
 /** The list of agents, with the checks of who may read it and how often. */
 export interface AgentListing {
@@ -30,6 +26,14 @@ export interface AgentListing {
    * @throws Problem `agent_denied` for an agent that the caller may not use or that does not exist
    */
   statusOf(caller: Principal, id: string): Promise<AgentStatus>
+  /**
+   * Returns the deployments of one of these agents, for administrators, with what every live process knows of them. It takes
+   * no point, for the same reason.
+   *
+   * @throws Problem `permission_denied`, `role_denied`, or `object_not_found` for an agent that the caller may not use or that
+   * does not exist
+   */
+  deploymentsOf(caller: Principal, id: string): Promise<DeploymentRecord[]>
   /** Returns the models that the caller can use on the OpenAI-compatible face. */
   models(caller: Principal): readonly ModelRecord[]
 }
@@ -51,6 +55,10 @@ export function createAgentListing({ directory, limits, isPublic }: AgentListing
     },
     findMany: (caller, ids) => directory.find(caller, ids),
     statusOf: async (caller, id) => directory.statusOf(caller, id) ?? fail('agent_denied'),
+    async deploymentsOf(caller, id) {
+      requireAdmin(caller)
+      return directory.deploymentsOf(caller, id) ?? fail('object_not_found', 'There is no agent with this id.')
+    },
     models: (caller) => directory.models(caller),
   }
 }

@@ -1,4 +1,5 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
+import type { ProcessLoads } from '#core/agents/deployments/load.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
@@ -48,6 +49,8 @@ export interface ServicesDeps extends ChatParts {
   readonly tokens: Tokens
   readonly signingKeys: SigningKeyAdministration
   readonly ledger: Ledger
+  /** What the live processes know of the deployments of agents. */
+  readonly loads: ProcessLoads
   readonly storage: FileStorage
   readonly sweepObserver: SweepObserver
   readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
@@ -176,7 +179,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         revoke: changing(keys.revoke),
       },
       agents: createAgentListing({
-        directory: createAgentDirectory({ catalog, upstream, runtime }),
+        directory: createAgentDirectory({ catalog, upstream, runtime, loads: deps.loads }),
         limits,
         isPublic: config.publicAgentListing,
       }),

@@ -40,8 +40,8 @@ export interface Services {
 /** What the process does without a caller. These methods check no principal, so faces must not have access to them. */
 export interface ProcessTasks {
   readonly firstStart: FirstStart
-  /** Changes the agents while the gateway runs. */
-  readonly agents: Pick<ChangeableCatalog, 'replace'>
+  /** The agents, which it changes while the gateway runs. */
+  readonly agents: Pick<ChangeableCatalog, 'replace' | 'current'>
   readonly chat: Pick<ChatService, 'drain' | 'inFlight'>
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }

@@ -1,5 +1,6 @@
 import type { AgentFeatures } from '#core/agents/adapter.ts'
-import { AGENT_STATUSES, type AgentInfo, type AgentStatus } from '#core/agents/directory.ts'
+import { AGENT_STATUSES, type AgentStatus } from '#core/agents/deployments/probes.ts'
+import type { AgentInfo } from '#core/agents/directory.ts'
 import { AGENT_DESCRIPTIONS } from '#http/descriptions/agent-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, optionalCallerOf } from '../context.ts'
@@ -9,12 +10,13 @@ import { showLimit } from '../serving/show-limit.ts'
 import type { ChatFields } from '../streams/chat-request.ts'
 import { Node } from './node.ts'
 
-const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
-  description: 'The result of a probe of the platform that is a few seconds old.',
+export const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
+  description: 'Whether calls can be served, as probes and calls of the last seconds showed.',
   values: {
-    available: 'The platform answers.',
-    degraded: 'The platform answers, but refuses the credentials of the gateway.',
-    unavailable: 'The platform does not answer.',
+    available: 'They can.',
+    degraded:
+      'A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway.',
+    unavailable: 'They cannot: no platform answers.',
   },
 })
 
@@ -63,7 +65,7 @@ export const Agent = builder.objectRef<AgentInfo & { readonly status?: AgentStat
     }),
     status: t.field({
       type: AgentStatusType,
-      description: 'Whether the platform answers.',
+      description: 'Whether the agent can serve calls.',
       resolve: ({ id, status }, _args, context) =>
         status ?? context.services.agents.statusOf(callerOf(context), id),
     }),

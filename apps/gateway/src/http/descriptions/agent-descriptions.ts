@@ -4,6 +4,8 @@ export const AGENT_DESCRIPTIONS = {
   name: 'The name to show to people.',
   platform: 'The platform on which the agent runs, such as `dify`.',
   description: 'What the agent does, as its operator describes it.',
+  status:
+    'Whether the agent can serve calls, as probes and calls of the last seconds showed. `degraded` means that a part of it cannot, or that a platform refuses the credentials of the gateway; `unavailable` that no process of the gateway has a way to it.',
   features: 'What the agent supports.',
   stream: 'Replies can be streamed.',
   detail: "The platform's progress can be requested with `detail`.",

@@ -1,0 +1,87 @@
+import type { Deployment, ServedAgent } from '../served-agent.ts'
+import { BREAKER_STATES, type BreakerState, type DeploymentLoad, type ProcessLoad } from './load.ts'
+import type { AgentStatus, Probed } from './probes.ts'
+
+/** A deployment as administrators see it: never its address or credentials. */
+export interface DeploymentRecord {
+  readonly id: string
+  readonly weight: number
+  readonly priority: number
+  readonly state: string
+  /** Whether it takes no new conversations and only serves those that it has. */
+  readonly disabled: boolean
+  /** What its probe said, by this process. */
+  readonly probe: Probed
+  /** The worst state among the processes. */
+  readonly breaker: BreakerState
+  /** The calls in progress of all processes. */
+  readonly inFlight: number
+  /** The live processes that serve the deployment. */
+  readonly processes: readonly DeploymentProcess[]
+}
+
+/** What a process knows of a deployment. */
+export interface DeploymentProcess
+  extends Omit<ProcessLoad, 'agents'>,
+    Pick<DeploymentLoad, 'breaker' | 'inFlight' | 'openSince' | 'reason'> {}
+
+export type Probing = (agent: Deployment['agent']) => Promise<Probed>
+
+/** The deployments of an agent, probed, with what the processes know of them. */
+export function describeDeployments(
+  { id: agentId, deployments }: ServedAgent,
+  probe: Probing,
+  processes: readonly ProcessLoad[],
+): Promise<DeploymentRecord[]> {
+  return Promise.all(
+    deployments.map(async ({ id, agent, weight, priority, state }) => {
+      const known = processes.flatMap((process) => knownBy(process, agentId, id))
+      return {
+        id,
+        weight,
+        priority,
+        state,
+        disabled: weight === 0,
+        probe: await probe(agent),
+        breaker: worstOf(known.map(({ breaker }) => breaker)),
+        inFlight: known.reduce((sum, { inFlight }) => sum + inFlight, 0),
+        processes: known,
+      }
+    }),
+  )
+}
+
+/**
+ * The status of an agent. It is `unavailable` only if no process has a way to any of its deployments, also to those that only
+ * serve the conversations that they have. A process that says nothing of a deployment may have one.
+ */
+export function statusOfAll(
+  agentId: string,
+  deployments: readonly Pick<DeploymentRecord, 'id' | 'probe' | 'disabled' | 'breaker'>[],
+  processes: readonly ProcessLoad[],
+): AgentStatus {
+  const answering = deployments.filter(({ probe }) => probe.status !== 'unavailable')
+  const hasWay = (process: ProcessLoad) =>
+    answering.some(({ id }) => knownBy(process, agentId, id)[0]?.breaker !== 'open')
+  const isReached = processes.length === 0 ? answering.length > 0 : processes.some(hasWay)
+  if (!isReached) return 'unavailable'
+  const enabled = deployments.filter(({ disabled }) => !disabled)
+  const isWhole = enabled.every(({ probe, breaker }) => probe.status === 'available' && breaker === 'closed')
+  return isWhole && enabled.length > 0 ? 'available' : 'degraded'
+}
+
+function knownBy(
+  { agents, ...process }: ProcessLoad,
+  agentId: string,
+  deploymentId: string,
+): DeploymentProcess[] {
+  const agent = agents.find((each) => each.agent === agentId)
+  const found = agent?.deployments.find(({ id }) => id === deploymentId)
+  if (found === undefined) return []
+  const { id: _id, ...load } = found
+  return [{ ...process, ...load }]
+}
+
+function worstOf(states: readonly BreakerState[]): BreakerState {
+  return BREAKER_STATES.findLast((state) => states.includes(state)) ?? 'closed'
+}
