@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
-import { restingLoad } from '#core/agents/deployments/resting-load.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
@@ -92,8 +91,26 @@ export async function createGateway({
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
-  const load = restingLoad(catalog)
-  metrics.watchLoad(load)
+  const upstream = createUpstream({
+    replyBytesMax: config.chat.replyBytesMax,
+    unsentBytesMax: config.chat.unsentBytesMax / 4,
+  })
+  const routes = createRoutes({
+    catalog,
+    upstream,
+    runtime,
+    observer: {
+      deploymentChanged({ breaker, failure, ...which }) {
+        if (breaker === 'closed') log.info(which, 'the deployment works again')
+        else
+          log.warn(
+            { ...which, ...failure },
+            'the deployment does not work: its calls go elsewhere, or are refused',
+          )
+      },
+    },
+  })
+  metrics.watchLoad(routes)
 
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   const redisName = `Redis${atAddressOf(config.redisUrl)}`
@@ -116,25 +133,6 @@ export async function createGateway({
   const { secretKey, secretKeyPrevious } = config
   const signingKeysDeps = { prisma, runtime, secretKey, secretKeyPrevious }
   const tokens = createTokens({ ...signingKeysDeps, config: config.tokens })
-  const upstream = createUpstream({
-    replyBytesMax: config.chat.replyBytesMax,
-    unsentBytesMax: config.chat.unsentBytesMax / 4,
-  })
-  const routes = createRoutes({
-    catalog,
-    upstream,
-    runtime,
-    observer: {
-      deploymentChanged({ breaker, failure, ...which }) {
-        if (breaker === 'closed') log.info(which, 'the deployment works again')
-        else
-          log.warn(
-            { ...which, ...failure },
-            'the deployment does not work: its calls go elsewhere, or are refused',
-          )
-      },
-    },
-  })
   const disk = createDiskWatch({ config, database, runtime, metrics, log })
   const ledger = createLedger({
     sql,
@@ -161,7 +159,7 @@ export async function createGateway({
     sql,
     runtime,
     identity,
-    load,
+    load: routes,
     build,
     ...config.instance,
     reap: () => ledger.settleDead(),
@@ -194,7 +192,7 @@ export async function createGateway({
     tokens,
     signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     ledger,
-    loads: createProcessLoads({ instances, identity, load, runtime }),
+    loads: createProcessLoads({ instances, identity, load: routes, runtime }),
     upstream,
     routes,
     conversations,

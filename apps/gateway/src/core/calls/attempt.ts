@@ -160,17 +160,8 @@ export class Attempt implements CallEnding {
 
   get turnState(): TurnState {
     if (!this.wasSent) return 'none'
-    if (!this.#hasPassedOn && this.#isRefusal) return 'none'
+    if (this.#failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
     return this.#isComplete || this.#sawTurn ? 'stored' : 'unknown'
-  }
-
-  /** Whether the platform has refused the turn, and stores none when it refuses in this way. */
-  get #isRefusal(): boolean {
-    const failure = this.#failure
-    return (
-      failure !== undefined &&
-      (failure.turn === 'none' || this.#agent.adapter.isFileRefusal?.(failure) === true)
-    )
   }
 
   /**
@@ -330,7 +321,7 @@ export class Attempt implements CallEnding {
     this.#ended?.abort()
     this.#exchange?.deadlines.stop()
     if (this.#failure === undefined) this.#route.endedEarly()
-    else this.#route.noteFailure(this.#failed(this.#failure))
+    else this.#noteFailure(this.#failure)
     return isDone || this.#entered === undefined ? undefined : this.#endTurn(failure, turn).catch(ignored)
   }
 
@@ -419,6 +410,13 @@ export class Attempt implements CallEnding {
     return firstByteMs === timeouts.firstByteMs && totalMs === timeouts.totalMs
       ? timeouts
       : { ...timeouts, firstByteMs, totalMs: Math.max(1, totalMs) }
+  }
+
+  #noteFailure(failure: Failure): void {
+    this.#route.noteFailure(this.#failed(failure))
+    // The call cannot be sent again, but the next one can bring the files anew.
+    const knownFiles = this.#entered?.knownFiles
+    if (knownFiles?.mayBeForgotten(failure) === true) knownFiles.forget().catch(ignored)
   }
 
   #failed(failure: Failure): FailedAttempt {

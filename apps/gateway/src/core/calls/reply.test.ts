@@ -440,9 +440,10 @@ describe('a failure that a new request can cure', () => {
   /** A reply to a call with files that the platform may have forgotten. */
   function startWithFiles(bringAnew: () => Promise<AgentCall>, isForgotten = true) {
     const mayBeForgotten = vi.fn((_failure: Failure) => isForgotten)
+    const forget = vi.fn(async () => undefined)
     const complete = vi.fn(async () => undefined)
     const failed = vi.fn(async (_failure: Failure | undefined) => undefined)
-    const started = start('dify', { turn: { complete, failed }, knownFiles: { mayBeForgotten, bringAnew } })
+    const started = start('dify', { turn: { complete, failed }, knownFiles: { mayBeForgotten, forget, bringAnew } })
     return { ...started, mayBeForgotten, complete, failed }
   }
 
@@ -756,7 +757,7 @@ describe('a call whose key is not valid any more', () => {
   })
 
   test('does not wait for a new request either, nor for the end of its turn', async () => {
-    const knownFiles = { mayBeForgotten: () => true, bringAnew: () => never }
+    const knownFiles = { mayBeForgotten: () => true, forget: async () => undefined, bringAnew: () => never }
     const renewing = start('dify', { turn: { failed: () => never }, knownFiles })
     const reading = readAll(renewing.reply)
     renewing.platform.body(400, { code: 'invalid_param', message: 'Invalid upload file' })
@@ -882,7 +883,7 @@ describe('each step of a call is one event', () => {
 
   test('of one that is refused and sent again, whose first turn the platform has not taken', async () => {
     const anew = callOf(agentOf('dify'))
-    const knownFiles = { mayBeForgotten: () => true, bringAnew: async () => anew }
+    const knownFiles = { mayBeForgotten: () => true, forget: async () => undefined, bringAnew: async () => anew }
     const { reply, platform, events } = start('dify', { knownFiles })
     const reading = readAll(reply)
     platform.body(400, { code: 'invalid_param', message: 'Invalid upload file' })

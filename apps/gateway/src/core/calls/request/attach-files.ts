@@ -61,6 +61,8 @@ export interface HeldMemory {
 export interface KnownFiles {
   /** Whether a failure may mean that the platform does not accept these ids any more. */
   mayBeForgotten(failure: Failure): boolean
+  /** Forgets the ids, so that the next call brings the files anew. */
+  forget(): Promise<void>
   /** Brings the files to the platform anew, and returns the call with their new ids. */
   bringAnew(): Promise<AgentCall>
 }
@@ -143,9 +145,13 @@ class Attaching implements KnownFiles {
     return this.#adapter.isFileRefusal?.(failure) === true
   }
 
+  forget(): Promise<void> {
+    return this.#deps.files.forgetCopies(this.#known, this.#holder)
+  }
+
   async bringAnew(): Promise<AgentCall> {
     const { call, agentCall } = this.#request
-    await this.#deps.files.forgetCopies(this.#known, this.#holder)
+    await this.forget()
     return { ...agentCall, files: call.asks.kind === 'question' ? await this.files(call.asks.files) : [] }
   }
 

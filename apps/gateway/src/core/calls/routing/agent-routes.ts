@@ -25,7 +25,7 @@ export type NoWay = 'down' | 'full'
 
 export interface AgentRoutesDeps {
   readonly agent: ServedAgent
-  readonly runtime: Pick<Runtime, 'elapsedMs'>
+  readonly runtime: Pick<Runtime, 'elapsedMs' | 'now'>
   readonly random: () => number
   readonly rests: CredentialRests
   /** Asks a deployment whose breaker is open whether it answers again, with the key of the app. */
@@ -155,10 +155,11 @@ export class AgentRoutes {
       agent: this.agent.id,
       inFlight: this.#inFlight,
       waiting: this.queue.size,
-      deployments: this.#states.map(({ deployment, breaker, inFlight }) => ({
+      deployments: this.#states.map(({ deployment, breaker, inFlight, opened }) => ({
         id: deployment.id,
         breaker: breaker.state,
         inFlight,
+        ...(opened !== undefined && { openSince: opened.at, reason: opened.reason }),
       })),
     }
   }
@@ -169,6 +170,8 @@ export class AgentRoutes {
     if (failure !== undefined) state.failedApp = app
     if (isOpen === state.wasOpen) return
     state.wasOpen = isOpen
+    const reason = failure?.reason ?? 'agent_error'
+    state.opened = isOpen ? { at: this.#deps.runtime.now().getTime(), reason } : undefined
     this.#deps.changed(state.deployment.id, isOpen ? 'open' : 'closed', failure)
     // Those that wait for an open deployment wait in vain; those that wait for a closed one may go on.
     this.serveWaiting()

@@ -1,6 +1,7 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import { Breaker } from '#core/agents/deployments/breaker.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
+import type { ErrorReason } from '#core/errors.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
 
 /** What this process knows of a deployment. */
@@ -11,6 +12,8 @@ export class DeploymentState {
   inFlight = 0
   /** Whether the breaker was last reported as open. */
   wasOpen = false
+  /** When and why the breaker has opened. */
+  opened: { readonly at: number; readonly reason: ErrorReason } | undefined
   /** The app of the latest attempt that has failed, whose key a probe uses. */
   failedApp: AgentApp | undefined
 

@@ -55,7 +55,7 @@ export function routesOf(agent: ServedAgent = servedBySelf(agentOf('dify'))): Te
     answer: { status: 200, body: {} },
     routes: createRoutes({
       catalog: { current: () => new Map([[agent.id, agent]]) },
-      runtime: { elapsedMs: () => clock.ms },
+      runtime: { elapsedMs: () => clock.ms, now: () => new Date(clock.ms) },
       upstream: {
         async help<Result>(_agent: Agent, call: HelperCall<Result>) {
           probes.push(call.request.url)
