@@ -6,8 +6,8 @@ import type { ErrorReason } from '#core/errors.ts'
 import { countOf, type JsonObject, objectOf, textOf } from '#core/values/json.ts'
 
 /**
- * Maps an error body, of which `reply` is known, or an `error` event, before which Dify has stored the message. The text takes precedence over the code, because Dify reports every
- * Python `ValueError` as `invalid_param`.
+ * Maps an error body, of which `reply` is known, or an `error` event, before which Dify has stored the message. The text takes
+ * precedence over the code, because Dify reports every Python `ValueError` as `invalid_param`.
  */
 export function difyFailure(
   body: JsonObject,
