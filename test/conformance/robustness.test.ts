@@ -92,7 +92,8 @@ async function readEvents(
   options: Agent['options'],
   parts: readonly UpstreamPart[],
 ): Promise<ReadReply> {
-  const agent = agentFor(adapter, {
+  const agent = servedBySelf(
+    agentFor(adapter, {
     options,
     timeouts,
     apiKey: 'sk-planted-agent',

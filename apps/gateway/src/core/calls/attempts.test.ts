@@ -22,6 +22,10 @@ const text = (answer: string): UpstreamPart => ({
   kind: 'events',
   events: [{ event: undefined, data: JSON.stringify({ event: 'message', task_id: 't', answer }) }],
 })
+const DELTA: UpstreamPart = {
+  kind: 'events',
+  events: [{ event: undefined, data: JSON.stringify({ model: 'm', choices: [] }) }],
+}
 const END: UpstreamPart = {
   kind: 'events',
   events: [{ event: undefined, data: JSON.stringify({ event: 'message_end', task_id: 't' }) }],
@@ -38,6 +42,9 @@ const refusal = (status: number, body: object): UpstreamPart => ({
   body,
   header: () => undefined,
 })
+
+const TOO_MANY =
+  'Too many requests. Please try again later. The current maximum concurrent requests allowed for x is 1.'
 
 /** Platforms that answer request by request. */
 class Platforms implements Upstream {
@@ -130,7 +137,7 @@ describe('a call is sent again', () => {
     ['was refused a connection', 'refused'],
     [
       'is at its rate limit',
-      [refusal(429, { code: 'too_many_requests', message: 'Too many requests.', status: 429 })],
+      [refusal(429, { code: 'too_many_requests', message: TOO_MANY, status: 429 })],
     ],
   ])('to another deployment when the first one %s, and is one call', async (_name, answer) => {
     const call = start([answer, [text('Hi'), END]])
@@ -167,7 +174,7 @@ describe('a call is sent once', () => {
   test.each<[string, Answer, 'dify' | 'openai', string]>([
     ['its request was written and the connection broke', 'reset', 'dify', 'agent_truncated'],
     ['a proxy answered', [refusal(503, {})], 'dify', 'agent_error'],
-    ['an event was seen', [text('Hi'), { kind: 'end' }], 'openai', 'agent_truncated'],
+    ['an event was seen', [DELTA, { kind: 'end' }], 'openai', 'agent_truncated'],
   ])('when %s', async (_name, answer, platform, reason) => {
     const call = start([answer, [text('no'), END]], platform)
     expect(await call.reading).toBe(reason)

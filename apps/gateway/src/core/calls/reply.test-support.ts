@@ -1,5 +1,4 @@
-import type { Agent } from '#core/agents/adapter.ts'
-import { type Retry, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
+import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { callOf } from '#core/agents/transcripts.test-support.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { systemRuntime } from '#core/runtime.ts'
@@ -12,11 +11,9 @@ import type { Route } from './routing/route.ts'
 import { createRoutes } from './routing/routes.ts'
 
 export interface ReplyOptions {
-  readonly agent: Agent | ServedAgent
+  readonly agent: ServedAgent
   readonly upstream: Upstream
   readonly streamBytesMax?: number
-  /** Defaults to one attempt. */
-  readonly retry?: Retry
   /** Defaults to a conversation of which nothing is kept. */
   readonly enter?: AttemptDeps['enter'] | undefined
   /** Decides when stop requests that wait for their turn are sent; defaults to at once. */
@@ -50,7 +47,7 @@ export function startReply(options: ReplyOptions): StartedReply {
   const events: CallEvent[] = []
   const ends: Settled[] = []
   const stops: Promise<void>[] = []
-  const route = routeTo(agent, upstream, options.retry)
+  const route = routeTo(agent, upstream)
   const reply = new Reply(
     {
       runtime: systemRuntime,
@@ -68,7 +65,7 @@ export function startReply(options: ReplyOptions): StartedReply {
       attempts: { upstream, runtime: systemRuntime, streamBytesMax, enter },
       chat: {
         ...CHAT,
-        call: { agent: 'deployments' in agent ? agent : servedBySelf(agent) } as UnroutedCall,
+        call: { agent } as UnroutedCall,
       },
       route,
       place: { leave: () => undefined },
@@ -77,22 +74,17 @@ export function startReply(options: ReplyOptions): StartedReply {
   return { reply, events, ends, stops }
 }
 
-/** The route of a call to the only deployment of an agent. Nothing is sent again unless the test says so. */
-export function routeTo(
-  agent: Agent | ServedAgent,
-  upstream: Upstream,
-  retry: Retry = { attempts: 1, firstByteMs: undefined },
-): Route {
-  const served = 'deployments' in agent ? agent : { ...servedBySelf(agent), retry }
+/** The route of a call to a deployment of an agent. */
+export function routeTo(agent: ServedAgent, upstream: Upstream): Route {
   const routes = createRoutes({
-    catalog: { current: () => new Map([[agent.id, served]]) },
+    catalog: { current: () => new Map([[agent.id, agent]]) },
     upstream,
     runtime: systemRuntime,
     observer: { deploymentChanged: () => undefined },
     random: () => 0.5,
   })
   const route = routes.enter({
-    agent: served,
+    agent,
     app: undefined,
     keyHash: 'key-1',
     residence: undefined,

@@ -114,12 +114,13 @@ interface Start {
 }
 
 function start(name: string, { turn, knownFiles, enter, ...more }: Start = {}) {
-  const agent = agentOf(name, { timeouts, endGraceMs: 50 })
+  // The attempts after a failure have tests of their own.
+  const retry = { attempts: knownFiles === undefined ? 1 : 2, firstByteMs: undefined }
+  const agent = agentOf(name, { timeouts, endGraceMs: 50, retry })
   const platform = new FakePlatform()
   const agentCall = callOf(agent, { platformConversationId: 'conversation-1' })
   const entered = async (): Promise<Entered> => ({ agentCall, turn: turnOf(turn), knownFiles })
-  const retry = { attempts: knownFiles === undefined ? 1 : 2, firstByteMs: undefined }
-  const options = { ...more, agent, retry, upstream: platform, streamBytesMax: STREAM_BYTES_MAX }
+  const options = { ...more, agent, upstream: platform, streamBytesMax: STREAM_BYTES_MAX }
   return { platform, ...startReply({ ...options, enter: enter ?? entered }) }
 }
 
