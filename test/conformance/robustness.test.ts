@@ -1,3 +1,4 @@
+import { servedBySelf } from '@trunkline/gateway/src/core/agents/served-agent.ts'
 import type { Adapter, Agent } from '@trunkline/gateway/src/core/agents/adapter.ts'
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
 import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'

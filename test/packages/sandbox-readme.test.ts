@@ -28,7 +28,7 @@ test('the examples have the types of the package', async () => {
 
 test.each([...EXAMPLES.keys()])('%s runs', async (name) => {
   const { stdout } = await run(process.execPath, ['--test', name], { cwd: home })
-  expect(stdout).toMatch(/ pass 3\n.* fail 0\n/s)
+  expect(stdout).toMatch(/ pass [1-9]\d*\n.* fail 0\n/s)
 })
 
 test('the configuration of a gateway in front has the entries that the emulators tell', async () => {

@@ -39,7 +39,8 @@ describe.each(NODES)('in $name', ({ command, args, isInstalled }) => {
   test.runIf(isInstalled)('the command prints addresses that answer, and stops when it is told', async () => {
     const bin = join(sandbox.project, 'node_modules/.bin/trunkline-sandbox')
     const free = ['fastgpt', 'hiagent', 'dify', 'coze', 'openai'].map((platform) => `--${platform}=0`)
-    const child = spawn(command, [...args, bin, ...free], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const options = [...free, '--control=0', '--second=dify=0', '--share-state']
+    const child = spawn(command, [...args, bin, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
     child.stdout.on('data', (chunk) => {
       output += chunk
@@ -48,11 +49,15 @@ describe.each(NODES)('in $name', ({ command, args, isInstalled }) => {
     const [, url = ''] = /'(http:[^']+)' *│ 'sk-sandbox'/.exec(output) ?? []
     const response = await fetch(`${url}/models`, { headers: { authorization: 'Bearer sk-sandbox' } })
     expect(response.status).toBe(200)
+    const [, control = ''] = /^curl (\S+\/dify-2\/fail) /m.exec(output) ?? []
+    const failed = await fetch(control, { method: 'POST', body: '{"fault":"hang"}' })
+    expect(await failed.json()).toEqual({ 'dify-2': 'hang' })
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
   test.runIf(isInstalled).each([
+    [['--second=gemini'], /^--second: expected one of fastgpt, .*, but it is "gemini"\.\n$/],
     [['--delay=soon'], '--delay: expected a whole number from 0 to 60000, but it is "soon".\n'],
     [['--port=1'], /^Unknown option '--port'.*\n$/],
     [['--host=192.0.2.1'], /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1.*\n$/],

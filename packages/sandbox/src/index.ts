@@ -3,7 +3,9 @@ export {
   type Sandbox,
   type SandboxOptions,
   type SandboxPlatform,
+  type SecondOptions,
   startSandbox,
 } from './sandbox.ts'
+export { OUTAGES, type Outage, type SandboxControl } from './serving/outage.ts'
 export type { RunState, Seen, SeenRequest, SeenRun, SeenStop, TurnFilter } from './serving/seen.ts'
 export type { SandboxAgent } from './serving/start-emulator.ts'

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { type SandboxPlatform, startSandbox } from './sandbox.ts'
+import { startControlServer } from './serving/control-server.ts'
 import type { SandboxAgent } from './serving/start-emulator.ts'
 
 const DEFAULT_PORTS: Readonly<Record<SandboxPlatform, number>> = {
@@ -11,6 +12,9 @@ const DEFAULT_PORTS: Readonly<Record<SandboxPlatform, number>> = {
   openai: 8105,
 }
 const PLATFORMS = Object.keys(DEFAULT_PORTS) as SandboxPlatform[]
+const CONTROL_PORT = 8100
+/** Between the ports of the two emulators of a platform. */
+const SECOND_OFFSET = 10
 
 const HELP = `Usage: trunkline-sandbox [options]
 
@@ -20,6 +24,10 @@ Options:
   --host <address>   the address to listen on (default: 127.0.0.1)
   --delay <ms>       the pause between two fragments of a reply (default: 15)
 ${PLATFORMS.map(portHelp).join('\n')}
+  --second <platform>[=<port>]
+                     starts a second emulator of the platform, ${SECOND_OFFSET} ports above the default one; may be repeated
+  --share-state      second emulators share the conversations and files of the first ones
+  --control <port>   the port of 127.0.0.1 that makes emulators fail (default: ${CONTROL_PORT})
   --help             prints this text`
 
 const option = { type: 'string' } as const
@@ -47,30 +55,75 @@ async function main(): Promise<void> {
       dify: option,
       coze: option,
       openai: option,
+      second: { type: 'string', multiple: true, default: [] },
+      'share-state': { type: 'boolean', default: false },
+      control: option,
     },
   })
   if (values.help === true) return console.log(HELP)
 
   const ports = PLATFORMS.map((platform) => [
     platform,
-    wholeNumber(`--${platform}`, values[platform], DEFAULT_PORTS[platform], 65_535),
+    portOf(`--${platform}`, values[platform], DEFAULT_PORTS[platform]),
   ])
+  const seconds = values.second.map(secondOf)
+  const controlPort = portOf('--control', values.control, CONTROL_PORT)
   const sandbox = await startSandbox({
     ...(values.host !== undefined && { host: values.host }),
     delayMs: wholeNumber('--delay', values.delay, 15, 60_000),
     ports: Object.fromEntries(ports),
   })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close())
+  try {
+    const emulators: Record<string, SandboxAgent> = { ...sandbox.agents }
+    for (const { platform, port } of seconds) {
+      emulators[`${platform}-2`] = await sandbox.startSecond(platform, {
+        port,
+        sharesState: values['share-state'],
+      })
+    }
+    const controls = Object.entries(emulators).map(([name, { control }]) => [name, control])
+    const control = await startControlServer(controlPort, Object.fromEntries(controls))
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        control.close()
+        void sandbox.close()
+      })
+    }
+    print(emulators, control.origin)
+    console.log(commandsFor(sandbox.agents).join('\n\n'))
+  } catch (error) {
+    // Otherwise the emulators that have started would keep the process alive.
+    await sandbox.close()
+    throw error
+  }
+}
 
+function print(emulators: Readonly<Record<string, SandboxAgent>>, controlOrigin: string): void {
   console.table(
     Object.fromEntries(
-      Object.entries(sandbox.agents).map(([platform, { baseUrl, apiKey, appId = '' }]) => [
-        platform,
+      Object.entries(emulators).map(([name, { baseUrl, apiKey, appId = '' }]) => [
+        name,
         { baseUrl, apiKey, appId },
       ]),
     ),
   )
-  console.log(commandsFor(sandbox.agents).join('\n\n'))
+  const name = Object.keys(emulators).at(-1)
+  console.log(`# Makes one of them fail; {"fault":"none"} ends it.
+curl ${controlOrigin}/${name}/fail -d '{"fault":"refuse"}'\n`)
+}
+
+/** Reads `<platform>` or `<platform>=<port>`. */
+function secondOf(text: string): { readonly platform: SandboxPlatform; readonly port: number } {
+  const [name, port] = text.split('=', 2)
+  const platform = PLATFORMS.find((each) => each === name)
+  if (platform !== undefined) {
+    return { platform, port: portOf('--second', port, DEFAULT_PORTS[platform] + SECOND_OFFSET) }
+  }
+  throw new UsageError(`--second: expected one of ${PLATFORMS.join(', ')}, but it is "${name}".`)
+}
+
+function portOf(name: string, text: string | undefined, otherwise: number): number {
+  return wholeNumber(name, text, otherwise, 65_535)
 }
 
 function portHelp(platform: SandboxPlatform): string {

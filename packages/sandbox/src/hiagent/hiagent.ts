@@ -111,7 +111,7 @@ function refusal(path: string, kind: ErrorKind): Refusal {
   return new Refusal(failure(path, kind))
 }
 
-function failure(path: string, kind: ErrorKind): Answer {
+export function failure(path: string, kind: ErrorKind): Answer {
   const [Code, Message] = ERRORS[kind]
   return json(200, {
     ResponseMetadata: {

@@ -1,7 +1,16 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, plainText, Refusal } from './answer.ts'
 import { asRecord, type JsonRecord } from './narrow.ts'
+import { failRequest, type Outage, type Rejections, type SandboxControl } from './outage.ts'
 import { readForm } from './read-form.ts'
 import type { SeenLog } from './seen.ts'
 
@@ -26,6 +35,7 @@ export interface Routes {
 
 export interface HttpServer {
   readonly origin: string
+  readonly control: SandboxControl
   close(): Promise<void>
 }
 
@@ -35,6 +45,7 @@ export interface HttpServerOptions {
   readonly routes: Routes
   readonly notFound: Answer
   readonly seen: SeenLog
+  readonly rejections: Rejections
 }
 
 // Larger than the base64 form of any file that the gateway accepts by default.
@@ -47,7 +58,10 @@ const LOGGED_BYTES_MAX = 1024 * 1024
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { host, port, notFound, seen } = options
   const find = router(options.routes)
+  let outage: Outage | undefined
+  const idle = new IdleConnections()
   const server = createServer(async (request, response) => {
+    idle.occupy(request.socket, response)
     try {
       const url = new URL(request.url ?? '/', 'http://sandbox')
       const { method = 'GET', headers } = request
@@ -59,6 +73,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         headers,
         body: size > LOGGED_BYTES_MAX ? asRecord(withoutData(body)) : body,
       })
+      if (outage !== undefined) {
+        const failure = failRequest(outage, url.pathname, response, options.rejections)
+        return failure && send(response, failure)
+      }
       const route = find(method, url.pathname)
       if (!route) return send(response, notFound)
       const { handler, params } = route
@@ -72,22 +90,89 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       response.destroy()
     }
   })
+  server.on('connection', (socket) => idle.add(socket))
   // Longer than client pools usually keep a socket, so that a client never reuses one that is just being
   // closed.
   server.keepAliveTimeout = 65_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  await listen(server, port, host)
   const address = server.address() as AddressInfo
+
+  // One change after the other, so that the port is opened and closed in the order of the calls.
+  let changed: Promise<void> = Promise.resolve()
+  const change = (next: Outage | undefined) => {
+    changed = changed
+      .catch(() => undefined)
+      .then(async () => {
+        outage = next
+        if (next === 'refuse') {
+          await idle.end()
+          server.close()
+        } else if (!server.listening) {
+          await listen(server, address.port, host)
+        }
+      })
+    return changed
+  }
   return {
     origin: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
-    close: () =>
-      new Promise((resolve) => {
+    control: {
+      get outage() {
+        return outage
+      },
+      fail: (next) => change(next),
+      recover: () => change(undefined),
+    },
+    async close() {
+      await changed.catch(() => undefined)
+      await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-      }),
+      })
+    },
   }
+}
+
+// Longer than a client on this machine needs to close a connection.
+const IDLE_MS = 1_000
+
+/** The connections that clients keep for their next requests. */
+class IdleConnections {
+  readonly #sockets = new Set<Socket>()
+
+  add(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  /** Until its response has ended, the connection of a request is not idle. */
+  occupy(socket: Socket, response: ServerResponse): void {
+    this.#sockets.delete(socket)
+    response.once('close', () => {
+      if (!socket.destroyed) this.#sockets.add(socket)
+    })
+  }
+
+  /**
+   * Ends them, and waits until their clients have ended them as well. A client that has not yet seen that its connection is
+   * closed would send it one more request, and would not be refused but cut off.
+   */
+  async end(): Promise<void> {
+    const ended = [...this.#sockets].map((socket) => {
+      socket.end()
+      return once(socket, 'close')
+    })
+    await Promise.race([Promise.allSettled(ended), sleep(IDLE_MS, undefined, { ref: false })])
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer): void {

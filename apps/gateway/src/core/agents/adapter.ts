@@ -15,7 +15,7 @@ export interface Adapter<Own extends EntrySchemas = EntrySchemas, State extends 
   readonly displayName: string
   /** The properties of an entry, and of its apps, that only this platform understands. */
   readonly entry: Own
-  /** Properties that must be set in the entry itself or in each of its apps. */
+  /** Properties that must be set in the entry itself, in each of its apps or in each of its deployments. */
   readonly entryRequires: readonly string[]
   /** Request fields that must not be empty for this agent. */
   requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
