@@ -1,7 +1,7 @@
-import { servedBySelf } from '@trunkline/gateway/src/core/agents/served-agent.ts'
 import type { Adapter, Agent } from '@trunkline/gateway/src/core/agents/adapter.ts'
 import type { ChatEvent } from '@trunkline/gateway/src/core/agents/events.ts'
 import { BUILT_IN } from '@trunkline/gateway/src/core/agents/registry.ts'
+import { servedBySelf } from '@trunkline/gateway/src/core/agents/served-agent.ts'
 import {
   agentFor,
   everyOptionsOf,
@@ -95,11 +95,12 @@ async function readEvents(
 ): Promise<ReadReply> {
   const agent = servedBySelf(
     agentFor(adapter, {
-    options,
-    timeouts,
-    apiKey: 'sk-planted-agent',
-    baseUrl: 'https://planted.internal:8443',
-  })
+      options,
+      timeouts,
+      apiKey: 'sk-planted-agent',
+      baseUrl: 'https://planted.internal:8443',
+    }),
+  )
   const { reply: running } = startReply({ agent, upstream: upstreamOf(parts) })
   const batches: (readonly ChatEvent[])[] = []
   try {

@@ -23,7 +23,21 @@ beforeAll(async () => {
 })
 afterAll(() => system.remove())
 
-describe.each(['dify', 'coze'] as const)('when %s forgets the files that it has', (agent) => {
+test('where the platform may have taken the turn, the caller gets the refusal, and the next call brings the files anew', async () => {
+  const { url } = await client.upload(REPORT)
+  const ask = () => client.during('coze', () => client.ask({ agent: 'coze', files: [url] }))
+  await ask()
+  await client.ask({ agent: 'coze', query: 'sandbox:forget-files' })
+  const refused = await ask()
+  expect([refused.result.status, refused.uploads.length, refused.chats.length]).toEqual([400, 0, 1])
+  const again = await ask()
+  expect([again.result.status, again.uploads.length, again.chats.length]).toEqual([200, 1, 1])
+  expect(again.result.text).toContain(traceOf(REPORT))
+})
+
+describe('when dify forgets the files that it has', () => {
+  const agent = 'dify'
+
   const forget = () => client.ask({ agent, query: 'sandbox:forget-files' })
 
   test.each(WAYS)('the next call by %s brings them anew, and its caller sees one call', async (way) => {

@@ -19,8 +19,11 @@ interface GatewayWithSandboxOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** Options that are added to the entry of every emulator. */
   readonly entry?: Readonly<Record<string, unknown>>
-  /** Returns further agents, given the entries of the emulators by platform. */
-  readonly agents?: (entries: Readonly<Record<string, object>>) => Record<string, object>
+  /** Returns further agents, given the entries of the emulators by platform, and the emulators. */
+  readonly agents?: (
+    entries: Readonly<Record<string, object>>,
+    sandbox: Sandbox,
+  ) => Record<string, object> | Promise<Record<string, object>>
   readonly env?: GatewayOptions['env']
   readonly isOnDisk?: boolean
 }
@@ -37,7 +40,7 @@ export async function startGatewayWithSandbox({
   const config = {
     limits: { chat: { points: 100_000 } },
     ...settings,
-    agents: { ...entries, ...agents?.(entries) },
+    agents: { ...entries, ...(await agents?.(entries, sandbox)) },
   }
   // The gateway reads YAML, of which JSON is a subset.
   const gateway = await startGateway({ config: JSON.stringify(config), env, isOnDisk })

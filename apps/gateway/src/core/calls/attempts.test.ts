@@ -135,10 +135,7 @@ const hosts = ({ platforms }: ReturnType<typeof start>) =>
 describe('a call is sent again', () => {
   test.each<[string, Answer]>([
     ['was refused a connection', 'refused'],
-    [
-      'is at its rate limit',
-      [refusal(429, { code: 'too_many_requests', message: TOO_MANY, status: 429 })],
-    ],
+    ['is at its rate limit', [refusal(429, { code: 'too_many_requests', message: TOO_MANY, status: 429 })]],
   ])('to another deployment when the first one %s, and is one call', async (_name, answer) => {
     const call = start([answer, [text('Hi'), END]])
     expect(await call.reading).toBeUndefined()

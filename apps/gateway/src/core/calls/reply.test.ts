@@ -444,7 +444,10 @@ describe('a failure that a new request can cure', () => {
     const forget = vi.fn(async () => undefined)
     const complete = vi.fn(async () => undefined)
     const failed = vi.fn(async (_failure: Failure | undefined) => undefined)
-    const started = start('dify', { turn: { complete, failed }, knownFiles: { mayBeForgotten, forget, bringAnew } })
+    const started = start('dify', {
+      turn: { complete, failed },
+      knownFiles: { mayBeForgotten, forget, bringAnew },
+    })
     return { ...started, mayBeForgotten, complete, failed }
   }
 
@@ -884,7 +887,11 @@ describe('each step of a call is one event', () => {
 
   test('of one that is refused and sent again, whose first turn the platform has not taken', async () => {
     const anew = callOf(agentOf('dify'))
-    const knownFiles = { mayBeForgotten: () => true, forget: async () => undefined, bringAnew: async () => anew }
+    const knownFiles = {
+      mayBeForgotten: () => true,
+      forget: async () => undefined,
+      bringAnew: async () => anew,
+    }
     const { reply, platform, events } = start('dify', { knownFiles })
     const reading = readAll(reply)
     platform.body(400, { code: 'invalid_param', message: 'Invalid upload file' })

@@ -1,8 +1,8 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import { Breaker } from '#core/agents/deployments/breaker.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
-import type { ErrorReason } from '#core/errors.ts'
 import { agentKey } from '#core/agents/translate/agent-key.ts'
+import type { ErrorReason } from '#core/errors.ts'
 
 /** What this process knows of a deployment. */
 export class DeploymentState {
