@@ -72,6 +72,7 @@ function ask(
 
 const NAME = 'My name is Ada.'
 const QUESTION = 'What is my name?'
+const ANSWER = { choices: [{ message: { content: expect.stringContaining('Your name is Ada') } }] }
 
 /** The conversations of two calls, one at each deployment of an agent. */
 async function conversationsAt(platform: SandboxPlatform): Promise<{ main: string; us: string }> {
@@ -94,9 +95,7 @@ describe.each(KEEPERS)('conversations at two installations of %s', (platform) =>
     // New conversations go to the other deployment, at the first attempt or the second.
     for (let call = 0; call < 12; call += 1)
       expect((await ask(`${platform}-two`, NAME, newConversation())).status).toBe(200)
-    expect(await (await ask(`${platform}-two`, QUESTION, main)).json()).toMatchObject({
-      data: { content: expect.stringContaining('Ada') },
-    })
+    expect(await (await ask(`${platform}-two`, QUESTION, main)).json()).toMatchObject(ANSWER)
     const refused = await until('the conversation is refused', async () => {
       const response = await ask(`${platform}-two`, QUESTION, us)
       expect([502, 503]).toContain(response.status)
@@ -104,7 +103,7 @@ describe.each(KEEPERS)('conversations at two installations of %s', (platform) =>
     })
     expect(await refused.json()).toMatchObject({
       code: 503,
-      msg: expect.stringContaining('this conversation lives on a deployment that is down'),
+      detail: expect.stringContaining('this conversation lives on a deployment that is down'),
       reason: 'agent_unavailable',
     })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -115,7 +114,7 @@ describe.each(KEEPERS)('conversations at two installations of %s', (platform) =>
       const response = await ask(`${platform}-two`, QUESTION, us)
       return response.status === 200 && response.json()
     })
-    expect(back).toMatchObject({ data: { content: expect.stringContaining('Ada') } })
+    expect(back).toMatchObject(ANSWER)
   }, 60_000)
 })
 
@@ -134,14 +133,10 @@ test('a conversation goes on at another address of the same installation, with i
   const conversation = newConversation()
   expect((await ask('shared', NAME, conversation)).status).toBe(200)
   await sandbox.agents.dify.control.fail('refuse')
-  expect(await (await ask('shared', QUESTION, conversation)).json()).toMatchObject({
-    data: { content: expect.stringContaining('Ada') },
-  })
+  expect(await (await ask('shared', QUESTION, conversation)).json()).toMatchObject(ANSWER)
   await sandbox.agents.dify.control.recover()
   await sharing.control.fail('refuse')
-  expect(await (await ask('shared', QUESTION, conversation)).json()).toMatchObject({
-    data: { content: expect.stringContaining('Ada') },
-  })
+  expect(await (await ask('shared', QUESTION, conversation)).json()).toMatchObject(ANSWER)
 })
 
 test('from a platform that hangs, an agent that keeps nothing goes elsewhere, and one that may have the turn does not', async () => {
@@ -149,7 +144,7 @@ test('from a platform that hangs, an agent that keeps nothing goes elsewhere, an
   for (let call = 0; call < 4; call += 1) expect((await ask('openai-two', NAME)).status).toBe(200)
   const two = [sandbox.agents.dify, second('dify')]
   await Promise.all(two.map(({ control }) => control.fail('hang')))
-  const requests = () => two.reduce((sum, { seen }) => sum + seen.requests.length, 0)
+  const requests = () => two.reduce((sum, { seen }) => sum + seen.requests.filter(({ method }) => method === 'POST').length, 0)
   const before = requests()
   expect(await (await ask('dify-two', NAME)).json()).toMatchObject({ code: 504, reason: 'agent_timeout' })
   expect(requests() - before).toBe(1)
@@ -174,7 +169,9 @@ test('an agent that is down costs nothing: calls are refused at once and not cou
 test('calls wait for a slot in turn, and beyond the queue are refused and not counted', async () => {
   const { seen } = sandbox.agents.openai
   const clients = [new AbortController(), new AbortController()]
-  const held = clients.map(({ signal }) => ask('bounded', 'sandbox:hang', undefined, { signal }))
+  const held = clients.map(({ signal }) =>
+    ask('bounded', 'sandbox:hang', undefined, { signal }).catch((error: unknown) => error),
+  )
   await until('the platform has both', () => seen.turns({ query: 'sandbox:hang' }) === 2)
   const waiting = ask('bounded', 'Hello')
   const refused = await until('the queue is full', async () => {
