@@ -117,6 +117,7 @@ function upstreamOf(parts: readonly UpstreamPart[]): Upstream {
   return {
     open: () => ({
       status: 200,
+      wasBegun: true,
       next: async () => left.shift() ?? { kind: 'end' },
       interrupt: () => undefined,
       finish: () => undefined,

@@ -1,16 +1,22 @@
 import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Adapter, Agent } from '#core/agents/adapter.ts'
+import type { Adapter, Agent, Connection } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import { type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { isObject } from '#core/values/json.ts'
+import { resolveConnection } from './connection.ts'
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
-/** The agents whose entries the schema accepts, and the issues that a schema cannot express. */
+/**
+ * The agents whose entries the schema accepts, and the issues that a schema cannot express.
+ *
+ * @param cwd - the folder to which the paths of files are relative
+ */
 export function resolveAgents(
   entries: unknown,
   platforms: PlatformRegistry,
+  cwd: string,
 ): { agents: ServedAgent[]; issues: ConfigIssue[] } {
   const agents: ServedAgent[] = []
   const issues: ConfigIssue[] = []
@@ -21,8 +27,9 @@ export function resolveAgents(
     const path = pathOf('agents', id)
     const adapter = platforms.find(entry.platform ?? id)
     if (adapter !== undefined) {
-      issues.push(...findContradictions(adapter, entry, path, platforms))
-      agents.push(servedBySelf(toAgent(id, adapter, entry)))
+      const resolved = resolveConnection(entry, path, cwd)
+      issues.push(...findContradictions(adapter, entry, path, platforms), ...resolved.issues)
+      agents.push(servedBySelf(toAgent(id, adapter, entry, resolved.connection)))
     } else if (entry.platform === undefined) {
       issues.push({
         path: `${path}.platform`,
@@ -33,7 +40,7 @@ export function resolveAgents(
   return { agents, issues }
 }
 
-function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
+function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Connection): Agent {
   const { name, description, apiKey, timeouts, endGraceMs, reasoning } = entry
   return {
     id,
@@ -50,6 +57,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
       options: optionsOf(adapter.entry.app, app),
     })),
     options: optionsOf(adapter.entry.agent, entry),
+    connection,
     timeouts,
     endGraceMs,
     reasoning,

@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { oneOf, section, text } from '#core/agents/entry-schema.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import { expectation } from '#core/input/expectation.ts'
-import { flag, httpUrl, timerMs } from './setting-types.ts'
+import { flag, httpUrl, proxyUrl, timerMs } from './setting-types.ts'
 import { SETTINGS } from './settings.ts'
 
 /** The properties of an app that all platforms have. */
@@ -18,6 +18,29 @@ const APP = {
   ),
   apiKey: Type.Optional(
     text({ secret: true, description: 'The key for this app.', whenAbsent: "the agent's `apiKey`" }),
+  ),
+}
+
+/** The properties that say how a platform is connected to. */
+const CONNECTION = {
+  names: oneOf(['dns', 'system'], {
+    default: 'dns',
+    description:
+      'How the name of the platform is looked up: by `/etc/hosts`, `/etc/resolv.conf` and name servers, or as the system does it, which is slower but knows more, such as the DNS of a VPN.',
+  }),
+  proxy: Type.Optional(
+    proxyUrl({
+      secret: true,
+      description: 'The proxy through which the platform is reached. It looks up the name of the platform.',
+      examples: ['http://proxy.example.com:3128'],
+    }),
+  ),
+  ca: Type.Optional(
+    text({
+      description:
+        'The path of a PEM file with certificate authorities to trust beside the usual ones, for the platform and the proxy. It is read at the start.',
+      examples: ['./company-ca.pem'],
+    }),
   ),
 }
 
@@ -48,6 +71,7 @@ const ENTRY = {
     },
     { description: 'How long the gateway waits for the platform.' },
   ),
+  ...CONNECTION,
   endGraceMs: timerMs(1_500, {
     description:
       'How long the gateway waits, after the platform has reported the end, for data that follows it.',

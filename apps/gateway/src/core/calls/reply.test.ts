@@ -28,6 +28,7 @@ afterEach(() => {
 /** A platform whose parts are sent by the test. */
 class FakePlatform implements Upstream, UpstreamReply {
   status: number | undefined
+  wasBegun = true
   readonly requests: UpstreamRequest[] = []
   readonly helped: string[] = []
   /** How long its stop calls take. */
