@@ -24,6 +24,7 @@ describe('defaults', () => {
         description: '',
         apps: [],
         options: { mode: 'chat' },
+        connection: { names: 'dns' },
         timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
