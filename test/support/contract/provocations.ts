@@ -17,6 +17,7 @@ export const GOOD: Readonly<
   listModels: (gateway) => ({ as: gateway.key.full_key }),
   readModel: (gateway) => ({ as: gateway.key.full_key, id: 'apps/one' }),
   listAgents: (gateway) => ({ as: gateway.token }),
+  listAgentDeployments: (gateway) => ({ as: gateway.token, id: 'apps' }),
 
   login: (gateway) => ({ body: loginOf(gateway) }),
   authLogin: (gateway) => ({ body: loginOf(gateway) }),
@@ -122,17 +123,19 @@ const SHARED: readonly Provocation[] = [
       operation.responses.has(403),
     request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
   },
-  ...['key_not_found', 'user_not_found', 'upload_not_found', 'model_not_found'].map((reason) => ({
-    what: 'an unknown id',
-    status: 404,
-    reason,
-    // A file has two parameters and provocations of its own.
-    of: (operation: Operation) =>
-      hasParameters(operation) &&
-      operation.id !== 'getFile' &&
-      operation.responses.get(404)?.reasons.includes(reason) === true,
-    request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
-  })),
+  ...['key_not_found', 'user_not_found', 'upload_not_found', 'model_not_found', 'object_not_found'].map(
+    (reason) => ({
+      what: 'an unknown id',
+      status: 404,
+      reason,
+      // A file has two parameters and provocations of its own.
+      of: (operation: Operation) =>
+        hasParameters(operation) &&
+        operation.id !== 'getFile' &&
+        operation.responses.get(404)?.reasons.includes(reason) === true,
+      request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
+    }),
+  ),
   {
     what: 'a body that is nested too deep',
     status: 400,

@@ -182,17 +182,11 @@ export function createMetrics(): Metrics {
     () => deploymentLoads().map(({ labels, breaker }) => [labels, BREAKER_STATES.indexOf(breaker)]),
     'max',
   )
-  gauges(
-    'agent_calls_in_flight',
-    'Calls in progress at a deployment.',
-    ['agent', 'deployment'],
-    () => deploymentLoads().map(({ labels, inFlight: calls }) => [labels, calls]),
+  gauges('agent_calls_in_flight', 'Calls in progress at a deployment.', ['agent', 'deployment'], () =>
+    deploymentLoads().map(({ labels, inFlight: calls }) => [labels, calls]),
   )
-  gauges(
-    'agent_calls_waiting',
-    'Calls that wait for a slot of their agent.',
-    ['agent'],
-    () => agentLoads().map(({ agent, waiting }) => [{ agent }, waiting]),
+  gauges('agent_calls_waiting', 'Calls that wait for a slot of their agent.', ['agent'], () =>
+    agentLoads().map(({ agent, waiting }) => [{ agent }, waiting]),
   )
   const graphqlOperations = counter(
     'graphql_operations_total',

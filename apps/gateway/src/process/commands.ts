@@ -132,15 +132,13 @@ export function createCommands({
   const commands: Commands = {
     agents: () =>
       Promise.all(
-        agents
-          .findMany(operator(), [...catalog.current().keys()])
-          .map(async ({ id, name, platform }) => ({
-            id,
-            name,
-            platform,
-            status: await agents.statusOf(operator(), id),
-            deployments: (await agents.deploymentsOf(operator(), id)).map(deploymentRecord),
-          })),
+        agents.findMany(operator(), [...catalog.current().keys()]).map(async ({ id, name, platform }) => ({
+          id,
+          name,
+          platform,
+          status: await agents.statusOf(operator(), id),
+          deployments: (await agents.deploymentsOf(operator(), id)).map(deploymentRecord),
+        })),
       ),
     'users create': async (args) => shownUser(await users.create(operator(), args)),
     'users list': async (args) => (await usersOf(args)).map(shownUser),

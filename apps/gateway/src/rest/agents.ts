@@ -50,10 +50,7 @@ function agentSchema(platforms: readonly string[]) {
       name: Type.String({ description: AGENT_DESCRIPTIONS.name }),
       platform: oneOf(platforms, AGENT_DESCRIPTIONS.platform),
       description: Type.String({ description: AGENT_DESCRIPTIONS.description }),
-      status: oneOf(
-        AGENT_STATUSES,
-        AGENT_DESCRIPTIONS.status,
-      ),
+      status: oneOf(AGENT_STATUSES, AGENT_DESCRIPTIONS.status),
       requires: Type.Array(Type.String(), {
         description: 'The fields of a chat request that must not be empty for this agent.',
       }),

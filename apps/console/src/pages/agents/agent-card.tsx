@@ -7,6 +7,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { AgentStatus } from './agent-status.tsx'
 import styles from './agents-page.module.css'
+import { Deployments } from './deployments.tsx'
 
 export type Agent = NonNullable<AgentListQuery['agents']>[number]
 
@@ -55,6 +56,7 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
           </li>
         ))}
       </ul>
+      {agent.deployments != null && <Deployments deployments={agent.deployments} />}
       <Link className={buttonClass('plain', styles.ask)} to="/agents/$id" params={{ id: agent.id }}>
         <MessagesSquare aria-hidden />
         {t('ask', { name: agent.name })}

@@ -3,7 +3,11 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
-import { type DeploymentRecord, describeDeployments, statusOfAll } from './deployments/describe-deployments.ts'
+import {
+  type DeploymentRecord,
+  describeDeployments,
+  statusOfAll,
+} from './deployments/describe-deployments.ts'
 import type { ProcessLoad, ProcessLoads } from './deployments/load.ts'
 import { type AgentStatus, createProbes } from './deployments/probes.ts'
 import type { ServedAgent } from './served-agent.ts'

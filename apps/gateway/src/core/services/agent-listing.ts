@@ -57,7 +57,9 @@ export function createAgentListing({ directory, limits, isPublic }: AgentListing
     statusOf: async (caller, id) => directory.statusOf(caller, id) ?? fail('agent_denied'),
     async deploymentsOf(caller, id) {
       requireAdmin(caller)
-      return directory.deploymentsOf(caller, id) ?? fail('object_not_found', 'There is no agent with this id.')
+      return (
+        directory.deploymentsOf(caller, id) ?? fail('object_not_found', 'There is no agent with this id.')
+      )
     },
     models: (caller) => directory.models(caller),
   }

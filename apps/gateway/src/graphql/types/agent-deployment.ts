@@ -63,8 +63,7 @@ builder.objectField(Agent, 'deployments', (t) =>
   t.field({
     type: [AgentDeployment],
     nullable: { list: true, items: false },
-    description:
-      'The deployments that answer for the agent, with their load. Shown only to administrators.',
+    description: 'The deployments that answer for the agent, with their load. Shown only to administrators.',
     resolve(agent, _args, context) {
       const caller = optionalCallerOf(context)
       if (caller === undefined || !isAdmin(caller)) return null

@@ -36,7 +36,13 @@ test('the text is bounded, and an agent with something to tell is in it, however
 
 test('a reason that is not a word is not written, because jsonb refuses some texts and the heartbeat would fail', () => {
   const [eu] = down.deployments
-  const odd = { ...down, deployments: [{ ...eu, reason: 'a\0b' }, { ...eu, reason: 'x'.repeat(1_000) }] }
+  const odd = {
+    ...down,
+    deployments: [
+      { ...eu, reason: 'a\0b' },
+      { ...eu, reason: 'x'.repeat(1_000) },
+    ],
+  }
   expect(writeLoad([odd as AgentLoad])).not.toMatch(/reason/)
 })
 
