@@ -5,6 +5,7 @@ import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scra
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { query } from '../support/query.ts'
 
 const server = process.env.E2E_DATABASE_URL ?? ''
 
@@ -14,6 +15,7 @@ const LEASE_MS = 600_000
 describe.skipIf(server === '')('two gateways on one database', () => {
   const undo: (() => unknown)[] = []
   let platform: Server
+  let databaseUrl: string
   let gateways: readonly TestGateway[]
   let apis: readonly Api[]
   let token: string
@@ -28,7 +30,13 @@ describe.skipIf(server === '')('two gateways on one database', () => {
     const { port } = platform.address() as AddressInfo
     const database = await createScratchDatabase(server)
     undo.push(database.drop)
-    const agent = { platform: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'sk-of-agent', model: 'm' }
+    databaseUrl = database.url
+    const agent = {
+      platform: 'openai',
+      baseUrl: `http://127.0.0.1:${port}/v1`,
+      apiKey: 'sk-of-agent',
+      model: 'm',
+    }
     const config = JSON.stringify({ agents: { vllm: agent }, instance: { leaseMs: LEASE_MS } })
     const start = async () => {
       const gateway = await startGateway({ config, databaseUrl: database.url })
@@ -45,10 +53,12 @@ describe.skipIf(server === '')('two gateways on one database', () => {
 
   /** What this gateway tells the others. */
   async function tell(gateway: TestGateway | undefined, breaker: string, inFlight: number): Promise<void> {
-    const deployments = [{ id: 'main', breaker, inFlight, openSince: 1_764_000_000_000, reason: 'agent_timeout' }]
-    await gateway?.query('UPDATE instances SET load = $1::jsonb WHERE pid = $2', [
+    const deployments = [
+      { id: 'main', breaker, inFlight, openSince: 1_764_000_000_000, reason: 'agent_timeout' },
+    ]
+    await query(databaseUrl, 'UPDATE instances SET load = $1::jsonb WHERE pid = $2', [
       JSON.stringify([{ agent: 'vllm', inFlight, waiting: 0, deployments }]),
-      gateway.pid,
+      gateway?.pid,
     ])
   }
 
@@ -65,7 +75,12 @@ describe.skipIf(server === '')('two gateways on one database', () => {
     const closed = { ...process, breaker: 'closed', calls_in_flight: 0, open_since: null, reason: null }
     const open = {
       ...process,
-      ...{ breaker: 'open', calls_in_flight: 3, open_since: '2025-11-24T16:00:00.000Z', reason: 'agent_timeout' },
+      ...{
+        breaker: 'open',
+        calls_in_flight: 3,
+        open_since: '2025-11-24T16:00:00.000Z',
+        reason: 'agent_timeout',
+      },
     }
     const deployment = {
       ...{ id: 'main', weight: 1, priority: 0, state: 'main', disabled: false },

@@ -223,7 +223,10 @@ const OWN: readonly Provocation[] = [
   ...['listModels', 'readModel', 'getCurrentApiKey'].map((id) =>
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
   ),
-  ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'].map((id) =>
+  ...[
+    ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'],
+    'listAgentDeployments',
+  ].map((id) =>
     only(id, 403, 'role_denied', 'a user of the lowest role', (good, gateway) => ({
       ...good,
       as: gateway.userToken,

@@ -2,14 +2,12 @@ import { Link } from '@tanstack/react-router'
 import { MessagesSquare } from 'lucide-react'
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
-import type { AgentListQuery } from '../../generated/graphql.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
+import type { Agent } from './agent.ts'
 import { AgentStatus } from './agent-status.tsx'
 import styles from './agents-page.module.css'
 import { Deployments } from './deployments.tsx'
-
-export type Agent = NonNullable<AgentListQuery['agents']>[number]
 
 const FEATURES = ['stream', 'detail', 'files', 'conversation', 'usage', 'stop'] as const
 

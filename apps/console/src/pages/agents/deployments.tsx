@@ -1,14 +1,12 @@
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
-import type { BreakerState } from '../../generated/graphql.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
-import type { Agent } from './agent-card.tsx'
+import type { Deployment } from './agent.ts'
 import { STATUS_TONES } from './agent-status.tsx'
 import styles from './agents-page.module.css'
+import { Breaker } from './breaker.tsx'
 import { ProcessTable } from './process-table.tsx'
-
-export type Deployment = NonNullable<Agent['deployments']>[number]
 
 /** What answers for an agent, and how much it carries. Only administrators see it. */
 export function Deployments({ deployments }: { readonly deployments: readonly Deployment[] }) {
@@ -65,17 +63,5 @@ function Fact({ name, value }: { readonly name: string; readonly value: string |
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>
-  )
-}
-
-const TONES: Readonly<Record<BreakerState, Tone>> = { CLOSED: 'ok', HALF_OPEN: 'warn', OPEN: 'danger' }
-
-/** Whether calls are sent to a deployment; its tooltip says what the word means. */
-export function Breaker({ state }: { readonly state: BreakerState }) {
-  const t = useTranslations('agents.deployments.breaker')
-  return (
-    <span title={t(`${state}_HINT`)}>
-      <Badge tone={TONES[state]}>{t(state)}</Badge>
-    </span>
   )
 }

@@ -1,7 +1,8 @@
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
 import { numeric, Table } from '../../ui/table.tsx'
-import { Breaker, type Deployment } from './deployments.tsx'
+import type { Deployment } from './agent.ts'
+import { Breaker } from './breaker.tsx'
 
 interface ProcessTableProps {
   readonly label: string
