@@ -4,13 +4,13 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** The result of a probe of the platform that is a few seconds old. */
+/** Whether calls can be served, as probes and calls of the last seconds showed. */
 export type AgentStatus =
-  /** The platform answers. */
+  /** They can. */
   | 'AVAILABLE'
-  /** The platform answers, but refuses the credentials of the gateway. */
+  /** A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway. */
   | 'DEGRADED'
-  /** The platform does not answer. */
+  /** They cannot: no process of the gateway has a way to the agent. */
   | 'UNAVAILABLE';
 
 /** Whether an API key can be used, and why not. */
@@ -21,6 +21,15 @@ export type ApiKeyState =
   | 'EXPIRED'
   /** The key was revoked. */
   | 'REVOKED';
+
+/** Whether the gateway sends calls to a deployment, after what earlier calls met there. */
+export type BreakerState =
+  /** It does. */
+  | 'CLOSED'
+  /** One call tries whether it works again; others are not sent there. */
+  | 'HALF_OPEN'
+  /** It does not, because too many calls failed. */
+  | 'OPEN';
 
 /** The interface through which a call came. */
 export type CallFace =
@@ -130,6 +139,8 @@ export type ErrorReason =
   | 'agent_malformed'
   /** The agent is not set up correctly. */
   | 'agent_misconfigured'
+  /** The agent serves as many calls as it may. */
+  | 'agent_overloaded'
   /** The gateway's quota at the agent platform is used up. */
   | 'agent_quota'
   /** The agent platform is busy. */
@@ -142,6 +153,8 @@ export type ErrorReason =
   | 'agent_timeout'
   /** The agent platform's reply broke off. */
   | 'agent_truncated'
+  /** No deployment of the agent can take the call now. */
+  | 'agent_unavailable'
   /** The agent platform did not answer. */
   | 'agent_unreachable'
   /** This operation takes an API key. */
@@ -363,7 +376,7 @@ export type MeQuery = { me: { id: string, username: string, role: Role, lastLogi
 export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }> }> | null };
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }>, deployments: Array<{ deploymentId: string, weight: number, priority: number, state: string, disabled: boolean, status: AgentStatus, probeMs: number, breaker: BreakerState, callsInFlight: number, processes: Array<{ instanceId: string, host: string | null, pid: number | null, version: string | null, breaker: BreakerState, callsInFlight: number, openSince: string | null, reason: string | null }> }> | null }> | null };
 
 export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
@@ -721,9 +734,30 @@ export const AgentListDocument = new TypedDocumentString(`
       name
     }
     sandbox
+    deployments {
+      deploymentId
+      weight
+      priority
+      state
+      disabled
+      status
+      probeMs
+      breaker
+      callsInFlight
+      processes {
+        instanceId
+        host
+        pid
+        version
+        breaker
+        callsInFlight
+        openSince
+        reason
+      }
+    }
   }
 }
-    `, {"hash":"sha256:f64bddbb30ea8b57b43ec60cc39341891ecf586b0528867a9ecbf5fafbb60a3b"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+    `, {"hash":"sha256:0846e79384064c821fea5a7380d6ef86ba95b09527a5cdbb6f4aa719a9faba32"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $after: String) {
   calls(filter: $filter, first: 50, after: $after) {
