@@ -144,7 +144,8 @@ test('from a platform that hangs, an agent that keeps nothing goes elsewhere, an
   for (let call = 0; call < 4; call += 1) expect((await ask('openai-two', NAME)).status).toBe(200)
   const two = [sandbox.agents.dify, second('dify')]
   await Promise.all(two.map(({ control }) => control.fail('hang')))
-  const requests = () => two.reduce((sum, { seen }) => sum + seen.requests.filter(({ method }) => method === 'POST').length, 0)
+  const requests = () =>
+    two.reduce((sum, { seen }) => sum + seen.requests.filter(({ method }) => method === 'POST').length, 0)
   const before = requests()
   expect(await (await ask('dify-two', NAME)).json()).toMatchObject({ code: 504, reason: 'agent_timeout' })
   expect(requests() - before).toBe(1)
