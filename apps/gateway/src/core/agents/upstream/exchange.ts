@@ -146,7 +146,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
       this.#heldCharacters += event.data.length
     })
     if (!this.#reader.feed(chunk)) {
-      this.cancel(new UpstreamError('agent_malformed'))
+      this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
       return
     }
     if (this.#heldCharacters > this.#limits.unsentBytesMax && !this.#isPaused) {
@@ -164,7 +164,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
       this.onResponseEnd()
       this.#controller?.abort(new UpstreamError('agent_error'))
     } else if (this.#bodyBytes > this.#limits.replyBytesMax) {
-      this.cancel(new UpstreamError('agent_malformed'))
+      this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
     }
   }
 

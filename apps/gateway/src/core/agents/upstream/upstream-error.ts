@@ -7,20 +7,29 @@ type UpstreamErrorReason =
   | 'agent_truncated'
   | 'agent_error'
 
+interface UpstreamErrorOptions {
+  readonly cause?: unknown
+  readonly wasBegun?: boolean
+  readonly isTooLarge?: boolean
+}
+
 /** The exchange failed below the platform's protocol: no connection, no reply, or too large a reply. */
 export class UpstreamError extends Error {
   readonly reason: UpstreamErrorReason
   /** Whether a part of the request may have been sent. If not, the platform has certainly not taken it. */
   readonly wasBegun: boolean
+  /** Whether the reply exceeds a bound of the gateway. */
+  readonly isTooLarge: boolean
 
   constructor(
     reason: UpstreamErrorReason,
-    { cause, wasBegun = true }: { readonly cause?: unknown; readonly wasBegun?: boolean } = {},
+    { cause, wasBegun = true, isTooLarge = false }: UpstreamErrorOptions = {},
   ) {
     super(reason, cause === undefined ? undefined : { cause })
     this.name = 'UpstreamError'
     this.reason = reason
     this.wasBegun = wasBegun
+    this.isTooLarge = isTooLarge
   }
 
   /** Only a request that was never begun is `agent_unreachable`, because callers may then send it again. */
@@ -36,7 +45,11 @@ export class UpstreamError extends Error {
   }
 
   get failure(): Failure {
-    return { reason: this.reason, ...(!this.wasBegun && { turn: 'none' }) }
+    return {
+      reason: this.reason,
+      ...(!this.wasBegun && { turn: 'none' }),
+      ...(this.isTooLarge && { isTooLarge: true }),
+    }
   }
 }
 
