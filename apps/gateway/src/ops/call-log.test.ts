@@ -11,7 +11,9 @@ function linesOf(events: readonly CallEvent[], { isDebugging = false } = {}) {
   const write = (level: string) => (fields: object, msg: string) =>
     lines.push(JSON.parse(JSON.stringify({ level, msg, ...fields })))
   const log = { debug: write('debug'), info: write('info'), warn: write('warn') }
-  const observe = logCalls({ ...log, isLevelEnabled: () => isDebugging } as unknown as Parameters<typeof logCalls>[0])
+  const observe = logCalls({ ...log, isLevelEnabled: () => isDebugging } as unknown as Parameters<
+    typeof logCalls
+  >[0])
   for (const event of events) observe(event)
   return lines
 }
