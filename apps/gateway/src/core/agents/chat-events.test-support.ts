@@ -65,6 +65,7 @@ const FAILURE = Type.Object(
     reason: Type.Enum(Object.keys(ERRORS)),
     message: Type.Optional(Type.String({ minLength: 1, maxLength: 600 })),
     retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
+    isPage: Type.Optional(Type.Literal(true)),
     platformStatus: Type.Optional(count),
     platformCode: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     platformLogId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),

@@ -87,6 +87,8 @@ export interface Failure {
    * that it stores nothing when it refuses in this way.
    */
   readonly turn?: 'none'
+  /** Set if the response is not one of the platform's API: the page of a proxy, for example. It is neither stored nor logged. */
+  readonly isPage?: true
   readonly platformStatus?: number
   readonly platformCode?: string
   readonly platformLogId?: string
