@@ -188,7 +188,9 @@ describe('while half open', () => {
   test('once closed, what came before is forgotten', () => {
     const breaker = new Breaker(MIDDLE)
     const before = breaker.begin(0)
+    succeed(breaker, 5, 0)
     fail(breaker, 5, 0)
+    expect(breaker.state).toBe('open')
     answerProbe(breaker, 5_000)
     succeed(breaker, 1, 5_000)
     expect(breaker.state).toBe('closed')
