@@ -25,20 +25,28 @@ export function choose<Each extends Candidate>(
   random: () => number,
 ): Each | undefined {
   if (candidates.length <= 1) return candidates.find(({ weight }) => weight > 0)
-  const nearest = nearestOf(candidates)
-  if (nearest.length === 0) return firstToWake(candidates)
-  if (nearest.length === 1) return nearest[0]
-  const weight = nearest.reduce((sum, each) => sum + each.weight, 0)
-  const first = draw(nearest, weight * random())
-  const second = draw(nearest, weight * random())
+  let priority = Number.POSITIVE_INFINITY
+  for (const each of candidates) {
+    if (isAwake(each) && each.priority < priority) priority = each.priority
+  }
+  let nearest: Each | undefined
+  let number = 0
+  let weight = 0
+  for (const each of candidates) {
+    if (!isAwake(each) || each.priority !== priority) continue
+    nearest = each
+    number += 1
+    weight += each.weight
+  }
+  if (nearest === undefined) return firstToWake(candidates)
+  if (number === 1) return nearest
+  const first = draw(candidates, priority, weight * random()) ?? nearest
+  const second = draw(candidates, priority, weight * random()) ?? nearest
   return loadOf(second) < loadOf(first) ? second : first
 }
 
-/** Those of the lowest priority that do not rest. */
-function nearestOf<Each extends Candidate>(candidates: readonly Each[]): readonly Each[] {
-  const awake = candidates.filter(({ weight, restsUntilMs }) => weight > 0 && restsUntilMs === undefined)
-  const lowest = awake.reduce((least, { priority }) => Math.min(least, priority), Number.POSITIVE_INFINITY)
-  return awake.filter(({ priority }) => priority === lowest)
+function isAwake({ weight, restsUntilMs }: Candidate): boolean {
+  return weight > 0 && restsUntilMs === undefined
 }
 
 function firstToWake<Each extends Candidate>(candidates: readonly Each[]): Each | undefined {
@@ -54,16 +62,19 @@ function isSooner(one: Candidate, other: Candidate): boolean {
   return difference < 0 || (difference === 0 && one.priority < other.priority)
 }
 
-/** @param at - from 0 up to the sum of the weights */
-function draw<Each extends Candidate>(candidates: readonly Each[], at: number): Each {
+/** @param at - from 0 up to the sum of the weights; undefined may only be returned because such sums are rounded */
+function draw<Each extends Candidate>(
+  candidates: readonly Each[],
+  priority: number,
+  at: number,
+): Each | undefined {
   let left = at
-  let drawn = candidates[0] as Each
   for (const each of candidates) {
-    drawn = each
+    if (!isAwake(each) || each.priority !== priority) continue
     left -= each.weight
-    if (left < 0) break
+    if (left < 0) return each
   }
-  return drawn
+  return undefined
 }
 
 function loadOf({ inFlight, weight }: Candidate): number {

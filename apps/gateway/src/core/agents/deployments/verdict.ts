@@ -51,6 +51,7 @@ const OF_CALL: ReadonlySet<ErrorReason> = new Set([
 export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
   if (failure === undefined) return 'none'
   const { reason, isPage } = failure
+  // What a caller asks for may be longer than the gateway takes.
   if (failure.isTooLarge === true) return 'works'
   if (OF_DEPLOYMENT.has(reason)) return 'failed'
   if (OF_CREDENTIAL.has(reason)) return 'credential'
