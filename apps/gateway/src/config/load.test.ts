@@ -205,7 +205,11 @@ describe('agents', () => {
       { proxy: 'http://proxy.example.com/platform' },
       ['agents.a.proxy: expected the http(s) URL of a proxy, without path'],
     ],
-    ['a missing file of certificates', { ca: '/none/ca.pem' }, ['agents.a.ca: there is no file /none/ca.pem']],
+    [
+      'a missing file of certificates',
+      { ca: '/none/ca.pem' },
+      ['agents.a.ca: there is no file /none/ca.pem'],
+    ],
     ['a folder of certificates', { ca: '/' }, ['agents.a.ca: cannot read / (EISDIR)']],
     [
       'a file without certificates',

@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type Server } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, connect, createServer as createTcpServer, type LookupFunction } from 'node:net'
+import {
+  type AddressInfo,
+  connect,
+  type createServer as createTcpServer,
+  type LookupFunction,
+} from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Agent, Connection } from '#core/agents/adapter.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'

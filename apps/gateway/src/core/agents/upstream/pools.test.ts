@@ -8,7 +8,7 @@ test('agents share a pool if their connections are made in the same way', async 
   const pools = createPools()
   const agent = agentOf('dify')
   const pool = pools.of(agent)
-  expect(pools.of({ ...agent, apiKey: 'another' })).toBe(pool)
+  expect(pools.of(agentOf('dify', { apiKey: 'another' }))).toBe(pool)
   const connection = { names: 'dns' } as const
   for (const other of [
     agentOf('dify', { timeouts: { ...agent.timeouts, connectMs: 2 } }),

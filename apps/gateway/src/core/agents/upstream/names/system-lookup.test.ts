@@ -19,7 +19,9 @@ function scripted() {
 
 function find(lookup: LookupFunction, name: string): Promise<unknown> {
   return new Promise((resolve) =>
-    lookup(name, { all: true }, (error, addresses) => resolve(error === null ? addresses : (error.code ?? error))),
+    lookup(name, { all: true }, (error, addresses) =>
+      resolve(error === null ? addresses : (error.code ?? error)),
+    ),
   )
 }
 
