@@ -227,8 +227,8 @@ describe('a silent name server', () => {
     await server.asked('A dead.example')
     expect(await Promise.race([dead, find()])).toEqual(['192.0.2.1'])
     expect(await dead).toBe('ETIMEOUT')
-    // c-ares by itself would take 24 s.
-    expect(performance.now() - startedMs).toBeLessThan(2_950)
+    // c-ares by itself would take 24 s; the margin is for a busy machine.
+    expect(performance.now() - startedMs).toBeLessThan(6_000)
     hold.resolve()
   })
 
