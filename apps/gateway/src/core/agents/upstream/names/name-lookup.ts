@@ -8,8 +8,11 @@ import { interleaved, lookupWith } from './lookup-answer.ts'
 import { fullNamesOf, parseResolverConfig, type ResolverConfig } from './resolver-config.ts'
 import { WatchedFile } from './watched-file.ts'
 
-/** Two packets, 2 s in all: c-ares would wait for a silent server for 24 s. */
-const RESOLVER = { timeout: 1_000, tries: 2 }
+/**
+ * Two packets, 2 s in all: c-ares would wait for a silent server for 24 s. Node looks for what has timed out once in `timeout`,
+ * so a packet that is given up exactly then is often noticed a second later.
+ */
+const RESOLVER = { timeout: 1_000, maxTimeout: 900, tries: 2 }
 const LOOPBACK = ['127.0.0.1', '::1']
 
 export interface NameLookupOptions {

@@ -12,8 +12,8 @@ type Ask = (name: string, options: LookupOptions & { all: true }) => Promise<Loo
 /** A look-up that has begun or waits for its turn. */
 interface Asking {
   readonly addresses: Promise<readonly LookupAddress[]>
-  /** When the last of those who need it gives up. */
-  neededUntilMs: number
+  /** `untilMs` is when the last of those who need it gives up. */
+  readonly needed: { untilMs: number }
 }
 
 /**
@@ -45,22 +45,19 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
     }
   }
 
-  function askingFor(name: string, options: LookupOptions, untilMs: number): Asking {
-    const found = askings.get(name)
-    if (found !== undefined) {
-      found.neededUntilMs = Math.max(found.neededUntilMs, untilMs)
-      return found
-    }
-    const isNeeded = () => performance.now() < asking.neededUntilMs
-    const addresses = inTurn(name, options, isNeeded).finally(() => askings.delete(name))
-    const asking: Asking = { addresses: markRejectionHandled(addresses), neededUntilMs: untilMs }
+  function askFor(name: string, options: LookupOptions, untilMs: number): Asking {
+    const needed = { untilMs }
+    const addresses = inTurn(name, options, () => performance.now() < needed.untilMs)
+    const asking = { addresses: markRejectionHandled(addresses.finally(() => askings.delete(name))), needed }
     askings.set(name, asking)
     return asking
   }
 
   return (waitMs) =>
     lookupWith((name, options) => {
-      const { addresses } = askingFor(name, options, performance.now() + waitMs)
+      const untilMs = performance.now() + waitMs
+      const { addresses, needed } = askings.get(name) ?? askFor(name, options, untilMs)
+      needed.untilMs = Math.max(needed.untilMs, untilMs)
       return within(waitMs, name, addresses)
     })
 }
