@@ -54,7 +54,7 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
           </li>
         ))}
       </ul>
-      {agent.deployments != null && <Deployments deployments={agent.deployments} />}
+      {agent.deployments != null && <Deployments of={agent.name} deployments={agent.deployments} />}
       <Link className={buttonClass('plain', styles.ask)} to="/agents/$id" params={{ id: agent.id }}>
         <MessagesSquare aria-hidden />
         {t('ask', { name: agent.name })}

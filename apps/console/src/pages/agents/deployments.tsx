@@ -8,32 +8,42 @@ import styles from './agents-page.module.css'
 import { Breaker } from './breaker.tsx'
 import { ProcessTable } from './process-table.tsx'
 
+interface DeploymentsProps {
+  /** The name of the agent. */
+  readonly of: string
+  readonly deployments: readonly Deployment[]
+}
+
 /** What answers for an agent, and how much it carries. Only administrators see it. */
-export function Deployments({ deployments }: { readonly deployments: readonly Deployment[] }) {
+export function Deployments({ of, deployments }: DeploymentsProps) {
   const t = useTranslations('agents.deployments')
   const id = useId()
   return (
-    <section className={styles.deployments} aria-labelledby={id}>
+    <div className={styles.deployments}>
       <h3 id={id}>{t('title')}</h3>
-      <ul>
+      <ul aria-labelledby={id}>
         {deployments.map((deployment) => (
-          <DeploymentItem key={deployment.deploymentId} deployment={deployment} />
+          <DeploymentItem key={deployment.deploymentId} of={of} deployment={deployment} />
         ))}
       </ul>
-    </section>
+    </div>
   )
 }
 
-function DeploymentItem({ deployment }: { readonly deployment: Deployment }) {
+interface DeploymentItemProps {
+  readonly of: string
+  readonly deployment: Deployment
+}
+
+function DeploymentItem({ of, deployment }: DeploymentItemProps) {
   const t = useTranslations('agents.deployments')
-  const status = useTranslations('agents.status')
   const { deploymentId, probeMs, processes } = deployment
   return (
     <li className={styles.deployment}>
       <div className={styles.load}>
         <code>{deploymentId}</code>
         <span title={t(`probe.${deployment.status}_HINT`, { ms: probeMs })}>
-          <Badge tone={STATUS_TONES[deployment.status]}>{status(deployment.status)}</Badge>
+          <Badge tone={STATUS_TONES[deployment.status]}>{t(`probe.${deployment.status}`)}</Badge>
         </span>
         <Breaker state={deployment.breaker} />
         {deployment.disabled && (
@@ -50,7 +60,7 @@ function DeploymentItem({ deployment }: { readonly deployment: Deployment }) {
       </dl>
       {processes.length > 0 && (
         <Disclosure label={t('processes', { count: processes.length })}>
-          <ProcessTable label={t('processesOf', { name: deploymentId })} processes={processes} />
+          <ProcessTable label={t('processesOf', { agent: of, name: deploymentId })} processes={processes} />
         </Disclosure>
       )}
     </li>
