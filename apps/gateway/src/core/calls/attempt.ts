@@ -238,7 +238,8 @@ export class Attempt implements CallEnding {
       this.#learn(state)
       this.#close(batch)
     }
-    if (this.#sawTurn && this.#failure === undefined) this.#route.answered()
+    // An error that comes together with other events is one within a run, which shows that the deployment works.
+    if (this.#sawTurn && (this.#failure === undefined || batch.length > 0)) this.#route.answered()
     if (batch.length > 0) this.#passOn(batch)
     return batch
   }

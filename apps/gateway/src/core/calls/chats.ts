@@ -16,8 +16,8 @@ import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
 import type { AgentName, ChatRequest } from './request/chat-request.ts'
+import { type RouteOfDeps, routeOf } from './route-of.ts'
 import type { Route } from './routing/route.ts'
-import { type RouteOfDeps, routeOf } from './routing/route-of.ts'
 import { StopRequests } from './stop-requests.ts'
 
 /** An admitted call in progress. */

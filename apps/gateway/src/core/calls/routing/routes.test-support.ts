@@ -1,4 +1,4 @@
-import type { Adapter, Agent, HelperCall } from '#core/agents/adapter.ts'
+import type { Agent, HelperCall } from '#core/agents/adapter.ts'
 import { type Deployment, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { createRoutes, type DeploymentChange, type RouteRequest, type Routes } from './routes.ts'
@@ -88,9 +88,4 @@ export function seeded(seed: number): () => number {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
     return state / 4_294_967_296
   }
-}
-
-/** An adapter that differs in what the test replaces. */
-export function adapterWith(adapter: Adapter, more: Partial<Adapter>): Adapter {
-  return { ...adapter, ...more }
 }

@@ -1,11 +1,11 @@
-import type { Conversations } from '#core/calls/conversation/conversations.ts'
-import { type ConversationKeyDeps, conversationKey } from '#core/calls/conversation/enter-conversation.ts'
-import type { UnroutedCall } from '#core/calls/request/call.ts'
 import { Problem } from '#core/errors.ts'
 import type { KeyLimits } from '#core/keys/key-limits.ts'
-import { hasSeveralStates, type Residence } from './residence.ts'
-import type { Route } from './route.ts'
-import type { Routes } from './routes.ts'
+import type { Conversations } from './conversation/conversations.ts'
+import { type ConversationKeyDeps, conversationKey } from './conversation/enter-conversation.ts'
+import type { UnroutedCall } from './request/call.ts'
+import { hasSeveralStates, type Residence } from './routing/residence.ts'
+import type { Route } from './routing/route.ts'
+import type { Routes } from './routing/routes.ts'
 
 export interface RouteOfDeps extends ConversationKeyDeps {
   readonly routes: Routes
