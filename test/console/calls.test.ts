@@ -114,7 +114,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     }
     expect(await said('Origin', 'Deployment')).toBe('eu-2')
     expect(await said('Result', 'Attempts')).toBe('3')
-    expect(await said('Times', 'Waited in the queue')).toBe('1.5 s')
+    expect(await said('Times', 'Waited in the queue')).toBe('1.5 sec')
     expect(problems).toEqual([])
   })
 

@@ -59,6 +59,8 @@ test('calls, requests, refusals, the ledger and the process are measured', async
     expect(await samples()).toMatchObject({
       'trunkline_calls_total{agent="openai",outcome="done",reason=""}': 1,
       'trunkline_calls_total{agent="openai",outcome="upstream_error",reason="agent_error"}': 1,
+      'trunkline_attempts_total{agent="openai",deployment="main",result="done"}': 1,
+      'trunkline_attempts_total{agent="openai",deployment="main",result="agent_error"}': 1,
       trunkline_calls_in_flight: 0,
       'trunkline_call_duration_seconds_count{agent="openai"}': 2,
       'trunkline_call_first_chunk_seconds_count{agent="openai"}': 1,

@@ -23,7 +23,14 @@ const RANGE = { from: '2026-01-01', to: '2026-02-01', timezone: 'UTC' }
 const CONDITIONS = { key_id: 'k', user_id: 'u', agent: 'dify', app: 'a', model: 'm', end_user: 'e' }
 const CALLS = { ...RANGE, ...CONDITIONS, outcome: ['done', 'failed'] } as const
 const REPORT = { ...CALLS, granularity: 'day', group_by: ['agent'] } as const
-const LEDGER = { ...CALLS, kind: 'chat', face: 'rest', request_id: 'r', conversation: 'c' } as const
+const LEDGER = {
+  ...CALLS,
+  kind: 'chat',
+  face: 'rest',
+  deployment: 'd',
+  request_id: 'r',
+  conversation: 'c',
+} as const
 const CHAT = { agent: 'dify', query: 'Hello', user: 'ada', variables: { city: 'Bern' } }
 const LIMITS = { chat_per_minute: 1, upload_per_minute: 1 }
 

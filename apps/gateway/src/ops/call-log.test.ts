@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { Failure } from '#core/agents/events.ts'
 import type { CallEvent, CallRecord, Settled } from '#core/calls/call-events.ts'
@@ -5,15 +6,15 @@ import { logCalls } from './call-log.ts'
 
 const CALL: CallRecord = { callId: 'c-1', requestId: 'r-1', kind: 'chat', face: 'rest', agent: 'dify' }
 
-/** The lines that the events of a call become, without what is undefined, which no line shows. */
-function linesOf(events: readonly CallEvent[], { isDebugging = false } = {}) {
+/** The lines that the events of a call become. */
+function linesOf(events: readonly CallEvent[], level: 'debug' | 'info' = 'info') {
   const lines: object[] = []
-  const write = (level: string) => (fields: object, msg: string) =>
-    lines.push(JSON.parse(JSON.stringify({ level, msg, ...fields })))
-  const log = { debug: write('debug'), info: write('info'), warn: write('warn') }
-  const observe = logCalls({ ...log, isLevelEnabled: () => isDebugging } as unknown as Parameters<
-    typeof logCalls
-  >[0])
+  const formatters = { level: (label: string) => ({ level: label }) }
+  const log = pino(
+    { level, base: null, timestamp: false, formatters },
+    { write: (line) => lines.push(JSON.parse(line)) },
+  )
+  const observe = logCalls(log)
   for (const event of events) observe(event)
   return lines
 }
@@ -49,9 +50,7 @@ test('an attempt that went well is logged only for debugging', () => {
   const events = [attemptEnded(1, 'eu'), settled({})]
   expect(linesOf(events)).toEqual([])
   const line = { deployment: 'eu', attempt: 1, turn: 'stored' }
-  expect(linesOf(events, { isDebugging: true })).toEqual([
-    { ...ATTEMPT, level: 'debug', msg: 'attempt ended', ...line },
-  ])
+  expect(linesOf(events, 'debug')).toEqual([{ ...ATTEMPT, level: 'debug', msg: 'attempt ended', ...line }])
 })
 
 test('the line of a failed call says where it went, how often it was sent and how long it waited before', () => {
