@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { type Dispatcher, Agent as HttpAgent, Pool, ProxyAgent } from 'undici'
 import type { Agent } from '#core/agents/adapter.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { createNameLookup } from './names/name-lookup.ts'
 import { systemLookup } from './names/system-lookup.ts'
 
@@ -73,7 +74,7 @@ export function createPools(lookups: Partial<Lookups> = {}, elapsedMs = () => pe
       bySettings.delete(key)
       pool.isClosed = true
       closing.add(dispatcher)
-      void dispatcher.close().finally(() => closing.delete(dispatcher))
+      markRejectionHandled(dispatcher.close().finally(() => closing.delete(dispatcher)))
     }
   }
 

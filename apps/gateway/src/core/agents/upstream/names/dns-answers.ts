@@ -1,4 +1,4 @@
-import type { LookupAddress, promises } from 'node:dns'
+import type { LookupAddress, promises, RecordWithTtl } from 'node:dns'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import { BoundedMap } from '#core/values/bounded-map.ts'
@@ -59,15 +59,15 @@ export class DnsAnswers {
     if (known !== undefined && nowMs < known.keptUntilMs) {
       return known.kind === 'failure' ? Promise.reject(known.error) : Promise.resolve(known.addresses)
     }
-    const asking = this.#asking.get(name) ?? this.#ask(name)
+    const asking = markRejectionHandled(this.#asking.get(name) ?? this.#ask(name))
     // Only the first look-up waits for silent name servers; those after it would wait for as long, and in vain.
     const isSilent = known?.kind === 'addresses' && known.isOld && nowMs < known.usableUntilMs
     return isSilent ? Promise.resolve(known.addresses) : asking
   }
 
   #ask(name: string): Promise<readonly LookupAddress[]> {
-    const asking = this.#lookUp(name).finally(() => this.#asking.delete(name))
-    this.#asking.set(name, markRejectionHandled(asking))
+    const asking = markRejectionHandled(this.#lookUp(name).finally(() => this.#asking.delete(name)))
+    this.#asking.set(name, asking)
     return asking
   }
 
@@ -76,9 +76,11 @@ export class DnsAnswers {
       const { records, late } = await askFor(this.#sourceOf(name), name)
       const known = this.#keep(name, records)
       // The other family completes the answer for those who ask next.
-      void late?.then((complete) => {
-        if (complete !== undefined && this.#known.get(name) === known) this.#keep(name, complete)
-      })
+      markRejectionHandled(
+        late?.then((complete) => {
+          if (complete !== undefined && this.#known.get(name) === known) this.#keep(name, complete)
+        }),
+      )
       return known.addresses
     } catch (error) {
       return this.#fallBack(name, error)
@@ -137,25 +139,33 @@ async function askForBoth(
   resolver: promises.Resolver,
   fullName: string,
 ): Promise<{ records: Records; late?: Promise<Records | undefined> }> {
-  const four = resolver.resolve4(fullName, { ttl: true }).then(recordsOf)
-  const six = resolver.resolve6(fullName, { ttl: true }).then(recordsOf)
   const got: Records[] = []
-  const families = [four, six].map((family) => family.then((records) => void got.push(records)))
-  const both = Promise.allSettled(families)
-  await Promise.race([
-    both,
-    Promise.any(families).then(
-      () => sleep(OTHER_FAMILY_MS),
-      () => both,
-    ),
-  ])
+  const errors: unknown[] = []
+  const first = Promise.withResolvers<void>()
+  const settled = (query: Promise<RecordWithTtl[]>) =>
+    query.then(
+      (records) => {
+        got.push(recordsOf(records))
+        first.resolve()
+      },
+      (error) => void errors.push(error),
+    )
+  const both = markRejectionHandled(
+    Promise.all([
+      settled(resolver.resolve4(fullName, { ttl: true })),
+      settled(resolver.resolve6(fullName, { ttl: true })),
+    ]),
+  )
+  await Promise.race([both, first.promise.then(() => sleep(OTHER_FAMILY_MS))])
   const count = got.length
-  if (count === 0) throw await errorOf([four, six])
-  if (count === 2) return { records: joined(got) }
-  return { records: joined(got), late: both.then(() => (got.length > count ? joined(got) : undefined)) }
+  // Of two errors the one counts that leaves open what the name has.
+  if (count === 0) throw errors.find((error) => !isVerdict(error)) ?? errors[0]
+  if (count + errors.length === 2) return { records: joined(got) }
+  const late = markRejectionHandled(both.then(() => (got.length > count ? joined(got) : undefined)))
+  return { records: joined(got), late }
 }
 
-function recordsOf(records: readonly { address: string; ttl: number }[]): Records {
+function recordsOf(records: readonly RecordWithTtl[]): Records {
   const ttls = records.map(({ ttl }) => ttl * 1_000)
   return { addresses: records.map(({ address }) => address), ttlMs: Math.min(...ttls) }
 }
@@ -165,13 +175,6 @@ function joined(got: readonly Records[]): Records {
     addresses: got.flatMap(({ addresses }) => addresses),
     ttlMs: Math.min(...got.map(({ ttlMs }) => ttlMs)),
   }
-}
-
-/** Of two errors the one that leaves open what the name has. */
-async function errorOf(families: readonly Promise<unknown>[]): Promise<unknown> {
-  const settled = await Promise.allSettled(families)
-  const errors = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  return errors.find((error) => !isVerdict(error)) ?? errors[0]
 }
 
 function isVerdict(error: unknown): boolean {

@@ -47,8 +47,10 @@ export function createSystemLookup(ask: Ask = promisify(lookup)): (waitMs: numbe
 
   function askFor(name: string, options: LookupOptions, untilMs: number): Asking {
     const needed = { untilMs }
-    const addresses = inTurn(name, options, () => performance.now() < needed.untilMs)
-    const asking = { addresses: markRejectionHandled(addresses.finally(() => askings.delete(name))), needed }
+    const addresses = markRejectionHandled(
+      inTurn(name, options, () => performance.now() < needed.untilMs).finally(() => askings.delete(name)),
+    )
+    const asking = { addresses, needed }
     askings.set(name, asking)
     return asking
   }
@@ -68,6 +70,6 @@ export const systemLookup = createSystemLookup()
 function within<Result>(waitMs: number, name: string, work: Promise<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()
   const timer = setTimeout(() => reject(lookupError('ETIMEOUT', name)), waitMs)
-  work.then(resolve, reject).finally(() => clearTimeout(timer))
+  markRejectionHandled(work.then(resolve, reject).finally(() => clearTimeout(timer)))
   return promise
 }
