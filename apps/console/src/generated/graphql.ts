@@ -4,13 +4,13 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** The result of a probe of the platform that is a few seconds old. */
+/** Whether calls can be served, as probes and calls of the last seconds showed. */
 export type AgentStatus =
-  /** The platform answers. */
+  /** They can. */
   | 'AVAILABLE'
-  /** The platform answers, but refuses the credentials of the gateway. */
+  /** A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway. */
   | 'DEGRADED'
-  /** The platform does not answer. */
+  /** They cannot: no platform answers. */
   | 'UNAVAILABLE';
 
 /** Whether an API key can be used, and why not. */
@@ -130,6 +130,8 @@ export type ErrorReason =
   | 'agent_malformed'
   /** The agent is not set up correctly. */
   | 'agent_misconfigured'
+  /** The agent serves as many calls as it may. */
+  | 'agent_overloaded'
   /** The gateway's quota at the agent platform is used up. */
   | 'agent_quota'
   /** The agent platform is busy. */
@@ -142,6 +144,8 @@ export type ErrorReason =
   | 'agent_timeout'
   /** The agent platform's reply broke off. */
   | 'agent_truncated'
+  /** No deployment of the agent can take the call now. */
+  | 'agent_unavailable'
   /** The agent platform did not answer. */
   | 'agent_unreachable'
   /** This operation takes an API key. */

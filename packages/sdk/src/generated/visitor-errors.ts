@@ -7,6 +7,8 @@ export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([
   ['rate_limited', 'rate_limit_error'],
   ['agent_rate_limited', 'rate_limit_error'],
   ['agent_timeout', 'server_error'],
+  ['agent_unavailable', 'server_error'],
+  ['agent_overloaded', 'server_error'],
   ['draining', 'server_error'],
   ['unavailable', 'server_error'],
 ])

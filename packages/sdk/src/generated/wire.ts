@@ -120,6 +120,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{id}/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deployments of an agent
+         * Returns the deployments of an agent, with their load as a sum and for each live process of the gateway. What other processes know is some seconds old, up to ten. Only administrators may read it.
+         */
+        get: operations["listAgentDeployments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/login": {
         parameters: {
             query?: never;
@@ -1712,7 +1732,7 @@ export interface components {
             /** What the agent does, as its operator describes it. */
             description: string;
             /**
-             * The result of a probe that is a few seconds old. `degraded` means that the platform answers but refuses the credentials of the gateway.
+             * Whether the agent can serve calls, as probes and calls of the last seconds showed. `degraded` means that a part of it cannot, or that a platform refuses the credentials of the gateway; `unavailable` that no process of the gateway has a way to it.
              * @enum {string}
              */
             status: "available" | "degraded" | "unavailable";
@@ -1742,6 +1762,85 @@ export interface components {
             }[];
             /** True for an emulator that is part of the gateway, false for a real platform. */
             sandbox: boolean;
+        };
+        /**
+         * A deployment of an agent: one platform, or one key of it, that answers for the agent. Shown only to administrators.
+         * @example {
+         *       "id": "eu",
+         *       "weight": 3,
+         *       "priority": 0,
+         *       "state": "shared",
+         *       "disabled": false,
+         *       "status": "available",
+         *       "probe_ms": 41,
+         *       "breaker": "closed",
+         *       "calls_in_flight": 3,
+         *       "processes": [
+         *         {
+         *           "instance_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10",
+         *           "host": "gateway-1",
+         *           "pid": 17,
+         *           "version": "1.4.0",
+         *           "breaker": "closed",
+         *           "calls_in_flight": 3,
+         *           "open_since": null,
+         *           "reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        AgentDeployment: {
+            /** The id of the deployment, unique within its agent; `main` where the configuration lists none. */
+            id: string;
+            /** Its share of the new conversations among the deployments of its priority. */
+            weight: number;
+            /** The lowest priority that can serve a call is chosen. */
+            priority: number;
+            /** The name of what the platform stores for it. Conversations and files may move between deployments of the same state. */
+            state: string;
+            /** Whether it takes no new conversations and only serves those that it has. */
+            disabled: boolean;
+            /**
+             * What a probe of the platform said some seconds ago. `degraded` means that it answers, but is busy or refuses the credentials of the gateway.
+             * @enum {string}
+             */
+            status: "available" | "degraded" | "unavailable";
+            /** How long the probe took, in milliseconds. */
+            probe_ms: number;
+            /**
+             * The worst state among the processes: `closed` if calls go to the deployment, `half_open` if one call tries it, `open` if none do.
+             * @enum {string}
+             */
+            breaker: "closed" | "half_open" | "open";
+            /** The calls in progress of all processes. */
+            calls_in_flight: number;
+            /** The live processes of the gateway that serve the deployment. Of the others than the one that answers, what is shown is up to ten seconds old. */
+            processes: {
+                /**
+                 * Format: uuid
+                 *
+                 * The id of the process, which all of its log lines have.
+                 * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                 */
+                instance_id: string;
+                /** The name of its machine. */
+                host: string | null;
+                /** Its process id on that machine. */
+                pid: number | null;
+                /** Its version. */
+                version: string | null;
+                /**
+                 * Whether the process sends calls to the deployment: `closed` if it does, `half_open` if one call tries it, `open` if it does not.
+                 * @enum {string}
+                 */
+                breaker: "closed" | "half_open" | "open";
+                /** Its calls in progress at the deployment. */
+                calls_in_flight: number;
+                /** When the process stopped sending calls there; null if it sends them. */
+                open_since: string | null;
+                /** Why, as the stable word of an error; null if it sends them. */
+                reason: string | null;
+            }[];
         };
         /**
          * A user, as a login returns it.
@@ -3152,6 +3251,46 @@ export interface operations {
             };
         };
     };
+    listAgentDeployments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the agent. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /** The items of this page. */
+                            items: components["schemas"]["AgentDeployment"][];
+                            /** Send this value as `cursor` to get the next page. Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -4415,6 +4554,8 @@ export type Response = components["schemas"]["Response"];
 export type ResponseEvent = components["schemas"]["ResponseEvent"];
 /** An agent that can be called. */
 export type Agent = components["schemas"]["Agent"];
+/** A deployment of an agent: one platform, or one key of it, that answers for the agent. Shown only to administrators. */
+export type AgentDeployment = components["schemas"]["AgentDeployment"];
 /** A user, as a login returns it. */
 export type User = components["schemas"]["User"];
 /** The credentials of a user. */
@@ -4462,12 +4603,14 @@ export type ErrorReason =
   | "agent_error"
   | "agent_malformed"
   | "agent_misconfigured"
+  | "agent_overloaded"
   | "agent_quota"
   | "agent_rate_limited"
   | "agent_rejected_input"
   | "agent_requires_action"
   | "agent_timeout"
   | "agent_truncated"
+  | "agent_unavailable"
   | "agent_unreachable"
   | "api_key_required"
   | "app_id_required"
@@ -4494,6 +4637,7 @@ export type ErrorReason =
   | "login_failed"
   | "method_not_allowed"
   | "model_not_found"
+  | "object_not_found"
   | "owner_suspended"
   | "permission_denied"
   | "previous_response_not_found"
