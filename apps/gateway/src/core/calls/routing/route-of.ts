@@ -25,8 +25,8 @@ interface Arrival {
  * Takes a slot for a call. Where the conversations of its agent live in several places, the place of the one that it names is
  * looked up first, and the call waits for that place alone.
  *
- * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; 401 for a key that is known to
- * be invalid, before it takes a place
+ * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; 401 or 403 for a key that is known
+ * to be refused, before it takes a place
  */
 export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
   const { call, keyHash, key, signal } = arrival
@@ -37,12 +37,25 @@ export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Ro
       keyHash,
       residence,
       signal,
-      confirmKey() {
-        if (key.invalid !== undefined) throw new Problem(key.invalid)
-      },
+      confirmKey: () => confirmKey(key, call),
     })
   const looking = residenceOf(deps, call, key.ownerId)
   return looking === undefined ? enter(undefined) : looking.then(enter)
+}
+
+/**
+ * Refuses a key that the ledger would refuse, as far as is remembered of it: it must not take a place in the queue, nor learn
+ * whether an agent works that it may not use.
+ */
+function confirmKey(
+  { invalid, permissions, allowedAgents }: KeyLimits,
+  { agent, ledgerApp }: UnroutedCall,
+): void {
+  if (invalid !== undefined) throw new Problem(invalid)
+  if (!permissions.includes('chat') && !permissions.includes('admin')) throw new Problem('permission_denied')
+  const names = [agent.id, `${agent.id}/${ledgerApp}`]
+  if (allowedAgents.length > 0 && !names.some((name) => allowedAgents.includes(name)))
+    throw new Problem('agent_denied')
 }
 
 /** Undefined if the call may go anywhere, as far as is known without looking. */

@@ -21,7 +21,7 @@ export interface RouteRequest {
   readonly residence: Residence | undefined
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
-  /** Called before the call waits or is refused. Rejects for a key that is known to be invalid, so that it takes no place. */
+  /** Called before the call waits or is refused. Throws for a key that is known to be refused, so that it takes no place. */
   confirmKey(): void
 }
 
