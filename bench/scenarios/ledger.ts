@@ -124,6 +124,8 @@ async function call(ledger: Ledger, keyHash: string, agent: string): Promise<voi
   ledger.settle({
     callId,
     outcome: 'done',
+    deployment: 'main',
+    attempts: 1,
     model: 'model-large',
     promptTokens: 40,
     completionTokens: 200,

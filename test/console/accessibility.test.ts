@@ -32,6 +32,14 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
     await page.goto(`${console.system.gateway.url}/console${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
+  /** Shows the processes of deployments. */
+  async function openDisclosures(page: Page): Promise<void> {
+    const summaries = page.locator('summary')
+    // Two of them, because names of landmarks must differ.
+    await summaries.nth(0).click()
+    await summaries.nth(1).click()
+    await page.getByRole('table').nth(1).waitFor()
+  }
   const expectNothing = (found: Readonly<Record<string, string[]>>) =>
     expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([])
 
@@ -47,6 +55,7 @@ describe.runIf(HAS_BROWSER)('axe finds nothing in light and dark colours', () =>
     ]
     for (const path of paths) {
       await open(page, path)
+      if (path === '/agents') await openDisclosures(page)
       found[path] = await violations()
     }
     expectNothing(found)

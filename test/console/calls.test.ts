@@ -93,6 +93,31 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByText('within at most 31 days').waitFor({ state: 'hidden' })
   })
 
+  test('the page of a call says which deployment answered, after how many attempts and how long a wait', async () => {
+    const id = await ask('dify', { chat_id: 'repeated' })
+    const { page, logIn, problems } = await console.visit('/account')
+    // Stands in for an agent with several deployments, of which one failed.
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { data?: { call?: object } }
+      if (body.data?.call !== undefined)
+        Object.assign(body.data.call, { deployment: 'eu-2', attempts: 3, queuedMs: 1_500 })
+      await route.fulfill({ response, json: body })
+    })
+    await logIn()
+    const search = page.getByRole('searchbox', { name: 'Find a call' })
+    await search.fill(id)
+    await search.press('Enter')
+    const said = async (region: string, name: string) => {
+      const term = page.getByRole('region', { name: region }).getByText(name, { exact: true })
+      return await term.locator('xpath=following-sibling::dd[1]').textContent()
+    }
+    expect(await said('Origin', 'Deployment')).toBe('eu-2')
+    expect(await said('Result', 'Attempts')).toBe('3')
+    expect(await said('Times', 'Waited in the queue')).toBe('1.5 s')
+    expect(problems).toEqual([])
+  })
+
   test('a running call is shown as such, and its page follows it to the end', async () => {
     const leaving = new AbortController()
     const { api, key } = console.system

@@ -31,6 +31,7 @@ const LIMITS = { chat_per_minute: 1, upload_per_minute: 1 }
 const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = {
   chat: (client) => client.chat.create(CHAT),
   listAgents: (client) => client.agents.list(),
+  listAgentDeployments: (client) => client.agents.deployments(ID),
   login: (client) => client.login({ username: 'ada', password: 'secret' }),
   logout: (client) => client.logout(),
   createApiKey: (client) =>

@@ -24,6 +24,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Path of the module to run instead of the gateway's own. */
   readonly main?: string
+  /** The text of `/etc/resolv.conf` as the gateway sees it. Mounting requires root. */
+  readonly resolverConfig?: string
   /** URL of a database that the test shares and drops itself. By default the gateway gets a new database. */
   readonly databaseUrl?: string
   /** Keeps uploads on local disk. By default they are in a bucket of its own where the database is on a server and S3 is given. */
@@ -92,6 +94,8 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
         )
   const databaseUrl = options.databaseUrl ?? database?.url
   if (options.config !== undefined) await writeFile(join(home, 'gateway.config.yaml'), options.config)
+  const resolverConfig = options.resolverConfig === undefined ? undefined : join(home, 'resolv.conf')
+  if (resolverConfig !== undefined) await writeFile(resolverConfig, options.resolverConfig ?? '')
   const admin = ADMINISTRATOR
   const dataDir = join(home, 'data')
   if (databaseUrl === undefined && options.isFirstStart !== true) await copyPreparedDataDir(dataDir)
@@ -121,7 +125,11 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
 
   async function launch(): Promise<void> {
     const pipe = options.isPiped === true ? await makePipe(join(home, 'output')) : undefined
-    const started = run(['start'], home, env(), { stdout: pipe?.writeEnd, main: options.main })
+    const started = run(['start'], home, env(), {
+      stdout: pipe?.writeEnd,
+      main: options.main,
+      resolverConfig,
+    })
     child = started
     stdout = pipe?.closeWriteEnd() ?? started.stdout
     // If the test runner exits early, its gateways must not keep running.
@@ -248,17 +256,32 @@ export function launch(
   }
 }
 
+interface RunOptions {
+  readonly stdout?: number | 'pipe' | undefined
+  readonly main?: string | undefined
+  /** The path of a file that takes the place of `/etc/resolv.conf`. */
+  readonly resolverConfig?: string | undefined
+}
+
 function run(
   args: readonly string[],
   cwd: string,
   env: Record<string, string>,
-  { stdout = 'pipe', main = MAIN }: { stdout?: number | 'pipe' | undefined; main?: string | undefined } = {},
+  { stdout = 'pipe', main = MAIN, resolverConfig }: RunOptions = {},
 ): ChildProcess {
-  return spawn(process.execPath, [...V8_FLAGS, main, ...args], {
+  const command = [process.execPath, ...V8_FLAGS, main, ...args]
+  const [file = '', ...rest] = resolverConfig === undefined ? command : mounted(resolverConfig, command)
+  return spawn(file, rest, {
     cwd,
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ['pipe', stdout, 'pipe'],
   })
+}
+
+/** Each program replaces the one before it, so that signals reach the last. */
+function mounted(resolverConfig: string, command: readonly string[]): string[] {
+  const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
+  return ['unshare', '--mount', 'sh', '-c', script, resolverConfig, ...command]
 }
 
 async function makePipe(path: string) {

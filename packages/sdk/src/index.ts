@@ -22,6 +22,7 @@ export {
 } from './errors.ts'
 export type {
   Agent,
+  AgentDeployment,
   ApiKey,
   Call,
   ChatChunk,

@@ -17,6 +17,7 @@ export const GOOD: Readonly<
   listModels: (gateway) => ({ as: gateway.key.full_key }),
   readModel: (gateway) => ({ as: gateway.key.full_key, id: 'apps/one' }),
   listAgents: (gateway) => ({ as: gateway.token }),
+  listAgentDeployments: (gateway) => ({ as: gateway.token, id: 'apps' }),
 
   login: (gateway) => ({ body: loginOf(gateway) }),
   authLogin: (gateway) => ({ body: loginOf(gateway) }),
@@ -122,17 +123,19 @@ const SHARED: readonly Provocation[] = [
       operation.responses.has(403),
     request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
   },
-  ...['key_not_found', 'user_not_found', 'upload_not_found', 'model_not_found'].map((reason) => ({
-    what: 'an unknown id',
-    status: 404,
-    reason,
-    // A file has two parameters and provocations of its own.
-    of: (operation: Operation) =>
-      hasParameters(operation) &&
-      operation.id !== 'getFile' &&
-      operation.responses.get(404)?.reasons.includes(reason) === true,
-    request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
-  })),
+  ...['key_not_found', 'user_not_found', 'upload_not_found', 'model_not_found', 'object_not_found'].map(
+    (reason) => ({
+      what: 'an unknown id',
+      status: 404,
+      reason,
+      // A file has two parameters and provocations of its own.
+      of: (operation: Operation) =>
+        hasParameters(operation) &&
+        operation.id !== 'getFile' &&
+        operation.responses.get(404)?.reasons.includes(reason) === true,
+      request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
+    }),
+  ),
   {
     what: 'a body that is nested too deep',
     status: 400,
@@ -220,7 +223,10 @@ const OWN: readonly Provocation[] = [
   ...['listModels', 'readModel', 'getCurrentApiKey'].map((id) =>
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
   ),
-  ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'].map((id) =>
+  ...[
+    ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'],
+    'listAgentDeployments',
+  ].map((id) =>
     only(id, 403, 'role_denied', 'a user of the lowest role', (good, gateway) => ({
       ...good,
       as: gateway.userToken,

@@ -10,7 +10,7 @@ export type AgentStatus =
   | 'AVAILABLE'
   /** A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway. */
   | 'DEGRADED'
-  /** They cannot: no platform answers. */
+  /** They cannot: no process of the gateway has a way to the agent. */
   | 'UNAVAILABLE';
 
 /** Whether an API key can be used, and why not. */
@@ -21,6 +21,15 @@ export type ApiKeyState =
   | 'EXPIRED'
   /** The key was revoked. */
   | 'REVOKED';
+
+/** Whether the gateway sends calls to a deployment, after what earlier calls met there. */
+export type BreakerState =
+  /** It does. */
+  | 'CLOSED'
+  /** One call tries whether it works again; others are not sent there. */
+  | 'HALF_OPEN'
+  /** It does not, because too many calls failed. */
+  | 'OPEN';
 
 /** The interface through which a call came. */
 export type CallFace =
@@ -43,6 +52,8 @@ export type CallFilter = {
   appId?: string | null | undefined;
   /** Only calls of the conversation that the client names by this id. The same id of another user, end user, agent or app is another conversation. */
   conversationId?: string | null | undefined;
+  /** Only calls whose last request was sent to the deployment with this id; an empty text stands for calls of which none is known, such as those that still run. Ids of deployments belong to an agent. */
+  deployment?: string | null | undefined;
   /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
   endUser?: string | null | undefined;
   /** Only calls that came through this interface. */
@@ -367,7 +378,7 @@ export type MeQuery = { me: { id: string, username: string, role: Role, lastLogi
 export type AgentListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }> }> | null };
+export type AgentListQuery = { agents: Array<{ id: string, name: string, platform: string, description: string, status: AgentStatus, requires: Array<string>, sandbox: boolean, features: { stream: boolean, detail: boolean, files: boolean, conversation: boolean, usage: boolean, stop: boolean }, apps: Array<{ appId: string, name: string }>, deployments: Array<{ deploymentId: string, weight: number, priority: number, state: string, disabled: boolean, status: AgentStatus, probeMs: number, breaker: BreakerState, callsInFlight: number, processes: Array<{ instanceId: string, host: string | null, pid: number | null, version: string | null, breaker: BreakerState, callsInFlight: number, openSince: string | null, reason: string | null }> }> | null }> | null };
 
 export type CallFieldsFragment = { id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null };
 
@@ -391,7 +402,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
@@ -725,9 +736,30 @@ export const AgentListDocument = new TypedDocumentString(`
       name
     }
     sandbox
+    deployments {
+      deploymentId
+      weight
+      priority
+      state
+      disabled
+      status
+      probeMs
+      breaker
+      callsInFlight
+      processes {
+        instanceId
+        host
+        pid
+        version
+        breaker
+        callsInFlight
+        openSince
+        reason
+      }
+    }
   }
 }
-    `, {"hash":"sha256:f64bddbb30ea8b57b43ec60cc39341891ecf586b0528867a9ecbf5fafbb60a3b"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
+    `, {"hash":"sha256:0846e79384064c821fea5a7380d6ef86ba95b09527a5cdbb6f4aa719a9faba32"}) as unknown as TypedDocumentString<AgentListQuery, AgentListQueryVariables>;
 export const CallsDocument = new TypedDocumentString(`
     query Calls($filter: CallFilter, $after: String) {
   calls(filter: $filter, first: 50, after: $after) {
@@ -781,6 +813,9 @@ export const CallDocument = new TypedDocumentString(`
   call(id: $id) {
     ...CallFields
     endUser
+    deployment
+    attempts
+    queuedMs
     conversationId
     promptTokens
     completionTokens
@@ -824,7 +859,7 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:8c9034ef3fae287af2d801f7a9c4203fc2c3febd4eb13a31bb762091b2b86ed0"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+}`, {"hash":"sha256:9560babc80d2710e86ed853beaf17cfa0243122c6446aa644e87faac4e5b6ec1"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
     query Keys($search: String, $state: ApiKeyState, $after: String) {
   apiKeys(search: $search, state: $state, first: 50, after: $after) {

@@ -45,6 +45,7 @@ export function addCallCommands(program: Command): void {
     .description('list calls, newest first')
     .option('--kind <kind>', 'chat or upload')
     .option('--face <face>', 'rest, openai, graphql or responses')
+    .option('--deployment <id>', 'calls whose last request was sent to this deployment of the agent')
     .option('--request-id <id>', 'calls of the request with this id')
     .option('--conversation <id>', 'calls of the conversation that the client names by this id')
     .option('--limit <count>', '1 to 100; 20 by default', wholeNumber)
@@ -103,10 +104,13 @@ const CALL_COLUMNS: readonly Column<CallRecord>[] = [
   ['face', (call) => call.face],
   ['agent', (call) => call.agent],
   ['app', (call) => call.app],
+  ['deployment', (call) => call.deployment],
   ['model', (call) => call.model],
   ['outcome', (call) => call.outcome ?? 'running'],
   ['reason', (call) => call.reason],
+  ['attempts', (call) => call.attempts],
   ['tokens', (call) => call.total_tokens],
+  ['queued ms', (call) => call.queued_ms],
   ['ms', (call) => call.duration_ms],
 ]
 

@@ -1,10 +1,11 @@
 import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Adapter, Agent } from '#core/agents/adapter.ts'
+import type { Adapter, Agent, Connection } from '#core/agents/adapter.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { expectation } from '#core/input/expectation.ts'
 import { isObject } from '#core/values/json.ts'
+import { resolveConnection } from './connection.ts'
 import { DEPLOYMENT, isReplaceable, NOT_REPLACEABLE } from './deployment-entry.ts'
 import {
   findContradictionsOfLimits,
@@ -17,10 +18,15 @@ import {
 import { type ConfigIssue, findIssues, pathOf } from './issues.ts'
 import { AgentEntry } from './schema.ts'
 
-/** The agents whose entries the schema accepts, and the issues that a schema cannot express. */
+/**
+ * The agents whose entries the schema accepts, and the issues that a schema cannot express.
+ *
+ * @param cwd - the folder to which the paths of files are relative
+ */
 export function resolveAgents(
   entries: unknown,
   platforms: PlatformRegistry,
+  cwd: string,
 ): { agents: ServedAgent[]; issues: ConfigIssue[] } {
   const agents: ServedAgent[] = []
   const issues: ConfigIssue[] = []
@@ -34,8 +40,13 @@ export function resolveAgents(
       const found = findContradictions(adapter, entry, path, platforms)
       issues.push(...found)
       if (found.length > 0) continue
-      const agent = serve(entry, (each) => toAgent(id, adapter, each))
-      issues.push(...findUnequalRequirements(adapter, agent, `${path}.deployments`))
+      const unread = new Map<string, ConfigIssue>()
+      const agent = serve(entry, (each, place) => {
+        const resolved = resolveConnection(each, path + place, cwd)
+        for (const issue of resolved.issues) unread.set(issue.path, issue)
+        return toAgent(id, adapter, each, resolved.connection)
+      })
+      issues.push(...unread.values(), ...findUnequalRequirements(adapter, agent, `${path}.deployments`))
       agents.push(agent)
     } else if (entry.platform === undefined) {
       issues.push({
@@ -47,7 +58,7 @@ export function resolveAgents(
   return { agents, issues }
 }
 
-function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
+function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Connection): Agent {
   const { name, description, baseUrl, apiKey, timeouts, endGraceMs, reasoning } = entry
   if (baseUrl === undefined) throw new Error(`The base URL of ${id} was not checked.`)
   return {
@@ -65,6 +76,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry): Agent {
       options: optionsOf(adapter.entry.app, app),
     })),
     options: optionsOf(adapter.entry.agent, entry),
+    connection,
     timeouts,
     endGraceMs,
     reasoning,

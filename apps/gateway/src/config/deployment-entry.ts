@@ -1,7 +1,15 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Annotations } from '#core/agents/entry-schema.ts'
 import { text } from '#core/agents/entry-schema.ts'
-import { count, flag, httpUrl, optionalSection, TIMER_MS_MAX, wholeNumber } from './setting-types.ts'
+import {
+  count,
+  flag,
+  httpUrl,
+  optionalSection,
+  proxyUrl,
+  TIMER_MS_MAX,
+  wholeNumber,
+} from './setting-types.ts'
 
 /** Ids of agents and of deployments. */
 export const ID_PATTERN = '^[a-z][a-z0-9-]{0,31}$'
@@ -24,6 +32,22 @@ export function reachedBy(whenAbsent: (ofEntry: string) => string) {
     ),
     apiKey: Type.Optional(
       text({ secret: true, description: 'The key for the platform.', whenAbsent: whenAbsent('none') }),
+    ),
+    proxy: Type.Optional(
+      proxyUrl({
+        secret: true,
+        description: 'The proxy through which the platform is reached. It looks up the name of the platform.',
+        examples: ['http://proxy.example.com:3128'],
+        whenAbsent: whenAbsent('none'),
+      }),
+    ),
+    ca: Type.Optional(
+      text({
+        description:
+          'The path of a PEM file with certificate authorities to trust beside the usual ones, for the platform and the proxy. It is read at the start.',
+        examples: ['./company-ca.pem'],
+        whenAbsent: whenAbsent('none'),
+      }),
     ),
   }
 }

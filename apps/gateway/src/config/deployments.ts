@@ -28,13 +28,16 @@ export function inherit(entry: AgentEntry, deployment: DeploymentEntry): AgentEn
 /**
  * The agent of an entry without contradictions.
  *
- * @param toAgent - makes the agent of an entry, its own or one that a deployment has inherited
+ * @param toAgent - makes the agent of an entry, its own or one that a deployment has inherited; `place` is where its files are
+ * named, within the entry
  */
-export function serve(entry: AgentEntry, toAgent: (entry: AgentEntry) => Agent): ServedAgent {
+export function serve(entry: AgentEntry, toAgent: (entry: AgentEntry, place: string) => Agent): ServedAgent {
   const list = entry.deployments
-  const deployments = list?.map((each) => toDeployment(each, toAgent(inherit(entry, each))))
+  const deployments = list?.map((each, index) =>
+    toDeployment(each, toAgent(inherit(entry, each), each.ca === undefined ? '' : `.deployments[${index}]`)),
+  )
   // An entry whose deployments have all addresses has none itself; what concerns the agent is alike in all of them.
-  const self = servedBySelf(findMain(deployments ?? [])?.agent ?? toAgent(entry))
+  const self = servedBySelf(findMain(deployments ?? [])?.agent ?? toAgent(entry, ''))
   const { attempts, firstByteMs } = entry.retry
   return {
     ...self,

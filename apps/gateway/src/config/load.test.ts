@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import { createRegistry, PLATFORMS } from '#core/agents/registry.ts'
+import { selfSigned } from '#core/agents/upstream/self-signed.test-support.ts'
 import { ConfigError, loadConfig, loadDatabase, parseConfig } from './load.ts'
 
 const dify = { platform: 'dify', baseUrl: 'https://dify.example.com/v1', apiKey: 'app-secret' }
@@ -24,6 +25,7 @@ describe('defaults', () => {
         description: '',
         apps: [],
         options: { mode: 'chat' },
+        connection: { names: 'dns' },
         timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
@@ -189,12 +191,53 @@ describe('agents', () => {
       ['agents.a.timeouts.idleMs: expected a whole number, 1 to 2147483647, got 2147483648'],
     ],
     [
+      'a wrong way to look up names',
+      { names: 'hosts' },
+      ['agents.a.names: expected one of dns, system, got "hosts"'],
+    ],
+    [
+      'a proxy of another protocol',
+      { proxy: 'socks5://user:fake-password@proxy.example.com' },
+      ['agents.a.proxy: expected the http(s) URL of a proxy, without path'],
+    ],
+    [
+      'a proxy with a path',
+      { proxy: 'http://proxy.example.com/platform' },
+      ['agents.a.proxy: expected the http(s) URL of a proxy, without path'],
+    ],
+    [
+      'a missing file of certificates',
+      { ca: '/none/ca.pem' },
+      ['agents.a.ca: there is no file /none/ca.pem'],
+    ],
+    ['a folder of certificates', { ca: '/' }, ['agents.a.ca: cannot read / (EISDIR)']],
+    [
+      'a file without certificates',
+      { ca: import.meta.filename },
+      [`agents.a.ca: expected certificates in PEM, got none in ${import.meta.filename}`],
+    ],
+    [
       'an app without an id',
       { apps: { '': {} } },
       ['agents.a.apps[""]: expected an app id of at most 256 characters'],
     ],
   ])('an entry with %s is rejected', (_, change, issues) => {
     expect(issuesOf({ agents: { a: { ...dify, ...change } } })).toEqual(issues)
+  })
+
+  test('an entry may name a proxy, the look-up of the system and authorities, whose certificates are read', () => {
+    const { cert, key } = selfSigned('ca.invalid')
+    writeFileSync(join(folder, 'ca.pem'), `# Our own\n${key}${cert}# and again\n${cert}`)
+    const proxy = 'http://user:fake-password@proxy.example.com:3128'
+    const entry = { ...dify, names: 'system', proxy, ca: './ca.pem' }
+    const { agents } = parseConfig({ agents: { a: entry } }, {}, { cwd: folder })
+    const ca = `${cert.trim()}\n${cert.trim()}`
+    expect(agents[0]?.connection).toEqual({ names: 'system', proxy, ca })
+
+    writeFileSync(join(folder, 'ca.pem'), `${cert}${cert.replace('MI', '##')}`)
+    expect(() => parseConfig({ agents: { a: entry } }, {}, { cwd: folder })).toThrow(
+      `agents.a.ca: certificate 2 of ${join(folder, 'ca.pem')} cannot be read`,
+    )
   })
 
   test('an openai agent requires no key, and its model may be set in each app', () => {

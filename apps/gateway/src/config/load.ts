@@ -158,7 +158,7 @@ export function parseConfig(
   const expanded = expandVariables(sandbox ? {} : file, env)
   const schema = configFileOf(platforms)
   const settings = Value.Default(Defaults, expanded.value)
-  const { agents, issues } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms)
+  const { agents, issues } = resolveAgents(isObject(settings) ? settings.agents : undefined, platforms, cwd)
   const variables = readVariables(env)
 
   const all = [

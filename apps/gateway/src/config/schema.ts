@@ -33,6 +33,12 @@ const APP = {
 
 /** How many calls may wait and how long, where the calls in progress are limited and nothing is said. */
 export const QUEUE_STANDARD = { queue: 100, waitMs: 10_000 } as const
+/** How the name of a platform is looked up. */
+const NAMES = oneOf(['dns', 'system'], {
+  default: 'dns',
+  description:
+    'How the name of the platform is looked up: by `/etc/hosts`, `/etc/resolv.conf` and name servers, or as the system does it, which is slower but knows more, such as the DNS of a VPN.',
+})
 
 /** The properties of an agent's entry that all platforms have. */
 const ENTRY = {
@@ -55,6 +61,7 @@ const ENTRY = {
     },
     { description: 'How long the gateway waits for the platform.' },
   ),
+  names: NAMES,
   endGraceMs: timerMs(1_500, {
     description:
       'How long the gateway waits, after the platform has reported the end, for data that follows it.',

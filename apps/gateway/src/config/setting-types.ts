@@ -38,6 +38,11 @@ export function httpUrl(options: Annotations = {}) {
   return matching('an http(s) URL without credentials, query and fragment', isHttpUrl, options)
 }
 
+/** Unlike other URLs it may have a name and a password, so it must be marked as secret. */
+export function proxyUrl(options: Annotations & { readonly secret: true }) {
+  return matching('the http(s) URL of a proxy, without path', isProxyUrl, options)
+}
+
 export function flag(options: Annotations = {}) {
   return Type.Boolean({ ...options })
 }
@@ -100,6 +105,11 @@ function isHttpUrl(text: string): boolean {
   const url = URL.parse(text)
   // URL.parse accepts white space and a missing `//`, and drops an empty query.
   return /^https?:\/\/[^\s?#]+$/i.test(text) && url !== null && `${url.username}${url.password}` === ''
+}
+
+function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return /^https?:\/\/[^\s?#]+$/i.test(text) && url !== null && url.pathname === '/'
 }
 
 export function isUrlOf(protocols: readonly string[], text: string): boolean {

@@ -1,9 +1,13 @@
 import type { Logger } from 'pino'
-import type { CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
+import type { CallEvent, CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
 
-/** Logs the calls that failed. */
-export function logCalls(log: Pick<Logger, 'warn'>): CallObserver {
+type CallLog = Pick<Logger, 'debug' | 'info' | 'isLevelEnabled' | 'warn'>
+type AttemptEnded = Extract<CallEvent, { type: 'attempt_ended' }>
+
+/** Logs the calls that failed, and each attempt that failed, whether or not another one follows it. */
+export function logCalls(log: CallLog): CallObserver {
   return (event) => {
+    if (event.type === 'attempt_ended') logAttempt(log, event)
     if (event.type !== 'settled') return
     const { call, settled } = event
     if (call.kind === 'chat') {
@@ -13,22 +17,46 @@ export function logCalls(log: Pick<Logger, 'warn'>): CallObserver {
   }
 }
 
+/** The line of the call is the warning: a call whose attempt failed may have gone well with the next one. */
+function logAttempt(log: CallLog, event: AttemptEnded): void {
+  if (event.failure !== undefined) log.info(attemptLine(event), 'attempt failed')
+  else if (log.isLevelEnabled('debug')) log.debug(attemptLine(event), 'attempt ended')
+}
+
+function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded): Record<string, unknown> {
+  return {
+    call: call.callId,
+    reqId: call.requestId,
+    agent: call.agent,
+    deployment,
+    attempt,
+    turn,
+    reason: failure?.reason,
+    platformStatus: failure?.platformStatus,
+    platformCode: failure?.platformCode,
+    platformLogId: failure?.platformLogId,
+  }
+}
+
 /** What the platform's support needs to find a call; neither a chat's content nor the name of a file is in it. */
 export function callLine(
   { callId, requestId, agent }: CallRecord,
   settled: Settled,
 ): Record<string, unknown> {
-  const { outcome, failure, cause, bytes, durationMs } = settled
+  const { outcome, deployment, attempts, queuedMs, failure, cause, bytes, durationMs } = settled
   return {
     call: callId,
     reqId: requestId,
     agent,
+    deployment,
+    attempts,
     outcome,
     reason: failure?.reason,
     platformStatus: failure?.platformStatus,
     platformCode: failure?.platformCode,
     platformLogId: failure?.platformLogId,
     bytes,
+    queuedMs: queuedMs === undefined ? undefined : Math.round(queuedMs),
     ms: Math.round(durationMs),
     ...(cause !== undefined && { err: cause }),
   }

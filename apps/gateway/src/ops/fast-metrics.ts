@@ -3,8 +3,8 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** Series that are no longer kept are forgotten when they would be shown. */
 export interface Kept {
-  /** Whether series are kept whose first label has this value; all are by default. */
-  readonly keeps?: (first: string) => boolean
+  /** Whether series are kept whose first labels have these values; all are by default. A histogram has only the first. */
+  readonly keeps?: (first: string, second?: string) => boolean
 }
 
 type FastCounterConfiguration = Kept & CounterConfiguration<string> & { labelNames: readonly string[] }
@@ -26,7 +26,8 @@ export class FastCounter {
       collect() {
         this.reset()
         for (const [key, { labels, value }] of counts) {
-          if (keeps(key.slice(0, key.indexOf('\n')))) this.inc(labels, value)
+          const [first = '', second] = key.split('\n', 2)
+          if (keeps(first, second)) this.inc(labels, value)
           else counts.delete(key)
         }
       },

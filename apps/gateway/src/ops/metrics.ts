@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { BREAKER_STATES, type LoadReader } from '#core/agents/deployments/load.ts'
+import type { Deployment } from '#core/agents/served-agent.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import { BUILD } from './build-info.ts'
@@ -9,8 +10,8 @@ import { reportToPrimary } from './cluster/worker-metrics.ts'
 import { FastCounter, FastHistogram, type Kept } from './fast-metrics.ts'
 
 /**
- * The metrics of the gateway. Their labels have a bounded number of values: routes come from the code, agents from the
- * configuration and reasons from the table of errors.
+ * The metrics of the gateway. Their labels have a bounded number of values: routes come from the code, agents and deployments
+ * from the configuration and reasons from the table of errors.
  */
 export interface Metrics {
   /** The metrics in Prometheus' exposition format, of all workers if there are several. */
@@ -21,7 +22,7 @@ export interface Metrics {
   request(route: string, method: string, status: number, seconds: number): void
   /** Counts a request of an SDK, by its version. */
   sdkRequest(client: ClientVersion): void
-  /** Counts calls in progress and ended ones. */
+  /** Counts calls in progress, ended ones, and the attempts of each. */
   readonly call: CallObserver
   ledgerBatch(statement: string, size: number, ms: number): void
   ledgerBatchFailed(statement: string, cause: LedgerFailure): void
@@ -45,13 +46,19 @@ export interface Metrics {
   watchDisk(disk: { isFull(): boolean; freeBytes?(): number | undefined }): void
   /** Counts how often the engine of an embedded database had to be opened again. */
   watchEngine(engine: { readonly losses: number }): void
-  /** Leaves out what was counted of agents that are no longer served. */
-  watchAgents(catalog: { current(): ReadonlyMap<string, unknown> }): void
+  /** Leaves out what was counted of agents and deployments that are no longer served. */
+  watchAgents(catalog: { current(): ServedIds }): void
   /** Shows the breakers of deployments, and the calls that agents carry and that wait for them. */
   watchLoad(load: LoadReader): void
   /** Shows the connections that clients have open. */
   watchConnections(connections: { readonly open: number }): void
 }
+
+/** The agents of the configuration and the ids of their deployments. */
+type ServedIds = ReadonlyMap<string, { readonly deployments: readonly Pick<Deployment, 'id'>[] }>
+
+/** The label of a deployment that was taken out of the configuration while its last calls went on. */
+const OTHER_DEPLOYMENT = 'other'
 
 /** Why a statement of the ledger failed: by an outage, its time limit, or a disk on which nothing more can be written. */
 export type LedgerFailure = 'connection' | 'timeout' | 'disk_full' | 'other'
@@ -83,7 +90,17 @@ export function createMetrics(): Metrics {
   let engine: Parameters<Metrics['watchEngine']>[0] | undefined
   let connections: Parameters<Metrics['watchConnections']>[0] | undefined
   let load: LoadReader | undefined
-  const ofServed: Kept = { keeps: (agent: string) => catalog?.current().has(agent) ?? true }
+  const ofServed: Kept = { keeps: (agent) => catalog?.current().has(agent) ?? true }
+  const isServed = (agent: string, deployment: string) =>
+    catalog === undefined ||
+    catalog
+      .current()
+      .get(agent)
+      ?.deployments.some(({ id }) => id === deployment) === true
+  const ofDeployed: Kept = {
+    keeps: (agent, deployment = '') =>
+      isServed(agent, deployment) || (deployment === OTHER_DEPLOYMENT && ofServed.keeps?.(agent) === true),
+  }
 
   const counter = (name: string, help: string, labelNames: readonly string[] = [], kept: Kept = {}) =>
     new FastCounter({ name: `trunkline_${name}`, help, labelNames, registers, ...kept })
@@ -154,6 +171,12 @@ export function createMetrics(): Metrics {
     'Admitted calls by agent, outcome and reason.',
     ['agent', 'outcome', 'reason'],
     ofServed,
+  )
+  const attempts = counter(
+    'attempts_total',
+    'Requests of calls that were sent to deployments of agents, by their result: done, or the reason of the failure.',
+    ['agent', 'deployment', 'result'],
+    ofDeployed,
   )
   const callSeconds = histogram(
     'call_duration_seconds',
@@ -309,6 +332,11 @@ export function createMetrics(): Metrics {
     },
     call(event) {
       if (event.type === 'admitted') inFlight[event.call.kind] += 1
+      if (event.type === 'attempt_ended') {
+        const { agent } = event.call
+        const deployment = isServed(agent, event.deployment) ? event.deployment : OTHER_DEPLOYMENT
+        attempts.add(agent, deployment, event.failure?.reason ?? 'done')
+      }
       if (event.type !== 'settled') return
       const { kind, agent } = event.call
       const { outcome, failure, durationMs, firstTextMs, bytes } = event.settled

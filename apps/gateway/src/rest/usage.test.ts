@@ -41,7 +41,8 @@ beforeAll(async () => {
     await ledger.admit({ callId, keyHash, ...named, ...placed })
     // The last of each key is still running.
     if (index === 4 || index === 6) continue
-    ledger.settle({ callId, outcome: index === 3 ? 'timeout' : 'done', platformCode: 'p-1', durationMs: 5 })
+    const sent = { deployment: index === 1 ? 'eu' : 'main', attempts: 1, platformCode: 'p-1' }
+    ledger.settle({ callId, outcome: index === 3 ? 'timeout' : 'done', ...sent, durationMs: 5 })
   }
   await ledger.close(5_000)
 }, OPENING_MS)
@@ -67,6 +68,9 @@ test.each([
   ['kind=chat&face=rest&end_user=', '43210'],
   ['kind=upload', ''],
   ['model=nothing', ''],
+  ['deployment=eu', '1'],
+  ['deployment=main&agent=dify', '20'],
+  ['deployment=', '4'],
   ['request_id=%3Drequest-2', '2'],
   ['conversation=chat-1', '41'],
   ['conversation=chat-1&agent=dify', '4'],

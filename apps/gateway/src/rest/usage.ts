@@ -195,6 +195,7 @@ const callsSchema = {
     ...range(CALL_DESCRIPTIONS),
     app: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofApp })),
     end_user: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofEndUser })),
+    deployment: Type.Optional(Type.String({ maxLength: 256, description: CALL_DESCRIPTIONS.ofDeployment })),
     kind: Type.Optional(oneOf(CALL_KINDS, CALL_DESCRIPTIONS.ofKind)),
     face: Type.Optional(oneOf(CALL_FACES, CALL_DESCRIPTIONS.throughFace)),
     outcome: outcomes([...OUTCOMES, 'running']),

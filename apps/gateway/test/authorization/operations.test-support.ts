@@ -52,6 +52,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   listModels: { method: 'agents.models' },
   readModel: { method: 'agents.models', id: () => ANSWERING_AGENT },
   listAgents: { method: 'agents.list' },
+  listAgentDeployments: { method: 'agents.deploymentsOf', id: () => FAILING_AGENT },
   logout,
   authLogout: logout,
   createApiKey: {

@@ -2786,10 +2786,12 @@ export interface components {
          *       "face": "rest",
          *       "agent": "fastgpt",
          *       "app": "support",
+         *       "deployment": "main",
          *       "model": null,
          *       "conversation": "chat-1",
          *       "outcome": "done",
          *       "reason": null,
+         *       "attempts": 1,
          *       "platform_status": null,
          *       "platform_code": null,
          *       "platform_log_id": null,
@@ -2801,6 +2803,7 @@ export interface components {
          *       "completion_tokens": 5,
          *       "total_tokens": 17,
          *       "admitted_at": "2026-11-20T08:30:00.000Z",
+         *       "queued_ms": null,
          *       "first_chunk_ms": 210,
          *       "duration_ms": 900,
          *       "ended_at": "2026-11-20T08:30:00.900Z"
@@ -2846,6 +2849,8 @@ export interface components {
             agent: string;
             /** The id of the app of the agent; empty if there is none. */
             app: string;
+            /** The id of the deployment of the agent to which the last request of the call was sent, such as `main`, by the configuration of that time; null while the call runs, if nothing was sent or it was interrupted, and for uploads. */
+            deployment: string | null;
             /** The model that the platform named; null if it named none. */
             model: string | null;
             /** The id by which the client names the conversation. */
@@ -2854,6 +2859,8 @@ export interface components {
             outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
             /** The stable word of the error; null if the call did not fail. */
             reason: string | null;
+            /** How many requests were sent to deployments of the agent for this call, which is one call however many they were. `reason` and the words of the platform are those of the last one. Null while the call runs, if nothing was sent or it was interrupted, and for uploads. */
+            attempts: number | null;
             /** The HTTP status of the error of the platform. Shown only to administrators. */
             platform_status: number | null;
             /** The platform's own code of the error. Shown only to administrators. */
@@ -2881,6 +2888,8 @@ export interface components {
              * @example 2026-11-20T08:30:00.000Z
              */
             admitted_at: string;
+            /** The milliseconds that the call waited for a free slot of its agent before it was admitted, which are part of no other time; null if it did not wait, and while it runs. */
+            queued_ms: number | null;
             /** The milliseconds from the dispatch to the first text; null if there was none. */
             first_chunk_ms: number | null;
             /** The milliseconds from the dispatch to the end; null while the call runs. */
@@ -4155,6 +4164,8 @@ export interface operations {
                 app?: string;
                 /** Only calls of the end user whom the client named so; an empty text stands for calls without one. The same name with another user is another end user. */
                 end_user?: string;
+                /** Only calls whose last request was sent to the deployment with this id; an empty text stands for calls of which none is known, such as those that still run. Ids of deployments belong to an agent. */
+                deployment?: string;
                 /** Only calls that did this. */
                 kind?: "chat" | "upload";
                 /** Only calls that came through this interface. */

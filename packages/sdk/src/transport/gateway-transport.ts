@@ -120,12 +120,18 @@ export class GatewayTransport extends Transport {
     }
   }
 
-  list<T>(path: string, query: object | undefined, options?: CallOptions): ListPromise<T> {
+  list<T>(
+    path: string,
+    query: object | undefined,
+    options?: CallOptions,
+    params?: RequestSpec['params'],
+  ): ListPromise<T> {
     return listPromise((cursor) =>
       this.data<Page<T>>(
         {
           method: 'GET',
           path,
+          ...(params !== undefined && { params }),
           query: { ...query, ...(cursor !== undefined && { cursor }) },
           credential: 'token',
         },

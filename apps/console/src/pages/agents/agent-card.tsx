@@ -2,13 +2,12 @@ import { Link } from '@tanstack/react-router'
 import { MessagesSquare } from 'lucide-react'
 import { useId } from 'react'
 import { useTranslations } from 'use-intl'
-import type { AgentListQuery } from '../../generated/graphql.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
+import type { Agent } from './agent.ts'
 import { AgentStatus } from './agent-status.tsx'
 import styles from './agents-page.module.css'
-
-export type Agent = NonNullable<AgentListQuery['agents']>[number]
+import { Deployments } from './deployments.tsx'
 
 const FEATURES = ['stream', 'detail', 'files', 'conversation', 'usage', 'stop'] as const
 
@@ -55,6 +54,7 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
           </li>
         ))}
       </ul>
+      {agent.deployments != null && <Deployments of={agent.name} deployments={agent.deployments} />}
       <Link className={buttonClass('plain', styles.ask)} to="/agents/$id" params={{ id: agent.id }}>
         <MessagesSquare aria-hidden />
         {t('ask', { name: agent.name })}

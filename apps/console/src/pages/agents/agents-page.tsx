@@ -7,7 +7,10 @@ import { Page } from '../../ui/page.tsx'
 import { AgentCard } from './agent-card.tsx'
 import styles from './agents-page.module.css'
 
-/** Every agent that the user may call, with what it can do and whether its platform answers. */
+/** What is shown of the load is some seconds old anyway. */
+const REFRESH_MS = 10_000
+
+/** Every agent that the user may call, with what it can do and whether it can serve calls; for administrators with its load. */
 export function AgentsPage() {
   const t = useTranslations('agents')
   return (
@@ -19,7 +22,10 @@ export function AgentsPage() {
 
 function AgentList() {
   const t = useTranslations('agents')
-  const { data, error, refetch } = useQuery(graphqlQuery(AgentListDocument, {}))
+  const { data, error, refetch } = useQuery({
+    ...graphqlQuery(AgentListDocument, {}),
+    refetchInterval: REFRESH_MS,
+  })
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />
   if (data === undefined) return <Loading lines={6} />
   const agents = data.agents ?? []

@@ -11,7 +11,7 @@ import { CodeWithCopy } from './code-with-copy.tsx'
 export function CallOrigin({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls')
   const { role } = useSession()
-  const { conversationId, endUser } = call
+  const { conversationId, deployment, endUser } = call
   return (
     <Card title={t('call.origin')}>
       <Facts
@@ -21,6 +21,7 @@ export function CallOrigin({ call }: { readonly call: CallDetails }) {
           [t('call.face'), t(`call.faces.${call.face}`)],
           [t('agent'), call.agentId === '' ? null : <AgentLink key="agent" call={call} />],
           [t('call.app'), call.appId === '' ? null : <code key="app">{call.appId}</code>],
+          [t('call.deployment'), deployment === null ? null : <code key="deployment">{deployment}</code>],
           [t('call.model'), call.model],
           [t('key'), <KeyLink key="key" call={call} />],
           [t('call.owner'), role === 'admin' ? <OwnerLink key="owner" call={call} /> : null],

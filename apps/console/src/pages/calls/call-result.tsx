@@ -11,7 +11,7 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls')
   const reasonText = useReasonText()
   const tokens = useTokens(call)
-  const { outcome, reason } = call
+  const { attempts, outcome, reason } = call
   return (
     <Card title={t('call.result')} aside={<OutcomeBadge outcome={outcome} />}>
       <p className={styles.explained}>
@@ -20,6 +20,7 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
       <Facts
         facts={[
           [t('call.reason'), reason === null ? null : <code key="reason">{reason}</code>],
+          [t('call.attempts'), attempts],
           [t('call.tokens'), tokens],
         ]}
       />

@@ -6,17 +6,18 @@ import { Facts } from '../../ui/facts.tsx'
 import type { CallDetails } from './call-details.ts'
 import styles from './calls.module.css'
 
-/** When the call began, how long the agent took to begin its reply, and when it ended. */
+/** How long the call waited for its agent, when it began, how long the agent took to begin its reply, and when it ended. */
 export function CallTimes({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls.call')
   const { dateTime, duration } = useFormats()
-  const { admittedAt, firstChunkMs, durationMs, endedAt, kind } = call
+  const { admittedAt, queuedMs, firstChunkMs, durationMs, endedAt, kind } = call
   const isChat = kind === 'CHAT'
   return (
     <Card title={t('times')}>
       {isChat && <Bar firstChunkMs={firstChunkMs} durationMs={durationMs} />}
       <Facts
         facts={[
+          [t('queued'), queuedMs === null ? null : duration(queuedMs)],
           [t('admittedAt'), dateTime(admittedAt)],
           [
             t('firstChunk'),

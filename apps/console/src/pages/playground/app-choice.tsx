@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslations } from 'use-intl'
 import { SelectField, TextField } from '../../ui/fields/field.tsx'
-import type { Agent } from '../agents/agent-card.tsx'
+import type { Agent } from '../agents/agent.ts'
 import styles from './playground.module.css'
 
 const route = getRouteApi('/shell/agents/$id')

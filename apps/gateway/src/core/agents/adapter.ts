@@ -86,6 +86,7 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly apps: readonly AgentApp<Own>[]
   /** The entry's platform-specific properties, as described by {@link Adapter.entry}. */
   readonly options: Readonly<Static<Own['agent']>>
+  readonly connection: Connection
   readonly timeouts: Timeouts
   /**
    * How long the gateway keeps reading after a reported end, since platforms send usage and details after it.
@@ -109,6 +110,16 @@ export interface Timeouts {
   readonly firstByteMs: number
   readonly idleMs: number
   readonly totalMs: number
+}
+
+/** How the platform is connected to. */
+export interface Connection {
+  /** Who looks up its name: name servers are asked by the gateway itself (`dns`), or the system is (`system`). */
+  readonly names: 'dns' | 'system'
+  /** The URL of an HTTP(S) proxy, which then looks up the platform's name. */
+  readonly proxy?: string
+  /** Certificate authorities that are trusted in addition to the usual ones, as the text of a PEM file. */
+  readonly ca?: string
 }
 
 export interface AgentFeatures {

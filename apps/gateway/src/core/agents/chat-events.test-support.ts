@@ -66,6 +66,7 @@ const FAILURE = Type.Object(
     message: Type.Optional(Type.String({ minLength: 1, maxLength: 600 })),
     retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
     turn: Type.Optional(Type.Literal('none')),
+    isPage: Type.Optional(Type.Literal(true)),
     platformStatus: Type.Optional(count),
     platformCode: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     platformLogId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),

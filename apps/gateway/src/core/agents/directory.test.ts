@@ -4,8 +4,9 @@ import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import type { Permission, Principal } from '#core/principal.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Agent, HelperCall } from './adapter.ts'
+import type { DeploymentLoad, ProcessLoad } from './deployments/load.ts'
 import { createAgentDirectory } from './directory.ts'
-import { servedBySelf } from './served-agent.ts'
+import { type Deployment, type ServedAgent, servedBySelf } from './served-agent.ts'
 import { agentOf } from './transcripts.test-support.ts'
 
 type Probe = () => { status: number; body: unknown } | Promise<never>
@@ -13,7 +14,11 @@ type Probe = () => { status: number; body: unknown } | Promise<never>
 const good: Probe = () => ({ status: 200, body: { data: [], code: 200, name: 'app' } })
 const apps = ['small', 'large'].map((id) => ({ id, name: `The ${id} one`, default: false, options: {} }))
 
-function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnType<Probe> = good) {
+function directoryOf(
+  agents: readonly (Agent | ServedAgent)[],
+  probe: (agent: Agent) => ReturnType<Probe> = good,
+  processes: readonly ProcessLoad[] = [],
+) {
   let probes = 0
   let elapsedMs = 0
   const upstream = {
@@ -24,8 +29,11 @@ function directoryOf(agents: readonly Agent[], probe: (agent: Agent) => ReturnTy
     },
   } as unknown as Upstream
   const directory = createAgentDirectory({
-    catalog: createAgentCatalog(agents.map(servedBySelf)),
+    catalog: createAgentCatalog(
+      agents.map((agent) => ('deployments' in agent ? agent : servedBySelf(agent))),
+    ),
     upstream,
+    loads: { read: async () => processes },
     runtime: { ...systemRuntime, elapsedMs: () => elapsedMs },
   })
   return {
@@ -152,4 +160,168 @@ test('every listed model name can be called', () => {
   expect(named(['preset/large'])).toEqual(['preset', 'preset/large'])
   // A key's allow-list may name an app on a platform that accepts any app id.
   expect(named(['fastgpt/mine', 'bot/b2', 'dify/none'])).toEqual(['fastgpt/mine', 'bot/b2'])
+})
+
+const EU = 'https://eu.platform.example'
+const US = 'https://us.platform.example'
+
+/** An agent with the deployments `eu` and `us`, and changes to them. */
+function twice(changes: Readonly<Record<string, Partial<Deployment>>> = {}): ServedAgent {
+  const agent = servedBySelf(agentOf('openai'))
+  const deployments = Object.entries({ eu: EU, us: US }).map(([id, baseUrl]) => ({
+    ...(agent.deployments[0] as Deployment),
+    id,
+    agent: { ...agent, baseUrl },
+    state: 'shared',
+    sharesState: true,
+    ...changes[id],
+  }))
+  return { ...agent, deployments }
+}
+
+/** Processes that know this of the deployments of the agent. */
+function processesWith(
+  ...known: readonly Readonly<Record<string, Partial<DeploymentLoad>>>[]
+): readonly ProcessLoad[] {
+  return known.map((deployments, index) => ({
+    instance: `process-${index}`,
+    host: 'a-host',
+    pid: index,
+    version: '1.0.0',
+    agents: [
+      {
+        agent: 'openai',
+        inFlight: 0,
+        waiting: 0,
+        deployments: Object.entries(deployments).map(([id, load]) => ({
+          id,
+          breaker: 'closed',
+          inFlight: 0,
+          ...load,
+        })),
+      },
+    ],
+  }))
+}
+
+const open = { breaker: 'open' } as const
+const closed = {}
+const spare = { us: { weight: 0 } }
+const down =
+  (...urls: readonly string[]) =>
+  (agent: Agent) =>
+    urls.includes(agent.baseUrl) ? Promise.reject(new Error('refused')) : good()
+
+test.each<[string, string, readonly ProcessLoad[], (agent: Agent) => ReturnType<Probe>, ServedAgent]>([
+  ['both are closed and answer', 'available', processesWith({ eu: closed, us: closed }), good, twice()],
+  [
+    'one is open in one process',
+    'degraded',
+    processesWith({ eu: closed, us: closed }, { eu: open, us: closed }),
+    good,
+    twice(),
+  ],
+  [
+    'one is being tried',
+    'degraded',
+    processesWith({ eu: { breaker: 'half_open' }, us: closed }),
+    good,
+    twice(),
+  ],
+  ['a probe fails', 'degraded', processesWith({ eu: closed, us: closed }), down(US), twice()],
+  [
+    'both are open in one of two processes',
+    'degraded',
+    processesWith({ eu: open, us: open }, { eu: closed, us: open }),
+    good,
+    twice(),
+  ],
+  [
+    'both are open in each process',
+    'unavailable',
+    processesWith({ eu: open, us: open }, { eu: open, us: open }),
+    good,
+    twice(),
+  ],
+  ['both probes fail', 'unavailable', processesWith({ eu: closed, us: closed }), down(EU, US), twice()],
+  [
+    'the one that answers is open everywhere',
+    'unavailable',
+    processesWith({ eu: open, us: closed }),
+    down(US),
+    twice(),
+  ],
+  [
+    'both are open here, and another process does not tell',
+    'degraded',
+    [...processesWith({ eu: open, us: open }), { ...processesWith({})[0], agents: [] } as ProcessLoad],
+    good,
+    twice(),
+  ],
+  ['a disabled one is open', 'available', processesWith({ eu: closed, us: open }), good, twice(spare)],
+  [
+    'only a disabled one has a way, for its old conversations',
+    'degraded',
+    processesWith({ eu: open, us: closed }),
+    good,
+    twice(spare),
+  ],
+  ['nothing is known of any process', 'available', [], good, twice()],
+])('where %s, the agent is %s', async (_name, status, processes, probe, agent) => {
+  const { directory } = directoryOf([agent], probe, processes)
+  expect(await directory.list(undefined)).toMatchObject([{ status }])
+  expect(await directory.statusOf(undefined, 'openai')).toBe(status)
+})
+
+test('deployments are shown with the sum and each process, and without addresses or credentials', async () => {
+  const since = 1_700_000_000_000
+  const processes = processesWith(
+    { eu: { ...open, inFlight: 1, openSince: since, reason: 'agent_timeout' }, us: { inFlight: 2 } },
+    { eu: { inFlight: 40 } },
+  )
+  const { directory } = directoryOf([twice(spare)], down(US), processes)
+  const deployments = await directory.deploymentsOf(undefined, 'openai')
+  const where = { host: 'a-host', version: '1.0.0' }
+  expect(deployments).toEqual([
+    {
+      ...{ id: 'eu', weight: 1, priority: 0, state: 'shared', disabled: false },
+      probe: { status: 'available', ms: 0 },
+      breaker: 'open',
+      inFlight: 41,
+      processes: [
+        {
+          ...{ instance: 'process-0', pid: 0, ...where },
+          ...{ breaker: 'open', inFlight: 1, openSince: since, reason: 'agent_timeout' },
+        },
+        { instance: 'process-1', pid: 1, ...where, breaker: 'closed', inFlight: 40 },
+      ],
+    },
+    {
+      ...{ id: 'us', weight: 0, priority: 0, state: 'shared', disabled: true },
+      probe: { status: 'unavailable', ms: 0 },
+      breaker: 'closed',
+      inFlight: 2,
+      // The other process says nothing of it.
+      processes: [{ instance: 'process-0', pid: 0, ...where, breaker: 'closed', inFlight: 2 }],
+    },
+  ])
+  expect(JSON.stringify(deployments)).not.toMatch(/platform\.example|key-of-agent/)
+  expect(directory.deploymentsOf(undefined, 'none')).toBeUndefined()
+})
+
+test('each deployment is probed once in five seconds, for the list, the status and the deployments together', async () => {
+  const { directory, probes, pass } = directoryOf([twice()])
+  const readAll = () =>
+    Promise.all([
+      directory.list(undefined),
+      directory.statusOf(undefined, 'openai'),
+      directory.deploymentsOf(undefined, 'openai'),
+    ])
+  await readAll()
+  pass(4_999)
+  await readAll()
+  expect(probes()).toBe(2)
+  pass(1)
+  await readAll()
+  expect(probes()).toBe(4)
 })

@@ -87,6 +87,10 @@ export interface Failure {
    * that it stores nothing when it refuses in this way.
    */
   readonly turn?: 'none'
+  /** Set if the response is not one of the platform's API: the page of a proxy, for example. It is neither stored nor logged. */
+  readonly isPage?: true
+  /** Set if the reply was cut off because it exceeds a bound of the gateway; the platform works. */
+  readonly isTooLarge?: true
   readonly platformStatus?: number
   readonly platformCode?: string
   readonly platformLogId?: string

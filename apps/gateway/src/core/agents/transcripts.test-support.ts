@@ -200,6 +200,7 @@ export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
     apiKey: 'key-of-agent',
     apps: [],
     options,
+    connection: { names: 'dns' },
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
     endGraceMs: 1,
     reasoning: false,

@@ -321,8 +321,11 @@ export class Attempt implements CallEnding {
     this.#ended?.abort()
     this.#exchange?.deadlines.stop()
     if (this.#failure === undefined) this.#route.endedEarly()
-    else this.#noteFailure(this.#failure)
-    return isDone || this.#entered === undefined ? undefined : this.#endTurn(failure, turn).catch(ignored)
+    else this.#route.noteFailure(this.#failed(this.#failure))
+    if (isDone || this.#entered === undefined) return undefined
+    const ending = this.#endTurn(failure, turn).catch(ignored)
+    const forgetting = this.#forgetFiles()
+    return forgetting === undefined ? ending : Promise.all([ending, forgetting]).then(ignored)
   }
 
   /**
@@ -412,11 +415,11 @@ export class Attempt implements CallEnding {
       : { ...timeouts, firstByteMs, totalMs: Math.max(1, totalMs) }
   }
 
-  #noteFailure(failure: Failure): void {
-    this.#route.noteFailure(this.#failed(failure))
-    // The call cannot be sent again, but the next one can bring the files anew.
+  /** After a refusal of files with which the call cannot be sent again, so that the next call brings them anew. */
+  #forgetFiles(): Promise<void> | undefined {
     const knownFiles = this.#entered?.knownFiles
-    if (knownFiles?.mayBeForgotten(failure) === true) knownFiles.forget().catch(ignored)
+    if (this.#failure === undefined || knownFiles?.mayBeForgotten(this.#failure) !== true) return undefined
+    return knownFiles.forget().catch(ignored)
   }
 
   #failed(failure: Failure): FailedAttempt {
@@ -496,7 +499,7 @@ export class Attempt implements CallEnding {
     this.#carriedBytes += textBytes(event)
     if (this.#carriedBytes <= streamBytesMax) return true
     const message = `The reply carries more than ${streamBytesMax} bytes of text.`
-    this.#failure = { reason: 'agent_malformed', message }
+    this.#failure = { reason: 'agent_malformed', message, isTooLarge: true }
     return false
   }
 

@@ -1,8 +1,9 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
+import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database } from '#core/database/database.ts'
-import { OPENING_MS, openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
+import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import { createInstances } from './instances.ts'
 

@@ -443,14 +443,17 @@ describe(kind, () => {
   test('the first end of a call is written, and later ones are ignored', async () => {
     const { callId } = await admitted()
     const tokens = { promptTokens: 7, completionTokens: 11, totalTokens: 18 }
-    const times = { firstChunkMs: 12.6, durationMs: 99.4 }
-    ledger.settle({ callId, outcome: 'done', model: 'm', ...tokens, ...times })
+    const times = { queuedMs: 7.5, firstChunkMs: 12.6, durationMs: 99.4 }
+    const sent = { deployment: 'eu', attempts: 2 }
+    ledger.settle({ callId, outcome: 'done', model: 'm', ...sent, ...tokens, ...times })
     await ledger.close(5_000)
-    ledger.settle({ callId, outcome: 'client_gone', durationMs: 100 })
+    ledger.settle({ callId, outcome: 'client_gone', deployment: 'us', attempts: 3, durationMs: 100 })
     await ledger.close(5_000)
     expect(await rowOf(callId)).toMatchObject({
       outcome: 'done',
       reason: null,
+      ...sent,
+      queuedMs: 8,
       model: 'm',
       ...tokens,
       firstChunkMs: 13,
@@ -470,7 +473,8 @@ describe(kind, () => {
     const figures = { promptTokens: 2 ** 31, completionTokens: -1, totalTokens: Number.NaN }
     ledger.settle({ ...odd, outcome: 'done', ...figures, durationMs: 5 })
     await ledger.close(5_000)
-    const unknown = { promptTokens: null, completionTokens: null, totalTokens: null, firstChunkMs: null }
+    const tokens = { promptTokens: null, completionTokens: null, totalTokens: null }
+    const unknown = { ...tokens, firstChunkMs: null, deployment: null, attempts: null, queuedMs: null }
     expect(await rowOf(failed.callId)).toMatchObject({
       outcome: 'upstream_error',
       reason: 'agent_error',
@@ -648,6 +652,18 @@ describe(kind, () => {
     successor.settle({ ...open, outcome: 'done', durationMs: 1 })
     await Promise.all([own.close(5_000), successor.close(5_000)])
     expect(await outcomes()).toEqual(['interrupted', 'timeout', 'done', null])
+  })
+
+  test('an interrupted call has neither deployment nor attempts until its own process says them', async () => {
+    const own = ledgerOf()
+    const { callId } = await admitted(own)
+    await ledgerOf().settlePredecessors()
+    const interrupted = { outcome: 'interrupted', deployment: null, attempts: null, queuedMs: null }
+    expect(await rowOf(callId)).toMatchObject(interrupted)
+    const sent = { deployment: 'us', attempts: 3, queuedMs: 0 }
+    own.settle({ callId, outcome: 'upstream_error', ...sent, durationMs: 1 })
+    await own.close(5_000)
+    expect(await rowOf(callId)).toMatchObject({ outcome: 'upstream_error', ...sent })
   })
 
   test.runIf(kind === 'server')(

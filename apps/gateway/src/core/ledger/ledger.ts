@@ -320,6 +320,9 @@ function settlementRow(settlement: Settlement): unknown {
   return {
     id: settlement.callId,
     outcome: settlement.outcome,
+    deployment: settlement.deployment,
+    attempts: settlement.attempts,
+    queued_ms: storable(settlement.queuedMs),
     reason: settlement.reason,
     // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
     model: plain(settlement.model, 100),

@@ -47,7 +47,7 @@ test('a database that hangs is waited for a second', async () => {
   try {
     const { loads } = loadsOf(() => new Promise(() => undefined))
     const reading = loads.read()
-    await vi.advanceTimersByTimeAsync(1_000)
+    await vi.advanceTimersByTimeAsync(1_001)
     expect(await reading).toEqual([own(1)])
   } finally {
     vi.useRealTimers()

@@ -23,6 +23,8 @@ import { type RangeInput, rangeOf, requireOrder } from './range/range-input.ts'
 export interface CallsInput extends ConditionsInput, RangeInput {
   readonly kind?: string | undefined
   readonly face?: string | undefined
+  /** Empty for calls of which none is known. */
+  readonly deployment?: string | undefined
   readonly requestId?: string | undefined
   /** The id by which the client names the conversation. */
   readonly conversation?: string | undefined
@@ -34,6 +36,7 @@ export type CallState = CallOutcome | 'running'
 export interface CallsQuery extends Conditions {
   readonly kind?: CallKind | undefined
   readonly face?: CallFace | undefined
+  readonly deployment?: string | undefined
   readonly outcome?: readonly CallState[] | undefined
   readonly requestId?: string | undefined
   readonly conversation?: string | undefined
@@ -48,12 +51,13 @@ const STATE_WORDS: Readonly<Record<string, readonly CallState[]>> = {
 
 /** @throws Problem `invalid_request` with all mistakes */
 export function parseCallsQuery(input: CallsInput): CallsQuery {
-  const { kind, face, outcome, requestId, conversation } = input
+  const { kind, face, deployment, outcome, requestId, conversation } = input
   const { range, conditions, ...own } = allOf({
     conditions: () => parseConditions(input),
     range: () => orderedRangeOf(input),
     kind: () => ifGiven(kind, (word) => oneOf('kind', CALL_KINDS, word)),
     face: () => ifGiven(face, (word) => oneOf('face', CALL_FACES, word)),
+    deployment: () => textOf('deployment', deployment, NAME_LENGTH_MAX),
     outcome: () => ifGiven(outcome, (words) => statesOf(words, STATE_WORDS)),
     requestId: () => textOf('requestId', requestId, REQUEST_ID_LENGTH_MAX),
     conversation: () => textOf('conversation', conversation, NAME_LENGTH_MAX),

@@ -265,12 +265,14 @@ function ownerOf(scope: Scope): string[] {
 }
 
 function filterOf(scope: Scope, query: CallsQuery): Prisma.CallWhereInput {
-  const { agent, app, model, endUser, kind, face, outcome, requestId, conversation, from, to } = query
+  const { agent, app, deployment, model, endUser, kind, face, outcome, requestId, conversation, from, to } =
+    query
   return {
     ...(scope.kind === 'key' && { keyId: scope.keyId }),
     ...(scope.kind === 'owner' && { ownerId: scope.ownerId }),
     ...(agent !== undefined && { agent }),
     ...(app !== undefined && { app }),
+    ...(deployment !== undefined && { deployment: deployment === '' ? null : deployment }),
     // The rollups have an empty model for a call of which none is known, and a filter means the same calls here as there.
     ...(model !== undefined && { model: model === '' ? null : model }),
     ...(endUser !== undefined && { endUser }),

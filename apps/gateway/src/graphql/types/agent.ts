@@ -16,7 +16,7 @@ export const AgentStatusType = enumOf('AgentStatus', AGENT_STATUSES, {
     available: 'They can.',
     degraded:
       'A part of what serves the agent cannot, or a platform is busy or refuses the credentials of the gateway.',
-    unavailable: 'They cannot: no platform answers.',
+    unavailable: 'They cannot: no process of the gateway has a way to the agent.',
   },
 })
 

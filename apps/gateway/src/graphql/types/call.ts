@@ -96,6 +96,10 @@ export const Call = builder.prismaObject('Call', {
       resolve: ({ agent }, _args, { loaders }) => loaders.agent(agent),
     }),
     appId: t.exposeString('app', { description: CALL_DESCRIPTIONS.app }),
+    deployment: t.exposeString('deployment', {
+      nullable: true,
+      description: CALL_DESCRIPTIONS.deployment,
+    }),
     model: t.exposeString('model', {
       nullable: true,
       description: CALL_DESCRIPTIONS.model,
@@ -117,6 +121,10 @@ export const Call = builder.prismaObject('Call', {
       select: { reason: true },
       // A row may have been written by another version of the gateway.
       resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
+    }),
+    attempts: t.exposeInt('attempts', {
+      nullable: true,
+      description: CALL_DESCRIPTIONS.attempts,
     }),
     platformStatus: t.int({
       nullable: true,
@@ -165,6 +173,10 @@ export const Call = builder.prismaObject('Call', {
       description: CALL_DESCRIPTIONS.totalTokens,
     }),
     admittedAt: t.expose('admittedAt', { type: 'DateTime', description: CALL_DESCRIPTIONS.admittedAt }),
+    queuedMs: t.exposeInt('queuedMs', {
+      nullable: true,
+      description: CALL_DESCRIPTIONS.queuedMs,
+    }),
     firstChunkMs: t.exposeInt('firstChunkMs', {
       nullable: true,
       description: CALL_DESCRIPTIONS.firstChunkMs,
@@ -247,6 +259,7 @@ const CallFilter = builder.inputType('CallFilter', {
       description: CALL_DESCRIPTIONS.toAgent,
     }),
     appId: t.string({ description: CALL_DESCRIPTIONS.ofApp }),
+    deployment: t.string({ description: CALL_DESCRIPTIONS.ofDeployment }),
     model: t.string({ description: CALL_DESCRIPTIONS.ofModel }),
     kind: t.field({ type: CallKind, description: CALL_DESCRIPTIONS.ofKind }),
     face: t.field({ type: CallFace, description: CALL_DESCRIPTIONS.throughFace }),

@@ -10,8 +10,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => face?.close())
 
-const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId model conversationId outcome reason platformStatus
-  platformCode platformLogId instanceId instance { host pid version } promptTokens completionTokens totalTokens admittedAt firstChunkMs durationMs endedAt`
+const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId deployment model conversationId outcome reason attempts platformStatus
+  platformCode platformLogId instanceId instance { host pid version } promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -99,6 +99,27 @@ test('administrators see the process that served a call; of one that ended long 
   expect(own.csv).not.toContain(one)
 })
 
+test('everybody who sees a call sees its deployment, its attempts and its wait, the same on every face', async () => {
+  const sent = { deployment: 'eu', attempts: 3, queuedMs: 250 }
+  const requestId = await addCalls(1, { outcome: 'done', ...sent })
+  for (const caller of ['admin', 'premium', 'chat key'] as const) {
+    const { data } = await face.query(
+      caller,
+      `{ calls(filter: { requestId: "${requestId}", deployment: "eu" }) { nodes { deployment attempts queuedMs } } }`,
+    )
+    expect(data.calls.nodes).toEqual([sent])
+    const path = `/api/v1/calls?request_id=${requestId}&deployment=eu`
+    const { items } = (await face.get(caller, path)).json().data
+    expect(items).toEqual([expect.objectContaining({ deployment: 'eu', attempts: 3, queued_ms: 250 })])
+    const [names = '', cells = ''] = (await face.get(caller, `${path}&format=csv`)).body.split('\r\n')
+    const cellOf = (name: string) => cells.split(',')[names.split(',').indexOf(name)]
+    expect(['deployment', 'attempts', 'queued_ms'].map(cellOf)).toEqual(['eu', '3', '250'])
+  }
+  const unknown = await addCalls(1)
+  const { items } = (await face.get('admin', `/api/v1/calls?request_id=${unknown}`)).json().data
+  expect(items).toEqual([expect.objectContaining({ deployment: null, attempts: null, queued_ms: null })])
+})
+
 test('pages follow each other without gaps, and only forwards', async () => {
   const requestId = await addCalls(5)
   const seen: string[] = []
@@ -175,15 +196,20 @@ test('calls are filtered as in REST, and mistakes name the field', async () => {
   expect(await count(`requestId: "${running}", to: "2020-01-01"`)).toBe(0)
   expect(await count(`conversationId: "${conversation}"`)).toBe(2)
   expect(await count(`conversationId: "${conversation}", outcome: [DONE, FAILED]`)).toBe(0)
-  const named = `requestId: "${await addCalls(2, { app: 'app-1', model: 'model-1', endUser: 'ada' })}"`
+  const names = { app: 'app-1', deployment: 'eu', model: 'model-1', endUser: 'ada' }
+  const named = `requestId: "${await addCalls(2, names)}"`
   expect(
-    await count(`${named}, appId: "app-1", model: "model-1", endUser: "ada", kind: CHAT, face: REST`),
+    await count(
+      `${named}, appId: "app-1", deployment: "eu", model: "model-1", endUser: "ada", kind: CHAT, face: REST`,
+    ),
   ).toBe(2)
-  for (const other of ['appId: ""', 'model: ""', 'endUser: "bob"', 'kind: UPLOAD', 'face: GRAPHQL'])
+  const others = ['appId: ""', 'model: ""', 'endUser: "bob"', 'kind: UPLOAD', 'face: GRAPHQL']
+  for (const other of [...others, 'deployment: ""', 'deployment: "us"'])
     expect(await count(`${named}, ${other}`), other).toBe(0)
   expect(await count('from: "yesterday"')).toBe('filter.from')
   expect(await count('from: "2026-11-21", to: "2026-11-20"')).toBe('filter.from')
   expect(await count('agentId: "nobody"')).toBe('filter.agentId')
+  expect(await count(`deployment: "${'a'.repeat(257)}"`)).toBe('filter.deployment')
   expect(await count('requestId: null, agentId: null')).toEqual(expect.any(Number))
 })
 

@@ -8,10 +8,14 @@ export const CALL_DESCRIPTIONS = {
   face: 'The interface through which the call came.',
   agent: 'The id of the agent; empty for uploads that named none.',
   app: 'The id of the app of the agent; empty if there is none.',
+  deployment:
+    'The id of the deployment of the agent to which the last request of the call was sent, such as `main`, by the configuration of that time; null while the call runs, if nothing was sent or it was interrupted, and for uploads.',
   model: 'The model that the platform named; null if it named none.',
   conversation: 'The id by which the client names the conversation.',
   outcome: 'How the call ended; null while it runs.',
   reason: 'The stable word of the error; null if the call did not fail.',
+  attempts:
+    'How many requests were sent to deployments of the agent for this call, which is one call however many they were. `reason` and the words of the platform are those of the last one. Null while the call runs, if nothing was sent or it was interrupted, and for uploads.',
   platformStatus: 'The HTTP status of the error of the platform. Shown only to administrators.',
   platformCode: "The platform's own code of the error. Shown only to administrators.",
   platformLogId: 'The id by which the support of the platform finds the call. Shown only to administrators.',
@@ -25,6 +29,8 @@ export const CALL_DESCRIPTIONS = {
   completionTokens: 'The tokens of the reply; null if they were not reported.',
   totalTokens: 'The tokens of both; null if they were not reported.',
   admittedAt: 'When the call was admitted.',
+  queuedMs:
+    'The milliseconds that the call waited for a free slot of its agent before it was admitted, which are part of no other time; null if it did not wait, and while it runs.',
   firstChunkMs: 'The milliseconds from the dispatch to the first text; null if there was none.',
   durationMs: 'The milliseconds from the dispatch to the end; null while the call runs.',
   endedAt: 'When the call ended; null while it runs.',
@@ -40,6 +46,8 @@ export const CALL_DESCRIPTIONS = {
     'The IANA name of the time zone in which the days of `from` and `to` begin, such as `Asia/Shanghai`; UTC by default.',
   ofApp:
     'Only calls of the app with this id; an empty text stands for calls without an app. Ids of apps belong to an agent.',
+  ofDeployment:
+    'Only calls whose last request was sent to the deployment with this id; an empty text stands for calls of which none is known, such as those that still run. Ids of deployments belong to an agent.',
   ofModel:
     'Only calls for which the platform named this model; an empty text stands for calls for which it named none.',
   ofEndUser:

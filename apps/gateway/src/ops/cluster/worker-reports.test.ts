@@ -62,6 +62,28 @@ test('the metrics of the primary itself are shown with those of the workers', as
   expect([values.get('deaths_total'), values.get('calls_total{agent="a"}')]).toEqual([3, 1])
 })
 
+test('of gauges with labels each series is combined by itself: of breakers the worst is shown, calls are added up', async () => {
+  const reports = new WorkerReports()
+  const breakers = [
+    { eu: 2, us: 0 },
+    { eu: 0, us: 1 },
+  ]
+  for (const [place, states] of breakers.entries()) {
+    const registry = new Registry()
+    const shared = { help: 'Help.', labelNames: ['deployment'], registers: [registry] }
+    const breaker = new Gauge({ ...shared, name: 'breaker', aggregator: 'max' })
+    const calls = new Gauge({ ...shared, name: 'calls' })
+    for (const [deployment, state] of Object.entries(states)) breaker.set({ deployment }, state)
+    calls.set({ deployment: 'eu' }, 3)
+    reports.receive(place, await registry.getMetricsAsJSON())
+  }
+  expect(Object.fromEntries(valuesIn(await reports.text([])))).toEqual({
+    'breaker{deployment="eu"}': 2,
+    'breaker{deployment="us"}': 1,
+    'calls{deployment="eu"}': 6,
+  })
+})
+
 test('the death of a worker does not change the order in which numbers are added up, which may round to less', async () => {
   const reports = new WorkerReports()
   const receive = async (place: number, calls: number) => {

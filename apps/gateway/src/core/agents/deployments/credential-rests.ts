@@ -1,13 +1,78 @@
+const REST_SECONDS = 60
+/** More credentials than any configuration has; the bound is for configurations that change while the gateway runs. */
+const RESTS_MAX = 1_000
+
+interface Rest {
+  readonly sinceMs: number
+  readonly untilMs: number
+}
+
+/**
+ * The credentials of one agent that its platforms have refused, or whose quota or rate is used up. They rest, so that calls go to
+ * other deployments, while other apps of the same deployment go on. All times are milliseconds of one monotonic clock.
+ */
 export class CredentialRests {
-  readonly #until = new Map<string, number>()
-  rest(deployment: string, key: string, nowMs: number, seconds: number | undefined): void {
-    this.#until.set(`${deployment}\n${key}`, nowMs + 1000 * Math.min(60, seconds ?? 60))
+  readonly #restsMax: number
+  /** By deployment and key, the oldest first. */
+  readonly #rests = new Map<string, Rest>()
+
+  constructor(restsMax = RESTS_MAX) {
+    this.#restsMax = restsMax
   }
-  end(deployment: string, key: string): void {
-    if (this.#until.size > 0) this.#until.delete(`${deployment}\n${key}`)
+
+  /**
+   * Lets a credential rest, for as long as the platform has asked (at most 60 s), or for 60 s. The latest word of the platform
+   * counts, even if it shortens the rest.
+   *
+   * @param deployment - the id of the deployment
+   * @param key - the key as `agentKey` finds it for the app of the call; empty if there is none
+   */
+  rest(deployment: string, key: string, nowMs: number, retryAfterSeconds: number | undefined): void {
+    const seconds = Math.min(retryAfterSeconds ?? REST_SECONDS, REST_SECONDS)
+    const credential = credentialOf(deployment, key)
+    // First deleted, so that it becomes the youngest.
+    this.#rests.delete(credential)
+    if (this.#rests.size >= this.#restsMax) this.#dropOldest()
+    this.#rests.set(credential, { sinceMs: nowMs, untilMs: nowMs + seconds * 1_000 })
   }
+
+  /**
+   * Ends the rest of a credential with which an attempt has succeeded. One that began before the rest does not end it: where a
+   * rate is used up, the calls that were just within it succeed while the others are refused.
+   *
+   * @param beganMs - when the attempt began
+   */
+  end(deployment: string, key: string, beganMs: number): void {
+    if (this.#rests.size === 0) return
+    const credential = credentialOf(deployment, key)
+    const rest = this.#rests.get(credential)
+    if (rest !== undefined && rest.sinceMs <= beganMs) this.#rests.delete(credential)
+  }
+
+  isResting(deployment: string, key: string, nowMs: number): boolean {
+    return this.restUntil(deployment, key, nowMs) !== undefined
+  }
+
+  /** When the rest of a credential ends; undefined if it does not rest. */
   restUntil(deployment: string, key: string, nowMs: number): number | undefined {
-    const at = this.#until.get(`${deployment}\n${key}`)
-    return at !== undefined && at > nowMs ? at : undefined
+    // Every call asks, and hardly any credential rests.
+    if (this.#rests.size === 0) return undefined
+    const credential = credentialOf(deployment, key)
+    const rest = this.#rests.get(credential)
+    if (rest === undefined || rest.untilMs > nowMs) return rest?.untilMs
+    this.#rests.delete(credential)
+    return undefined
   }
+
+  #dropOldest(): void {
+    for (const credential of this.#rests.keys()) {
+      this.#rests.delete(credential)
+      return
+    }
+  }
+}
+
+/** Ids of deployments contain no line break, so that no two credentials are taken for one. */
+function credentialOf(deployment: string, key: string): string {
+  return `${deployment}\n${key}`
 }

@@ -1,25 +1,62 @@
 import type { Failure } from '#core/agents/events.ts'
+import type { ErrorReason } from '#core/errors.ts'
+
+/**
+ * What the end of an attempt says about its deployment. `failed`: it does not work. `credential`: it works, but the credential
+ * has to rest. `works`: it works. `none`: nothing is known.
+ */
 export type Verdict = 'failed' | 'credential' | 'works' | 'none'
-export function verdictOf({
-  failure,
-  httpStatus,
-}: {
-  failure: Failure
-  httpStatus: number | undefined
-}): Verdict {
-  switch (failure.reason) {
-    case 'agent_credentials':
-    case 'agent_quota':
-    case 'agent_rate_limited':
-      return 'credential'
-    case 'agent_unreachable':
-    case 'agent_timeout':
-    case 'agent_malformed':
-    case 'agent_truncated':
-      return 'failed'
-    case 'agent_error':
-      return (httpStatus ?? failure.platformStatus ?? 200) >= 500 ? 'failed' : 'works'
-    default:
-      return failure.reason.startsWith('agent_') ? 'works' : 'none'
-  }
+
+/** How an attempt has ended before the first event of its reply, which would already have shown that the deployment works. */
+export interface AttemptEnd {
+  /** Undefined if the client or the gateway has ended the attempt. */
+  readonly failure: Failure | undefined
+  /**
+   * The HTTP status of the platform's response to the chat itself; undefined if none has come, as when a call before the chat has
+   * failed, which creates a conversation or uploads a file.
+   */
+  readonly httpStatus: number | undefined
+}
+
+/** Nothing came that the platform's API could have sent. */
+const OF_DEPLOYMENT: ReadonlySet<ErrorReason> = new Set([
+  'agent_unreachable',
+  'agent_timeout',
+  'agent_malformed',
+  'agent_truncated',
+])
+
+const OF_CREDENTIAL: ReadonlySet<ErrorReason> = new Set([
+  'agent_credentials',
+  'agent_quota',
+  'agent_rate_limited',
+])
+
+/** What the platform says about one call, its conversation or its app. The gateway uses some of these reasons as well. */
+const OF_CALL: ReadonlySet<ErrorReason> = new Set([
+  'agent_rejected_input',
+  'content_filtered',
+  'agent_misconfigured',
+  'agent_empty_reply',
+  'agent_requires_action',
+  'app_not_found',
+  'conversation_not_found',
+  'conversation_busy',
+])
+
+/**
+ * Judges the end of an attempt. A failure that the platform reports within a run shows that it works; otherwise the broken
+ * workflow of one caller would close the deployment to all.
+ */
+export function verdictOf({ failure, httpStatus }: AttemptEnd): Verdict {
+  if (failure === undefined) return 'none'
+  const { reason, isPage } = failure
+  // What a caller asks for may be longer than the gateway takes.
+  if (failure.isTooLarge === true) return 'works'
+  if (OF_DEPLOYMENT.has(reason)) return 'failed'
+  if (OF_CREDENTIAL.has(reason)) return 'credential'
+  const status = httpStatus ?? failure.platformStatus
+  if (reason === 'agent_error') return isPage === true || (status ?? 0) >= 500 ? 'failed' : 'works'
+  // Without a response it is the gateway itself that has refused the call.
+  return OF_CALL.has(reason) && status !== undefined ? 'works' : 'none'
 }

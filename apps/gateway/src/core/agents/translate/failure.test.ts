@@ -34,11 +34,13 @@ test.each([
   [404, 'agent_error'],
   [503, 'agent_error'],
 ])("a proxy's page with status %i is %s", (status, reason) => {
-  expect(failureOfPage(status, noHeader)).toEqual({ reason, platformStatus: status })
+  expect(failureOfPage(status, noHeader)).toEqual({ reason, platformStatus: status, isPage: true })
 })
 
 test('a web page where JSON is expected is an error, anything else is malformed', () => {
-  expect(unreadableBody('\n<html>')).toEqual([{ type: 'error', failure: { reason: 'agent_error' } }])
+  expect(unreadableBody('\n<html>')).toEqual([
+    { type: 'error', failure: { reason: 'agent_error', isPage: true } },
+  ])
   expect(unreadableBody('{"a":')).toEqual([{ type: 'error', failure: { reason: 'agent_malformed' } }])
   expect(unreadableBody(null)).toEqual([{ type: 'error', failure: { reason: 'agent_malformed' } }])
 })

@@ -67,10 +67,8 @@ export function reasonOfStatus(status: number): ErrorReason {
  * platform: only 413 and 429 are taken at their word.
  */
 export function failureOfPage(status: number, header: HeaderReader): Failure {
-  return failureOf(status === 413 || status === 429 ? reasonOfStatus(status) : 'agent_error', {
-    status,
-    header,
-  })
+  const reason = status === 413 || status === 429 ? reasonOfStatus(status) : 'agent_error'
+  return { ...failureOf(reason, { status, header }), isPage: true }
 }
 
 /**
@@ -78,7 +76,7 @@ export function failureOfPage(status: number, header: HeaderReader): Failure {
  */
 export function unreadableBody(body: unknown): readonly ChatEvent[] {
   return typeof body === 'string' && body.trimStart().startsWith('<')
-    ? errorEvents({ reason: 'agent_error' })
+    ? errorEvents({ reason: 'agent_error', isPage: true })
     : MALFORMED
 }
 

@@ -34,6 +34,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   readonly #sending: Readable | undefined
   /** Undefined for a blocking reply. */
   #reader: EventReader | undefined
+  /** Set directly before the first byte is written, from when on the platform may have the request. */
   #controller: Dispatcher.DispatchController | undefined
   #status: number | undefined
   #headers = NO_HEADERS
@@ -99,8 +100,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    if (this.#failure !== undefined) controller.abort(this.#failure)
+    // What has ended before it was connected is never begun.
+    if (this.#failure !== undefined || this.#hasEnded)
+      controller.abort(this.#failure ?? new UpstreamError('agent_truncated'))
+    else this.#controller = controller
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
@@ -132,7 +135,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#hasEnded) return
-    this.#failure ??= UpstreamError.of(error, this.#controller !== undefined)
+    this.#failure ??= UpstreamError.of(error, this.wasBegun)
     this.#sending?.destroy()
     this.#wake()
   }
@@ -143,7 +146,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
       this.#heldCharacters += event.data.length
     })
     if (!this.#reader.feed(chunk)) {
-      this.cancel(new UpstreamError('agent_malformed'))
+      this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
       return
     }
     if (this.#heldCharacters > this.#limits.unsentBytesMax && !this.#isPaused) {
@@ -161,7 +164,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler {
       this.onResponseEnd()
       this.#controller?.abort(new UpstreamError('agent_error'))
     } else if (this.#bodyBytes > this.#limits.replyBytesMax) {
-      this.cancel(new UpstreamError('agent_malformed'))
+      this.cancel(new UpstreamError('agent_malformed', { isTooLarge: true }))
     }
   }
 

@@ -7,37 +7,49 @@ type UpstreamErrorReason =
   | 'agent_truncated'
   | 'agent_error'
 
+interface UpstreamErrorOptions {
+  readonly cause?: unknown
+  readonly wasBegun?: boolean
+  readonly isTooLarge?: boolean
+}
+
 /** The exchange failed below the platform's protocol: no connection, no reply, or too large a reply. */
 export class UpstreamError extends Error {
   readonly reason: UpstreamErrorReason
-
-  /** `none` if the request was never begun. */
-  readonly turn: 'none' | undefined
+  /** Whether a part of the request may have been sent. If not, the platform has certainly not taken it. */
+  readonly wasBegun: boolean
+  /** Whether the reply exceeds a bound of the gateway. */
+  readonly isTooLarge: boolean
 
   constructor(
     reason: UpstreamErrorReason,
-    { turn, ...options }: { cause?: unknown; turn?: 'none' | undefined } = {},
+    { cause, wasBegun = true, isTooLarge = false }: UpstreamErrorOptions = {},
   ) {
-    super(reason, options)
+    super(reason, cause === undefined ? undefined : { cause })
     this.name = 'UpstreamError'
     this.reason = reason
-    this.turn = turn
+    this.wasBegun = wasBegun
+    this.isTooLarge = isTooLarge
   }
 
-  /** Only a request that was never sent is `agent_unreachable`, because callers may then send it again. */
-  static of(error: unknown, wasSent: boolean): UpstreamError {
+  /** Only a request that was never begun is `agent_unreachable`, because callers may then send it again. */
+  static of(error: unknown, wasBegun: boolean): UpstreamError {
     if (error instanceof UpstreamError) return error
-    if (!wasSent) return new UpstreamError('agent_unreachable', { cause: error, turn: 'none' })
+    if (!wasBegun) return new UpstreamError('agent_unreachable', { cause: error, wasBegun })
     return new UpstreamError(isBadHttp(error) ? 'agent_malformed' : 'agent_truncated', { cause: error })
   }
 
   /** No answer in time. */
   static timeout(wasBegun: boolean): UpstreamError {
-    return new UpstreamError('agent_timeout', { turn: wasBegun ? undefined : 'none' })
+    return new UpstreamError('agent_timeout', { wasBegun })
   }
 
   get failure(): Failure {
-    return { reason: this.reason, ...(this.turn !== undefined && { turn: this.turn }) }
+    return {
+      reason: this.reason,
+      ...(!this.wasBegun && { turn: 'none' }),
+      ...(this.isTooLarge && { isTooLarge: true }),
+    }
   }
 }
 

@@ -3,7 +3,10 @@ import type { HeaderReader, UpstreamEvent } from '#core/agents/adapter.ts'
 export interface UpstreamReply {
   /** The platform's HTTP status; undefined until the headers have arrived. */
   readonly status: number | undefined
-  /** Whether the request may have reached the platform: its connection was made, and writing it has begun. */
+  /**
+   * Whether the first byte of the request has been written, or may have been. If it is false when the reply has failed or was
+   * cancelled, it stays so, and the platform has certainly not taken the request.
+   */
   readonly wasBegun: boolean
   /**
    * Returns what arrived since the last call: events as soon as there are any, the whole body if the reply is

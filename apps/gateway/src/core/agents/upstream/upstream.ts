@@ -1,16 +1,16 @@
-import { Agent as HttpAgent } from 'undici'
 import type { Agent, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import { Exchange, type ExchangeLimits } from './exchange.ts'
+import { createPools, type Lookups } from './pools.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
-/** All outbound HTTP to platforms, with one connection pool per agent. */
+/** All outbound HTTP to platforms. */
 export interface Upstream {
   /** Sends a chat call. Failures, too, are reported by {@link UpstreamReply.next}. */
   open(agent: Agent, request: UpstreamRequest): UpstreamReply
   /**
    * Sends a helper call and reads its whole reply. Rejects with an {@link UpstreamError}, also when the signal aborts, which
-   * closes the connection.
+   * closes the connection. The error says whether the request was begun.
    */
   help<Result>(
     agent: Agent,
@@ -21,28 +21,23 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Upstream {
-  const pools = new Map<string, HttpAgent>()
-
-  const poolOf = ({ id, timeouts }: Agent): HttpAgent => {
-    let pool = pools.get(id)
-    if (pool === undefined) {
-      // The gateway's own timeouts distinguish keep-alive pings from real data; undici's would compete with
-      // them.
-      pool = new HttpAgent({ connect: { timeout: timeouts.connectMs }, headersTimeout: 0, bodyTimeout: 0 })
-      pools.set(id, pool)
-    }
-    return pool
-  }
+/** @param lookups - how names are looked up; by default as the system is configured */
+export function createUpstream(
+  limits: Omit<ExchangeLimits, 'isWholeBody'>,
+  lookups: Partial<Lookups> = {},
+): Upstream {
+  const pools = createPools(lookups)
 
   return {
-    open: (agent, request) => new Exchange(poolOf(agent), request, { ...limits, isWholeBody: false }),
+    open: (agent, request) => new Exchange(pools.of(agent), request, { ...limits, isWholeBody: false }),
     async help(agent, call, timeoutMs, signal) {
-      const reply = new Exchange(poolOf(agent), call.request, { ...limits, isWholeBody: true })
-      const abort = () => reply.cancel(new UpstreamError('agent_truncated'))
+      const reply = new Exchange(pools.of(agent), call.request, { ...limits, isWholeBody: true })
+      const cancel = (reason: 'agent_truncated' | 'agent_timeout') =>
+        reply.cancel(new UpstreamError(reason, { wasBegun: reply.wasBegun }))
+      const abort = () => cancel('agent_truncated')
       if (signal?.aborted) abort()
       else signal?.addEventListener('abort', abort)
-      const timer = setTimeout(() => reply.cancel(new UpstreamError('agent_timeout')), timeoutMs)
+      const timer = setTimeout(() => cancel('agent_timeout'), timeoutMs)
       try {
         const part = await reply.next()
         if (part.kind !== 'body') throw new UpstreamError('agent_truncated')
@@ -52,8 +47,6 @@ export function createUpstream(limits: Omit<ExchangeLimits, 'isWholeBody'>): Ups
         signal?.removeEventListener('abort', abort)
       }
     },
-    async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
-    },
+    close: () => pools.destroy(),
   }
 }

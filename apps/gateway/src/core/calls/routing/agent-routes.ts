@@ -134,9 +134,9 @@ export class AgentRoutes {
     this.serveWaiting()
   }
 
-  /** Lets calls go on that can, since a slot has become free or a deployment has changed its state. */
+  /** Lets calls go on that can, since a slot has become free or a deployment may be tried again. */
   serveWaiting(): void {
-    if (this.queue.size > 0) this.queue.serve()
+    if (this.queue.size > 0) this.queue.serve((keyHash) => this.hasSlot(keyHash))
   }
 
   /** Takes one of the repetitions that may run at once; false if there is none left. */
@@ -173,8 +173,8 @@ export class AgentRoutes {
     const reason = failure?.reason ?? 'agent_error'
     state.opened = isOpen ? { at: this.#deps.runtime.now().getTime(), reason } : undefined
     this.#deps.changed(state.deployment.id, isOpen ? 'open' : 'closed', failure)
-    // Those that wait for an open deployment wait in vain; those that wait for a closed one may go on.
-    this.serveWaiting()
+    // Those that wait for an open deployment wait in vain, whether or not their keys have free slots.
+    this.queue.serve()
   }
 
   #judge(state: DeploymentState, nowMs: number): DeploymentState | NoWay {

@@ -39,6 +39,8 @@ export class Route {
   #tried: DeploymentState[] | undefined
   #refusedKeys: string[] | undefined
   #attempts = 0
+  /** When the latest attempt has begun. */
+  #beganMs = 0
   #isRepetition = false
   #isLeft = false
 
@@ -88,6 +90,7 @@ export class Route {
 
   beginAttempt(): void {
     this.#attempts += 1
+    this.#beganMs = this.#routes.elapsedMs
     this.#ticket ??= this.#state.breaker.begin(this.#routes.elapsedMs)
   }
 
@@ -210,7 +213,7 @@ export class Route {
     else if (verdict === 'none') breaker.withoutVerdict(ticket, elapsedMs)
     else breaker.succeeded(ticket, elapsedMs)
     if (verdict === 'credential') rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
-    else if (verdict === 'works') rests.end(deployment.id, key)
+    else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
     if (verdict !== 'none')
       this.#routes.judged(this.#state, verdict === 'failed' ? failure : undefined, this.#app)
   }

@@ -268,6 +268,7 @@ test('a page is an error without a message', () => {
   expect(fastgpt.toFailure(502, '<html>nginx</html>', noHeader)).toEqual({
     reason: 'agent_error',
     platformStatus: 502,
+    isPage: true,
   })
 })
 

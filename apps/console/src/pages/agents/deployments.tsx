@@ -1,0 +1,77 @@
+import { useId } from 'react'
+import { useTranslations } from 'use-intl'
+import { Badge } from '../../ui/badge.tsx'
+import { Disclosure } from '../../ui/disclosure.tsx'
+import type { Deployment } from './agent.ts'
+import { STATUS_TONES } from './agent-status.tsx'
+import styles from './agents-page.module.css'
+import { Breaker } from './breaker.tsx'
+import { ProcessTable } from './process-table.tsx'
+
+interface DeploymentsProps {
+  /** The name of the agent. */
+  readonly of: string
+  readonly deployments: readonly Deployment[]
+}
+
+/** What answers for an agent, and how much it carries. Only administrators see it. */
+export function Deployments({ of, deployments }: DeploymentsProps) {
+  const t = useTranslations('agents.deployments')
+  const id = useId()
+  return (
+    <div className={styles.deployments}>
+      <h3 id={id}>{t('title')}</h3>
+      <ul aria-labelledby={id}>
+        {deployments.map((deployment) => (
+          <DeploymentItem key={deployment.deploymentId} of={of} deployment={deployment} />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+interface DeploymentItemProps {
+  readonly of: string
+  readonly deployment: Deployment
+}
+
+function DeploymentItem({ of, deployment }: DeploymentItemProps) {
+  const t = useTranslations('agents.deployments')
+  const { deploymentId, probeMs, processes } = deployment
+  return (
+    <li className={styles.deployment}>
+      <div className={styles.load}>
+        <code>{deploymentId}</code>
+        <span title={t(`probe.${deployment.status}_HINT`, { ms: probeMs })}>
+          <Badge tone={STATUS_TONES[deployment.status]}>{t(`probe.${deployment.status}`)}</Badge>
+        </span>
+        <Breaker state={deployment.breaker} />
+        {deployment.disabled && (
+          <span title={t('disabledHint')}>
+            <Badge>{t('disabled')}</Badge>
+          </span>
+        )}
+        <span>{t('calls', { count: deployment.callsInFlight })}</span>
+      </div>
+      <dl className={styles.facts}>
+        <Fact name={t('state')} value={deployment.state} />
+        <Fact name={t('weight')} value={deployment.weight} />
+        <Fact name={t('priority')} value={deployment.priority} />
+      </dl>
+      {processes.length > 0 && (
+        <Disclosure label={t('processes', { count: processes.length })}>
+          <ProcessTable label={t('processesOf', { agent: of, name: deploymentId })} processes={processes} />
+        </Disclosure>
+      )}
+    </li>
+  )
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string | number }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+import { useTranslations } from 'use-intl'
+import { useFormats } from '../../format/use-formats.ts'
+import { numeric, Table } from '../../ui/table.tsx'
+import type { Deployment } from './agent.ts'
+import { Breaker } from './breaker.tsx'
+
+interface ProcessTableProps {
+  readonly label: string
+  readonly processes: Deployment['processes']
+}
+
+/** What each process of the gateway knows of a deployment. */
+export function ProcessTable({ label, processes }: ProcessTableProps) {
+  const t = useTranslations('agents.deployments')
+  return (
+    <Table label={label}>
+      <thead>
+        <tr>
+          <th scope="col">{t('host')}</th>
+          <th scope="col">{t('pid')}</th>
+          <th scope="col">{t('version')}</th>
+          <th scope="col">{t('use')}</th>
+          <th scope="col" className={numeric}>
+            {t('inFlight')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {processes.map((process) => (
+          <ProcessRow key={process.instanceId} process={process} />
+        ))}
+      </tbody>
+    </Table>
+  )
+}
+
+function ProcessRow({ process }: { readonly process: Deployment['processes'][number] }) {
+  const t = useTranslations('agents.deployments')
+  const formats = useFormats()
+  const { host, pid, version, openSince, reason } = process
+  return (
+    <tr title={process.instanceId}>
+      <th scope="row">{host ?? '–'}</th>
+      <td>{pid ?? '–'}</td>
+      <td>{version ?? '–'}</td>
+      <td>
+        <Breaker state={process.breaker} />
+        {openSince != null && <div>{t('since', { time: formats.dateTime(openSince) })}</div>}
+        {reason != null && <code>{reason}</code>}
+      </td>
+      <td className={numeric}>{formats.count(process.callsInFlight)}</td>
+    </tr>
+  )
+}

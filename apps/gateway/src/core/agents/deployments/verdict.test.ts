@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import type { Failure } from '#core/agents/events.ts'
+import { BUILT_IN } from '#core/agents/registry.ts'
+import {
+  agentOf,
+  callOf,
+  read,
+  transcriptNamed,
+  transcriptsOf,
+} from '#core/agents/transcripts.test-support.ts'
+import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
+import { verdictOf } from './verdict.ts'
+
+const noHeader = () => undefined
+
+test.each<[Failure['reason'], number | undefined, string]>([
+  ['agent_unreachable', undefined, 'failed'],
+  ['agent_timeout', undefined, 'failed'],
+  // Headers or pings have come, and no event.
+  ['agent_timeout', 200, 'failed'],
+  ['agent_truncated', undefined, 'failed'],
+  ['agent_truncated', 200, 'failed'],
+  ['agent_malformed', 200, 'failed'],
+  ['agent_error', 500, 'failed'],
+  ['agent_error', 504, 'failed'],
+  ['agent_error', 200, 'works'],
+  ['agent_error', 400, 'works'],
+  ['agent_credentials', 401, 'credential'],
+  ['agent_quota', 200, 'credential'],
+  ['agent_rate_limited', 500, 'credential'],
+  ['agent_rejected_input', 400, 'works'],
+  ['agent_misconfigured', 404, 'works'],
+  ['agent_empty_reply', 200, 'works'],
+  ['content_filtered', 400, 'works'],
+  ['app_not_found', 500, 'works'],
+  ['conversation_not_found', 404, 'works'],
+  // The gateway's own refusals.
+  ['conversation_busy', undefined, 'none'],
+  ['draining', 200, 'none'],
+  ['internal_error', undefined, 'none'],
+])('%s with status %s: %s', (reason, httpStatus, verdict) => {
+  expect(verdictOf({ failure: { reason }, httpStatus })).toBe(verdict)
+})
+
+test('an attempt that the client or the gateway has ended says nothing', () => {
+  expect(verdictOf({ failure: undefined, httpStatus: 200 })).toBe('none')
+})
+
+test('a call before the chat is judged by the status that its failure carries', () => {
+  const judge = (failure: Failure) => verdictOf({ failure, httpStatus: undefined })
+  expect(judge({ reason: 'agent_error', platformStatus: 503 })).toBe('failed')
+  expect(judge({ reason: 'agent_rejected_input', platformStatus: 413 })).toBe('works')
+  expect(judge(new UpstreamError('agent_truncated').failure)).toBe('failed')
+})
+
+test('the status of the response counts, not the one that an error event names', () => {
+  const failure = { reason: 'agent_error', platformStatus: 500 } as const
+  expect(verdictOf({ failure, httpStatus: 200 })).toBe('works')
+})
+
+describe.each(BUILT_IN.map((adapter) => [adapter.platform, adapter] as const))('%s', (platform, adapter) => {
+  const judge = (failure: Failure, httpStatus: number) => verdictOf({ failure, httpStatus })
+
+  test('a page instead of the API is a failure of the deployment, whatever its status', () => {
+    const [event] = read(adapter, callOf(agentOf(platform)), {
+      ...transcriptNamed('generic/html-502.txt'),
+      http_status: 200,
+    })
+    if (event?.type !== 'error') throw new Error('the page is no error')
+    expect(judge(event.failure, 200)).toBe('failed')
+    for (const status of [401, 403, 404, 502]) {
+      expect(judge(adapter.toFailure(status, '<html>', noHeader), status)).toBe('failed')
+    }
+    expect(judge(adapter.toFailure(413, '<html>', noHeader), 413)).toBe('works')
+    expect(judge(adapter.toFailure(429, '<html>', noHeader), 429)).toBe('credential')
+  })
+
+  test('no refusal that was recorded counts as a failure of the deployment', () => {
+    const refusals = transcriptsOf(platform).flatMap((transcript) => {
+      const [first] = read(adapter, callOf(agentOf(platform)), transcript)
+      return first?.type === 'error' ? [{ transcript, failure: first.failure }] : []
+    })
+    expect(refusals).not.toEqual([])
+    for (const { transcript, failure } of refusals) {
+      expect(judge(failure, transcript.http_status), transcript.name).toMatch(/works|credential/)
+    }
+  })
+})

@@ -1,0 +1,120 @@
+import type { LookupFunction } from 'node:net'
+import { createSecureContext, getCACertificates } from 'node:tls'
+import { type Dispatcher, Agent as HttpAgent, Pool, ProxyAgent } from 'undici'
+import type { Agent } from '#core/agents/adapter.ts'
+import { createNameLookup } from './names/name-lookup.ts'
+import { systemLookup } from './names/system-lookup.ts'
+
+/** A pool that no agent has used for so long is closed when there is need for another. */
+const UNUSED_MS = 3_600_000
+
+/** The look-ups of names, for agents with `names: dns` and for those with `names: system`. */
+export interface Lookups {
+  readonly dns: LookupFunction
+  /** @param waitMs - how long the look-up may take, its waiting for others included */
+  readonly system: (waitMs: number) => LookupFunction
+}
+
+export interface Pools {
+  of(agent: PooledAgent): Dispatcher
+  /** Closes all connections. */
+  destroy(): Promise<void>
+}
+
+export type PooledAgent = Pick<Agent, 'connection' | 'timeouts'>
+
+interface PoolInUse {
+  readonly dispatcher: Dispatcher
+  usedAtMs: number
+  isClosed: boolean
+}
+
+const HTTP = {
+  // The gateway's own timeouts distinguish keep-alive pings from real data; undici's would compete with them.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  // A connection that the platform closes while a request is sent leaves open whether the platform has the request. undici
+  // would keep idle connections for ten minutes on the word of the platform, and proxies in between forget them earlier.
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 25_000,
+  // Over HTTP/2, undici by itself repeats requests that a server may have begun. Over HTTP/1.1 it sends a POST once.
+  allowH2: false,
+}
+
+/**
+ * The connections to platforms. Agents, and thus deployments, whose connections are made in the same way share a pool, which
+ * keeps those of each address apart. So an agent that replaces another one goes on with its connections, and there are as many
+ * pools as there are different settings. A pool has no upper bound of connections, so none of the agents waits for another.
+ */
+export function createPools(lookups: Partial<Lookups> = {}, elapsedMs = () => performance.now()): Pools {
+  const { dns = createNameLookup(), system = systemLookup } = lookups
+  /** Saves building the key for each call. */
+  const byAgent = new WeakMap<PooledAgent, PoolInUse>()
+  const bySettings = new Map<string, PoolInUse>()
+  const closing = new Set<Dispatcher>()
+
+  const poolFor = (agent: PooledAgent): PoolInUse => {
+    const { names, proxy, ca } = agent.connection
+    const key = JSON.stringify([agent.timeouts.connectMs, names, proxy, ca])
+    const known = bySettings.get(key)
+    if (known !== undefined) return known
+    closeUnused()
+    const lookup = names === 'system' ? system(agent.timeouts.connectMs) : dns
+    const made = { dispatcher: dispatcherFor(agent, lookup), usedAtMs: elapsedMs(), isClosed: false }
+    bySettings.set(key, made)
+    return made
+  }
+
+  /** What is still in progress in such a pool goes on to its end. */
+  const closeUnused = () => {
+    for (const [key, pool] of bySettings) {
+      if (elapsedMs() - pool.usedAtMs < UNUSED_MS) continue
+      const { dispatcher } = pool
+      bySettings.delete(key)
+      pool.isClosed = true
+      closing.add(dispatcher)
+      void dispatcher.close().finally(() => closing.delete(dispatcher))
+    }
+  }
+
+  return {
+    of(agent) {
+      let pool = byAgent.get(agent)
+      if (pool === undefined || pool.isClosed) {
+        pool = poolFor(agent)
+        byAgent.set(agent, pool)
+      }
+      pool.usedAtMs = elapsedMs()
+      return pool.dispatcher
+    },
+    async destroy() {
+      const inUse = [...bySettings.values()].map(({ dispatcher }) => dispatcher)
+      await Promise.all([...inUse, ...closing].map((dispatcher) => dispatcher.destroy()))
+    },
+  }
+}
+
+function dispatcherFor({ connection, timeouts }: PooledAgent, lookup: LookupFunction): Dispatcher {
+  const { proxy, ca } = connection
+  // Made once, since reading the authorities takes longer than the rest of a handshake.
+  const secureContext =
+    ca === undefined ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ca] })
+  const connect = {
+    timeout: timeouts.connectMs,
+    lookup,
+    allowH2: false,
+    ...(secureContext !== undefined && { secureContext }),
+  }
+  if (proxy === undefined) return new HttpAgent({ ...HTTP, connect })
+  return new ProxyAgent({
+    ...HTTP,
+    uri: proxy,
+    proxyTls: connect,
+    requestTls: connect,
+    // undici passes only some of the options on to the pools that it makes for a proxy.
+    factory: (origin, options) => new Pool(origin, { ...HTTP, ...options }),
+    // Its requests are those for tunnels alone, whose answers are part of connecting.
+    clientFactory: (origin, options) =>
+      new Pool(origin, { ...HTTP, ...options, headersTimeout: timeouts.connectMs }),
+  })
+}

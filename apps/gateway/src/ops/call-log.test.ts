@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { Failure } from '#core/agents/events.ts'
+import type { CallEvent, CallRecord, Settled } from '#core/calls/call-events.ts'
+import { logCalls } from './call-log.ts'
+
+const CALL: CallRecord = { callId: 'c-1', requestId: 'r-1', kind: 'chat', face: 'rest', agent: 'dify' }
+
+/** The lines that the events of a call become, without what is undefined, which no line shows. */
+function linesOf(events: readonly CallEvent[], { isDebugging = false } = {}) {
+  const lines: object[] = []
+  const write = (level: string) => (fields: object, msg: string) =>
+    lines.push(JSON.parse(JSON.stringify({ level, msg, ...fields })))
+  const log = { debug: write('debug'), info: write('info'), warn: write('warn') }
+  const observe = logCalls({ ...log, isLevelEnabled: () => isDebugging } as unknown as Parameters<
+    typeof logCalls
+  >[0])
+  for (const event of events) observe(event)
+  return lines
+}
+
+const attemptEnded = (attempt: number, deployment: string, failure?: Failure): CallEvent => {
+  const turn = failure === undefined ? 'stored' : 'none'
+  return { type: 'attempt_ended', call: CALL, attempt, deployment, turn, failure }
+}
+const settled = (more: Partial<Settled>): CallEvent => {
+  return { type: 'settled', call: CALL, settled: { outcome: 'done', durationMs: 9.4, ...more } }
+}
+
+const ATTEMPT = { call: 'c-1', reqId: 'r-1', agent: 'dify' }
+const REFUSED: Failure = { reason: 'agent_error', platformStatus: 503, platformCode: 'busy' }
+
+test('an attempt that failed has a line of its own, whether or not the call went well with the next one', () => {
+  const events = [attemptEnded(1, 'eu', REFUSED), attemptEnded(2, 'us'), settled({ attempts: 2 })]
+  const line = {
+    ...ATTEMPT,
+    level: 'info',
+    msg: 'attempt failed',
+    deployment: 'eu',
+    attempt: 1,
+    turn: 'none',
+    reason: 'agent_error',
+    platformStatus: 503,
+    platformCode: 'busy',
+  }
+  expect(linesOf(events)).toEqual([line])
+})
+
+test('an attempt that went well is logged only for debugging', () => {
+  const events = [attemptEnded(1, 'eu'), settled({})]
+  expect(linesOf(events)).toEqual([])
+  const line = { deployment: 'eu', attempt: 1, turn: 'stored' }
+  expect(linesOf(events, { isDebugging: true })).toEqual([
+    { ...ATTEMPT, level: 'debug', msg: 'attempt ended', ...line },
+  ])
+})
+
+test('the line of a failed call says where it went, how often it was sent and how long it waited before', () => {
+  const failed = { outcome: 'upstream_error', failure: REFUSED } as const
+  const [line] = linesOf([settled({ ...failed, deployment: 'us', attempts: 2, queuedMs: 250.4 })])
+  expect(line).toEqual({
+    ...ATTEMPT,
+    level: 'warn',
+    msg: 'call failed',
+    deployment: 'us',
+    attempts: 2,
+    queuedMs: 250,
+    outcome: 'upstream_error',
+    reason: 'agent_error',
+    platformStatus: 503,
+    platformCode: 'busy',
+    ms: 9,
+  })
+  const [unsent] = linesOf([settled(failed)])
+  for (const name of ['deployment', 'attempts', 'queuedMs']) expect(unsent).not.toHaveProperty(name)
+})
