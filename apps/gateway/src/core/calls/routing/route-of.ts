@@ -1,3 +1,4 @@
+import { withDeadline } from '#core/async/deadline.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import { type ConversationKeyDeps, conversationKey } from '#core/calls/conversation/enter-conversation.ts'
 import type { UnroutedCall } from '#core/calls/request/call.ts'
@@ -12,6 +13,9 @@ export interface RouteOfDeps extends ConversationKeyDeps {
   readonly conversations: Pick<Conversations, 'residenceOf'>
 }
 
+/** Shorter than the deadline of the admission, so that a call does not wait twice for a database that hangs. */
+const LOOK_UP_WITHIN_MS = 1_500
+
 interface Arrival {
   readonly call: UnroutedCall
   readonly keyHash: string
@@ -22,10 +26,11 @@ interface Arrival {
 }
 
 /**
- * Takes a slot for a call. Where the conversations of its agent live in several places, the place of the one that it names is
- * looked up first, and the call waits for that place alone.
+ * Takes a slot for a call. Where the conversations of its agent may live in several places, or in one that is gone, the place of
+ * the one that it names is looked up first, and the call waits for that place alone.
  *
- * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; 401 or 403 for a key that is known
+ * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; `unavailable` if the database does
+ * not answer in time; 401 or 403 for a key that is known
  * to be refused, before it takes a place
  */
 export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
@@ -65,13 +70,15 @@ function residenceOf(
   ownerId: string,
 ): Promise<Residence | undefined> | undefined {
   const { agent, conversation, endUser, ledgerApp: app } = call
-  if (conversation.kind === 'new' || !hasSeveralStates(agent)) return undefined
+  if (conversation.kind === 'new' || !agent.isListed) return undefined
   const context = agent.adapter.context(agent)
   if (context !== 'client' && context !== 'platform') return undefined
   const { id } = conversation
   const key = conversationKey(deps, { call, ownerId, conversationId: id })
-  return deps.conversations.residenceOf(
+  const looking = deps.conversations.residenceOf(
     { key, ownerId, agent: agent.id, app, endUser, conversation: id },
-    context === 'client',
+    // Where there is one place, only a row can name another, which the list had before.
+    context === 'client' && hasSeveralStates(agent),
   )
+  return withDeadline(LOOK_UP_WITHIN_MS, looking)
 }
