@@ -42,6 +42,7 @@ export function serve(entry: AgentEntry, toAgent: (entry: AgentEntry, place: str
   return {
     ...self,
     deployments: deployments ?? self.deployments,
+    isListed: deployments !== undefined,
     retry: { attempts, firstByteMs },
     concurrency: concurrencyOf(entry),
   }

@@ -17,6 +17,7 @@ describe('defaults', () => {
     const { agents, ...rest } = parseConfig({ agents: { 'help-desk': dify } }, {}, { cwd: '/srv' })
     expect(agents.map(({ deployments, retry, concurrency, ...agent }) => agent)).toEqual([
       {
+        isListed: false,
         baseUrl: dify.baseUrl,
         apiKey: dify.apiKey,
         id: 'help-desk',

@@ -43,6 +43,8 @@ describe('of the reasons of the gateway, the visitor is told', () => {
     ['rate_limited', 429, 'rate_limit_error'],
     ['agent_rate_limited', 429, 'rate_limit_error'],
     ['agent_timeout', 504, 'server_error'],
+    ['agent_unavailable', 503, 'server_error'],
+    ['agent_overloaded', 503, 'server_error'],
     ['unavailable', 503, 'server_error'],
     ['draining', 503, 'server_error'],
   ])('%s, before and within the stream', async (code, status, type) => {

@@ -4,6 +4,8 @@ import type { Agent } from './adapter.ts'
 export interface ServedAgent extends Agent {
   /** At least one. An entry that lists none has one with the id `main`, made of the entry itself. */
   readonly deployments: readonly Deployment[]
+  /** Whether the entry lists them, and may so have listed others before. */
+  readonly isListed: boolean
   readonly retry: Retry
   /** Undefined where the calls in progress are not limited. */
   readonly concurrency: Concurrency | undefined
@@ -68,6 +70,7 @@ export function servedBySelf(agent: Agent): ServedAgent {
   return {
     ...agent,
     deployments: [main],
+    isListed: false,
     retry: { attempts: 2, firstByteMs: undefined },
     concurrency: undefined,
   }

@@ -141,7 +141,7 @@ export class Reply implements ChatEvents, RunningCall {
       type: 'attempt_started',
       call: this.#call,
       attempt: this.#attempt.number,
-      deployment: 'main',
+      deployment: this.#attempt.deployment,
     })
     this.#attempt.send()
   }

@@ -1,3 +1,4 @@
+import { withDeadline } from '#core/async/deadline.ts'
 import { Problem } from '#core/errors.ts'
 import type { KeyLimits } from '#core/keys/key-limits.ts'
 import type { Conversations } from './conversation/conversations.ts'
@@ -12,6 +13,9 @@ export interface RouteOfDeps extends ConversationKeyDeps {
   readonly conversations: Pick<Conversations, 'residenceOf'>
 }
 
+/** Shorter than the deadline of the admission, so that a call does not wait twice for a database that hangs. */
+const LOOK_UP_WITHIN_MS = 1_500
+
 interface Arrival {
   readonly call: UnroutedCall
   readonly keyHash: string
@@ -22,11 +26,12 @@ interface Arrival {
 }
 
 /**
- * Takes a slot for a call. Where the conversations of its agent live in several places, the place of the one that it names is
- * looked up first, and the call waits for that place alone.
+ * Takes a slot for a call. Where the conversations of its agent may live in several places, or in one that is gone, the place of
+ * the one that it names is looked up first, and the call waits for that place alone.
  *
- * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; 401 for a key that is known to
- * be invalid, before it takes a place
+ * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; `unavailable` if the database does
+ * not answer in time; 401 or 403 for a key that is known
+ * to be refused, before it takes a place
  */
 export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
   const { call, keyHash, key, signal } = arrival
@@ -37,12 +42,25 @@ export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Ro
       keyHash,
       residence,
       signal,
-      confirmKey() {
-        if (key.invalid !== undefined) throw new Problem(key.invalid)
-      },
+      confirmKey: () => confirmKey(key, call),
     })
   const looking = residenceOf(deps, call, key.ownerId)
   return looking === undefined ? enter(undefined) : looking.then(enter)
+}
+
+/**
+ * Refuses a key that the ledger would refuse, as far as is remembered of it: it must not take a place in the queue, nor learn
+ * whether an agent works that it may not use.
+ */
+function confirmKey(
+  { invalid, permissions, allowedAgents }: KeyLimits,
+  { agent, ledgerApp }: UnroutedCall,
+): void {
+  if (invalid !== undefined) throw new Problem(invalid)
+  if (!permissions.includes('chat') && !permissions.includes('admin')) throw new Problem('permission_denied')
+  const names = [agent.id, `${agent.id}/${ledgerApp}`]
+  if (allowedAgents.length > 0 && !names.some((name) => allowedAgents.includes(name)))
+    throw new Problem('agent_denied')
 }
 
 /** Undefined if the call may go anywhere, as far as is known without looking. */
@@ -52,13 +70,15 @@ function residenceOf(
   ownerId: string,
 ): Promise<Residence | undefined> | undefined {
   const { agent, conversation, endUser, ledgerApp: app } = call
-  if (conversation.kind === 'new' || !hasSeveralStates(agent)) return undefined
+  if (conversation.kind === 'new' || !agent.isListed) return undefined
   const context = agent.adapter.context(agent)
   if (context !== 'client' && context !== 'platform') return undefined
   const { id } = conversation
   const key = conversationKey(deps, { call, ownerId, conversationId: id })
-  return deps.conversations.residenceOf(
+  const looking = deps.conversations.residenceOf(
     { key, ownerId, agent: agent.id, app, endUser, conversation: id },
-    context === 'client',
+    // Where there is one place, only a row can name another, which the list had before.
+    context === 'client' && hasSeveralStates(agent),
   )
+  return withDeadline(LOOK_UP_WITHIN_MS, looking)
 }

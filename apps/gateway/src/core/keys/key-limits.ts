@@ -9,8 +9,11 @@ export interface KeyLimits {
   readonly ownerId: string
   readonly chatPerMinute: number | undefined
   readonly uploadPerMinute: number | undefined
-  /** Why the key was not valid when it was looked up; undefined if it was. The ledger decides at every call. */
+  /** Why the key was not valid when it was looked up; undefined if it was. The ledger decides at every call, also about what follows. */
   readonly invalid: 'key_revoked' | 'key_expired' | 'owner_suspended' | undefined
+  readonly permissions: readonly string[]
+  /** Of `agent` and `agent/app`; empty if the key may use every agent. */
+  readonly allowedAgents: readonly string[]
 }
 
 /**
@@ -35,6 +38,7 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
     async (hashes) => {
       const rows = await sql.query<LimitsRow>(
         `SELECT encode(k.hash, 'hex') AS hash, k.owner_id, k.chat_per_minute AS chat, k.upload_per_minute AS upload,
+           k.permissions, k.allowed_agents,
            CASE
              WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
              WHEN k.expires_at <= now() THEN 'key_expired'
@@ -73,13 +77,17 @@ interface LimitsRow {
   readonly chat: number | null
   readonly upload: number | null
   readonly invalid: NonNullable<KeyLimits['invalid']> | null
+  readonly permissions: readonly string[]
+  readonly allowed_agents: readonly string[]
 }
 
-function limitsOf({ owner_id, chat, upload, invalid }: LimitsRow): KeyLimits {
+function limitsOf({ owner_id, chat, upload, invalid, permissions, allowed_agents }: LimitsRow): KeyLimits {
   return {
     ownerId: owner_id,
     chatPerMinute: chat ?? undefined,
     uploadPerMinute: upload ?? undefined,
     invalid: invalid ?? undefined,
+    permissions,
+    allowedAgents: allowed_agents,
   }
 }

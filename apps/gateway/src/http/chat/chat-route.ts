@@ -234,5 +234,7 @@ export const CHAT_PROBLEMS = [
   'agent_requires_action',
   'agent_unreachable',
   'agent_timeout',
+  'agent_unavailable',
+  'agent_overloaded',
   'unavailable',
 ] as const satisfies ErrorReason[]

@@ -81,7 +81,8 @@ export class AgentRoutes {
   /** Chooses a deployment, which does not take its slot yet. */
   choose(wish: Wish): DeploymentState | NoWay {
     const nowMs = this.elapsedMs
-    if (this.#only !== undefined && wish.tried === undefined) return this.#judge(this.#only, nowMs)
+    if (this.#only !== undefined && wish.tried === undefined && wish.residence === undefined)
+      return this.#judge(this.#only, nowMs)
     let isFull = false
     const candidates: (Candidate & { readonly state: DeploymentState })[] = []
     for (const state of this.homes(wish)) {

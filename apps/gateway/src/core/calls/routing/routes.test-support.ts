@@ -18,6 +18,7 @@ export function agentWith(
   const base = agentOf(platform, more)
   return {
     ...base,
+    isListed: true,
     deployments: deployments.map(({ id, agent, ...own }) => ({
       weight: 1,
       priority: 0,

@@ -110,6 +110,16 @@ describe('the choice', () => {
     })
   })
 
+  test('where one deployment is left, it gets no conversation of another that is gone', async () => {
+    const test = routesOf(agentWith([{ id: 'main' }]))
+    expect(await refusal(test.enter({ residence: { deployment: 'us', state: 'us' } }))).toMatchObject({
+      reason: 'conversation_not_found',
+    })
+    expect(atOnce(test.enter({ residence: { deployment: 'main', state: 'main' } })).deployment.id).toBe(
+      'main',
+    )
+  })
+
   test('a conversation whose deployment is down is refused, and goes on where the state is shared', async () => {
     const shared = routesOf(
       agentWith([

@@ -1,6 +1,7 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import { CredentialRests } from '#core/agents/deployments/credential-rests.ts'
+import type { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad, LoadReader } from '#core/agents/deployments/load.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
@@ -21,7 +22,7 @@ export interface RouteRequest {
   readonly residence: Residence | undefined
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
-  /** Called before the call waits or is refused. Rejects for a key that is known to be invalid, so that it takes no place. */
+  /** Called before the call waits or is refused. Throws for a key that is known to be refused, so that it takes no place. */
   confirmKey(): void
 }
 
@@ -68,6 +69,8 @@ export function createRoutes(deps: RoutesDeps): Routes {
   const { catalog, upstream, runtime, observer, random = Math.random } = deps
   // By the agent itself, not by its id: one that was replaced under its id is another platform.
   const known = new WeakMap<ServedAgent, AgentRoutes>()
+  /** Of agents that have been replaced as well. */
+  const queues = new Set<FairQueue>()
   let isDraining = false
 
   function routesOf(agent: ServedAgent): AgentRoutes {
@@ -106,7 +109,7 @@ export function createRoutes(deps: RoutesDeps): Routes {
     },
     drain() {
       isDraining = true
-      for (const agent of catalog.current().values()) known.get(agent)?.queue.drain()
+      for (const queue of queues) queue.drain()
     },
     load(): readonly AgentLoad[] {
       return [...catalog.current().values()].map((agent) => routesOf(agent).load())
@@ -152,11 +155,13 @@ export function createRoutes(deps: RoutesDeps): Routes {
       reject(overloaded())
     }
     if (isDraining || signal.aborted || !routes.queue.add(waiter)) return Promise.reject(overloaded())
+    queues.add(routes.queue)
     const timer = setTimeout(giveUp, request.agent.concurrency?.waitMs ?? 0)
     signal.addEventListener('abort', giveUp, { once: true })
     return promise.finally(() => {
       clearTimeout(timer)
       signal.removeEventListener('abort', giveUp)
+      if (routes.queue.size === 0) queues.delete(routes.queue)
     })
   }
 }
