@@ -21,7 +21,15 @@ function linesOf(events: readonly CallEvent[], level: 'debug' | 'info' = 'info')
 
 const attemptEnded = (attempt: number, deployment: string, failure?: Failure): CallEvent => {
   const turn = failure === undefined ? 'stored' : 'none'
-  return { type: 'attempt_ended', call: CALL, attempt, deployment, turn, failure }
+  return {
+    type: 'attempt_ended',
+    call: CALL,
+    attempt,
+    deployment,
+    turn,
+    isComplete: failure === undefined,
+    failure,
+  }
 }
 const settled = (more: Partial<Settled>): CallEvent => {
   return { type: 'settled', call: CALL, settled: { outcome: 'done', durationMs: 9.4, ...more } }

@@ -22,7 +22,15 @@ function catalogOf(first: Readonly<Record<string, readonly string[]>>) {
 
 function end(metrics: Metrics, agent: string, deployment: string, failure?: Failure): void {
   const call = { callId: 'c', requestId: 'r', kind: 'chat', face: 'rest', agent } as const
-  metrics.call({ type: 'attempt_ended', call, attempt: 1, deployment, turn: 'unknown', failure })
+  metrics.call({
+    type: 'attempt_ended',
+    call,
+    attempt: 1,
+    deployment,
+    turn: 'unknown',
+    isComplete: failure === undefined,
+    failure,
+  })
 }
 
 async function attemptsIn(metrics: Metrics): Promise<string[]> {

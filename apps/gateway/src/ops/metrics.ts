@@ -335,7 +335,7 @@ export function createMetrics(): Metrics {
       if (event.type === 'attempt_ended') {
         const { agent } = event.call
         const deployment = isServed(agent, event.deployment) ? event.deployment : OTHER_DEPLOYMENT
-        attempts.add(agent, deployment, event.failure?.reason ?? 'done')
+        attempts.add(agent, deployment, event.failure?.reason ?? (event.isComplete ? 'done' : 'cancelled'))
       }
       if (event.type !== 'settled') return
       const { kind, agent } = event.call

@@ -69,6 +69,8 @@ export type CallEvent =
       readonly attempt: number
       readonly deployment: string
       readonly turn: TurnState
+      /** Whether the platform has sent a whole reply. Neither so nor with a failure if the client has left. */
+      readonly isComplete: boolean
       readonly failure: Failure | undefined
     }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */

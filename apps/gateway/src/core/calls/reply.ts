@@ -229,10 +229,10 @@ export class Reply implements ChatEvents, RunningCall {
     })
   }
 
-  /** Unknown for a call that has ended before its reply was read. */
+  /** Nothing for a call that has ended before its reply was read. */
   #whereItWent() {
     const { attempts, queuedMs } = this.#route
-    return { attempts, queuedMs, deployment: attempts > 0 ? this.#attempt.deployment : undefined }
+    return { queuedMs, ...(attempts > 0 && { attempts, deployment: this.#attempt.deployment }) }
   }
 
   #attemptEnded(failure: Failure | undefined): void {
@@ -245,6 +245,7 @@ export class Reply implements ChatEvents, RunningCall {
       attempt: number,
       deployment,
       turn: turnState,
+      isComplete: this.#attempt.isComplete,
       failure,
     })
   }
