@@ -266,3 +266,35 @@ function storedTurns(conversation: string): Promise<StoredTurn[]> {
     [conversation],
   )
 }
+
+test('where there is no row, the ledger tells where a conversation lives', async () => {
+  const ownerId = systemRuntime.newId()
+  const called = (
+    conversation: string,
+    outcome: string | null,
+    deployment: string | null,
+    attempts: number | null,
+  ) =>
+    database.sql.query(
+      `INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, app, end_user, conversation, instance, outcome,
+         deployment, attempts, admitted_at)
+       VALUES ($1::uuid, 'r', $1::uuid, $2::uuid, 'chat', 'rest', 'fastgpt', '', '', $3, $1::uuid, $4, $5, $6, now())`,
+      [systemRuntime.newId(), ownerId, conversation, outcome, deployment, attempts],
+    )
+  const residenceOf = (conversation: string) =>
+    conversations.residenceOf(
+      { key: `no row of ${conversation}`, ownerId, agent: 'fastgpt', app: '', endUser: '', conversation },
+      true,
+    )
+  await called('before', 'done', null, null)
+  expect(await residenceOf('before')).toEqual(MAIN_RESIDENCE)
+  await called('swept', 'done', 'us', 1)
+  await called('swept', 'interrupted', null, null)
+  expect(await residenceOf('swept')).toEqual({ deployment: 'us', state: 'us' })
+  // Nothing was sent for these, so that they may begin anywhere.
+  await called('left', 'client_gone', null, 0)
+  await called('refused', 'upstream_error', 'us', 2)
+  await called('running', null, null, null)
+  for (const conversation of ['left', 'refused', 'running', 'unknown'])
+    expect(await residenceOf(conversation), conversation).toBeUndefined()
+})

@@ -284,8 +284,8 @@ WHERE key = $1 AND (platform_id IS NOT NULL OR lease_until > now())`
 const EARLIER_CALL = `
 SELECT deployment FROM calls
 WHERE owner_id = $1::uuid AND conversation = $2 AND agent = $3 AND app = $4 AND end_user = $5 AND kind = 'chat'
-  AND (outcome = 'done' OR deployment IS NULL) AND outcome IS NOT NULL
-ORDER BY id DESC LIMIT 1`
+  AND (outcome = 'done' OR (deployment IS NULL AND attempts IS NULL)) AND outcome IS NOT NULL
+ORDER BY deployment IS NULL, id DESC LIMIT 1`
 
 const RENEW = `
 UPDATE conversations SET lease_until = now() + $3 * interval '1 second'
