@@ -1,10 +1,11 @@
 import type { Agent, AgentCall, ReplyState, Timeouts } from '#core/agents/adapter.ts'
-import type { ChatEvent, Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
+import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { TurnState } from './call-events.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type Entered,
   LivesElsewhere,
 } from './conversation/enter-conversation.ts'
+import { ReplyContent, type ReplyContentDeps } from './reply-content.ts'
 import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
 import type { UnroutedCall } from './request/call.ts'
 import type { DeployedCall } from './request/deployed-call.ts'
@@ -20,21 +22,19 @@ import { OpeningFailed } from './request/opening-failed.ts'
 import { hasSeveralStates } from './routing/residence.ts'
 import type { FailedAttempt, Route } from './routing/route.ts'
 
-export interface AttemptDeps {
+export interface AttemptDeps extends ReplyContentDeps {
   readonly upstream: Upstream
   readonly runtime: Runtime
-  /** A reply with more text than this fails with `agent_malformed`, which bounds models that never stop. */
-  readonly streamBytesMax: number
   /** Enters the conversation of a call; the request is sent once this has resolved. */
   readonly enter: (chat: AdmittedChat, ending: CallEnding) => Entered | Promise<Entered>
 }
 
-/** What an attempt begins with: a chat whose conversation it enters, or the conversation that the attempt before it had entered. */
+/**
+ * What an attempt begins with: it enters the conversation, after the attempt before it has left it, or it goes on in the
+ * conversation that the attempt before it has entered.
+ */
 type Beginning =
-  | {
-      readonly kind: 'enter' /** Resolves when the attempt before has left the conversation. */
-      readonly after?: Promise<void>
-    }
+  | { readonly kind: 'enter'; readonly after?: Promise<void> }
   | { readonly kind: 'bring files anew'; readonly entered: Entered }
 
 /** What the attempts of a call have in common. */
@@ -63,6 +63,8 @@ interface Exchange {
 
 /** How long to wait for the id that a stop call needs if the call ends before the platform has sent it. */
 const STOP_WITHIN_MS = 5_000
+/** How often a call follows its conversation to another deployment before anything is sent. */
+const MOVES_MAX = 3
 
 /**
  * One request of a call at its platform. It enters the conversation, sends the request, translates what comes back, and ends
@@ -86,19 +88,10 @@ export class Attempt implements CallEnding {
   #isSuperseded = false
   #ended: AbortController | undefined
 
-  /** A failure that was found in the reply; it is raised after the events that came before it. */
-  #failure: Failure | undefined
-  /** The finish reason that the platform reported, provisional until the end of its response. */
-  #end: FinishReason | undefined
-  #isComplete = false
+  readonly #content: ReplyContent
   /** Whether the platform has sent anything that it sends only for a turn that it has taken. */
   #sawTurn = false
   #hasPassedOn = false
-  #hasContent = false
-  #carriedBytes = 0
-  #usage: TokenCounts | undefined
-  #model: string | undefined
-  #firstTextAtMs: number | undefined
 
   constructor(
     deps: AttemptDeps,
@@ -107,6 +100,7 @@ export class Attempt implements CallEnding {
     ended?: AbortController,
   ) {
     this.#deps = deps
+    this.#content = new ReplyContent(deps)
     this.#chat = chat
     this.#route = route
     this.#startedMs = startedMs
@@ -127,26 +121,9 @@ export class Attempt implements CallEnding {
     return this.#ended.signal
   }
 
-  get failure(): Failure | undefined {
-    return this.#failure
-  }
-
-  /** Whether the whole reply has been translated; its last event is `end`. */
-  get isComplete(): boolean {
-    return this.#isComplete
-  }
-
-  get usage(): TokenCounts | undefined {
-    return this.#usage
-  }
-
-  get model(): string | undefined {
-    return this.#model
-  }
-
-  /** When the first part of the answer came, on the clock of `elapsedMs`. */
-  get firstTextAtMs(): number | undefined {
-    return this.#firstTextAtMs
+  /** What the reply consists of, as far as it has come. */
+  get content(): Readonly<ReplyContent> {
+    return this.#content
   }
 
   /** The HTTP status of the platform's response. */
@@ -160,8 +137,8 @@ export class Attempt implements CallEnding {
 
   get turnState(): TurnState {
     if (!this.wasSent) return 'none'
-    if (this.#failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
-    return this.#isComplete || this.#sawTurn ? 'stored' : 'unknown'
+    if (this.#content.failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
+    return this.#content.isComplete || this.#sawTurn ? 'stored' : 'unknown'
   }
 
   /**
@@ -211,6 +188,7 @@ export class Attempt implements CallEnding {
   translate(part: UpstreamPart): readonly ChatEvent[] {
     const { state, deadlines } = this.#requireExchange()
     const { adapter, endGraceMs } = this.#agent
+    const content = this.#content
     deadlines.firstByte()
     const batch: ChatEvent[] = []
     if (part.kind === 'events') {
@@ -220,26 +198,26 @@ export class Attempt implements CallEnding {
           deadlines.activity()
           this.#sawTurn = true
         }
-        this.#sift(translated, batch)
-        if (this.#failure !== undefined) break
+        content.sift(translated, batch)
+        if (content.failure !== undefined) break
       }
       this.#sawTurn ||= state.runId !== undefined || state.messageId !== undefined
       this.#learn(state)
-      if (this.#end !== undefined) deadlines.startGrace(endGraceMs)
+      if (content.hasEnd) deadlines.startGrace(endGraceMs)
     } else {
       if (part.kind === 'body') {
-        if (part.status >= 400) this.#failure = adapter.toFailure(part.status, part.body, part.header)
+        if (part.status >= 400) content.failure = adapter.toFailure(part.status, part.body, part.header)
         else {
-          this.#sift(adapter.translateBody(part.body, state), batch)
-          this.#sawTurn = batch.length > 0 || this.#failure === undefined
+          content.sift(adapter.translateBody(part.body, state), batch)
+          this.#sawTurn = batch.length > 0 || content.failure === undefined
         }
       }
-      this.#sift(adapter.finish(state), batch)
+      content.sift(adapter.finish(state), batch)
       this.#learn(state)
-      this.#close(batch)
+      content.close(batch, !adapter.emptyReplyIsError)
     }
     // An error that comes together with other events is one within a run, which shows that the deployment works.
-    if (this.#sawTurn && (this.#failure === undefined || batch.length > 0)) this.#route.answered()
+    if (this.#sawTurn && (content.failure === undefined || batch.length > 0)) this.#route.answered()
     if (batch.length > 0) this.#passOn(batch)
     return batch
   }
@@ -251,13 +229,13 @@ export class Attempt implements CallEnding {
    */
   brokeOff(error: unknown): readonly ChatEvent[] {
     if (!(error instanceof UpstreamError || error instanceof OpeningFailed)) throw error
-    this.#failure ??= error.failure
+    this.#content.failure ??= error.failure
     return []
   }
 
   /** The attempt that may succeed after the failure of this one, of which the reader has seen nothing. */
   another(): NextAttempt | undefined {
-    const failure = this.#failure
+    const failure = this.#content.failure
     const chat = this.#chat
     if (failure === undefined || chat === undefined || this.#hasPassedOn) return undefined
     const call = { chat, route: this.#route, startedMs: this.#startedMs }
@@ -321,8 +299,8 @@ export class Attempt implements CallEnding {
     this.#chat = undefined
     this.#ended?.abort()
     this.#exchange?.deadlines.stop()
-    if (this.#failure === undefined) this.#route.endedEarly()
-    else this.#route.noteFailure(this.#failed(this.#failure))
+    if (this.#content.failure === undefined) this.#route.endedEarly()
+    else this.#route.noteFailure(this.#failed(this.#content.failure))
     if (isDone || this.#entered === undefined) return undefined
     const ending = this.#endTurn(failure, turn).catch(ignored)
     const forgetting = this.#forgetFiles()
@@ -396,12 +374,17 @@ export class Attempt implements CallEnding {
   }
 
   async #entersLater(entering: Promise<Entered>): Promise<void> {
-    try {
-      this.#entered = await entering
-    } catch (error) {
-      if (!(error instanceof LivesElsewhere) || this.#isOver) throw error
-      this.#route.moveTo(error.residence)
-      this.#entered = await this.#enterHere()
+    let opening: Entered | Promise<Entered> = entering
+    for (let moves = 0; this.#entered === undefined; moves += 1) {
+      try {
+        this.#entered = await opening
+      } catch (error) {
+        if (!(error instanceof LivesElsewhere) || this.#isOver) throw error
+        // Others that begin the same conversation at the same time may move it, each of them once.
+        if (moves === MOVES_MAX) throw new Problem('conversation_busy')
+        this.#route.moveTo(error.residence)
+        opening = this.#enterHere()
+      }
     }
     if (this.#isOver && !this.#isSuperseded) this.#endTurn(undefined, 'none').catch(ignored)
   }
@@ -419,7 +402,8 @@ export class Attempt implements CallEnding {
   /** After a refusal of files with which the call cannot be sent again, so that the next call brings them anew. */
   #forgetFiles(): Promise<void> | undefined {
     const knownFiles = this.#entered?.knownFiles
-    if (this.#failure === undefined || knownFiles?.mayBeForgotten(this.#failure) !== true) return undefined
+    if (this.#content.failure === undefined || knownFiles?.mayBeForgotten(this.#content.failure) !== true)
+      return undefined
     return knownFiles.forget().catch(ignored)
   }
 
@@ -459,62 +443,8 @@ export class Attempt implements CallEnding {
     const isPlain = [platformConversationId, runId, messageId].every(
       (id) => id === undefined || isPlatformId(id),
     )
-    if (!isPlain) this.#failure ??= { reason: 'agent_malformed' }
+    if (!isPlain) this.#content.failure ??= { reason: 'agent_malformed' }
     else if (platformConversationId !== undefined) this.#requireEntered().turn.named(platformConversationId)
-  }
-
-  /** Stores what settling the call needs and passes on what the reader needs, up to the first failure. */
-  #sift(events: readonly ChatEvent[], batch: ChatEvent[]): void {
-    for (const event of events) {
-      if (this.#failure !== undefined) return
-      switch (event.type) {
-        case 'error':
-          this.#failure = event.failure
-          return
-        case 'end':
-          // A more specific reason such as `length` is kept, because some platforms send `stop` after it.
-          if (this.#end === undefined || this.#end === 'stop') this.#end = event.reason
-          continue
-        case 'usage':
-          this.#usage = event.usage
-          break
-        case 'model':
-          this.#model = event.model
-          break
-        case 'text':
-        case 'replace':
-        case 'interaction':
-        case 'tool_calls':
-          this.#firstTextAtMs ??= this.#deps.runtime.elapsedMs()
-          this.#hasContent = true
-          break
-      }
-      if (!this.#isWithinBound(event)) return
-      batch.push(event)
-    }
-  }
-
-  /** Counts the text of an event. Returns false, and fails the reply, if the event exceeds the bound. */
-  #isWithinBound(event: ChatEvent): boolean {
-    const { streamBytesMax } = this.#deps
-    this.#carriedBytes += textBytes(event)
-    if (this.#carriedBytes <= streamBytesMax) return true
-    const message = `The reply carries more than ${streamBytesMax} bytes of text.`
-    this.#failure = { reason: 'agent_malformed', message, isTooLarge: true }
-    return false
-  }
-
-  /** Decides what the end of the response means: a complete reply, a truncated one or an empty one. */
-  #close(batch: ChatEvent[]): void {
-    if (this.#failure !== undefined) return
-    if (this.#end === undefined) {
-      this.#failure = { reason: 'agent_truncated' }
-    } else if (!this.#hasContent && this.#agent.adapter.emptyReplyIsError) {
-      this.#failure = { reason: 'agent_empty_reply' }
-    } else {
-      batch.push({ type: 'end', reason: this.#end })
-      this.#isComplete = true
-    }
   }
 
   #requireEntered(): Entered {
@@ -534,20 +464,4 @@ function ignored(): void {}
 /** What a stop request may need of a call. The texts of a long conversation would otherwise stay in memory during the reply. */
 function withoutTexts(call: AgentCall): AgentCall {
   return { ...call, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
-}
-
-/** The bytes of text in an event. Progress details are not counted, because they are passed on or dropped, never collected. */
-function textBytes(event: ChatEvent): number {
-  switch (event.type) {
-    case 'text':
-    case 'reasoning':
-    case 'replace':
-      return Buffer.byteLength(event.text)
-    case 'interaction':
-      return Buffer.byteLength(event.question + event.options.join(''))
-    case 'tool_calls':
-      return Buffer.byteLength(JSON.stringify(event.delta))
-    default:
-      return 0
-  }
 }

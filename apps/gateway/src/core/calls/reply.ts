@@ -85,14 +85,15 @@ export class Reply implements ChatEvents, RunningCall {
           if (next.delayMs > 0) await this.#unlessEnded(sleep(next.delayMs))
           continue
         }
-        if (!this.#hasText && attempt.firstTextAtMs !== undefined) this.#firstText(attempt.firstTextAtMs)
-        if (attempt.isComplete) await this.#complete(attempt)
+        const { content } = attempt
+        if (!this.#hasText && content.firstTextAtMs !== undefined) this.#firstText(content.firstTextAtMs)
+        if (content.isComplete) await this.#complete(attempt)
         // Of a call that was ended while its turn was stored, since the end event means success.
-        if (attempt.isComplete && this.#problem !== undefined) break
+        if (content.isComplete && this.#problem !== undefined) break
         this.#hasPassedOn ||= batch.length > 0
         const taking = markRejectionHandled(batch.length > 0 ? take(batch) : undefined)
         if (taking !== undefined) await this.#served(taking, attempt)
-        if (attempt.failure !== undefined) this.#fail(this.#withStatus(attempt.failure))
+        if (content.failure !== undefined) this.#fail(this.#withStatus(content.failure))
       }
     } catch (error) {
       this.#problem = this.#problemOf(error)
@@ -147,7 +148,7 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #replaceAttempt(next: Attempt): void {
-    this.#attemptEnded(this.#attempt.failure)
+    this.#attemptEnded(this.#attempt.content.failure)
     this.#attempt = next
   }
 
@@ -212,7 +213,7 @@ export class Reply implements ChatEvents, RunningCall {
     this.#place.leave()
     this.#route.leave()
     this.#attemptEnded(failure)
-    const { firstTextAtMs, usage, model } = attempt
+    const { firstTextAtMs, usage, model } = attempt.content
     this.#deps.observe({
       type: 'settled',
       call: this.#call,
@@ -236,16 +237,16 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #attemptEnded(failure: Failure | undefined): void {
-    const { number, turnState, wasSent, deployment } = this.#attempt
+    const { number, turnState, wasSent, deployment, content } = this.#attempt
     // The platform may have failed before the chat itself, such as when a file was brought to it.
-    if (!wasSent && this.#attempt.failure === undefined) return
+    if (!wasSent && content.failure === undefined) return
     this.#deps.observe({
       type: 'attempt_ended',
       call: this.#call,
       attempt: number,
       deployment,
       turn: turnState,
-      isComplete: this.#attempt.isComplete,
+      isComplete: content.isComplete,
       failure,
     })
   }
