@@ -11,8 +11,16 @@ export interface GatewayWithSandbox {
   readonly token: string
   /** An API key of the administrator that may chat with every agent. */
   readonly key: string
+  /**
+   * Sends calls that succeed, so that the breaker of an agent stays closed while a test provokes one failure after the other: it
+   * opens after five in a row, and when half of the latest calls have failed.
+   */
+  succeed(agent: string): Promise<void>
   remove(): Promise<void>
 }
+
+/** The conversation of the calls of {@link GatewayWithSandbox.succeed}. */
+export const SUCCESSES = 'successes'
 
 interface GatewayWithSandboxOptions {
   /** Further sections of the configuration file; the agents are the emulators. */
@@ -53,6 +61,11 @@ export async function startGatewayWithSandbox({
     api,
     token,
     key,
+    async succeed(agent) {
+      const chat = () => api.chat(key, agent, { chat_id: SUCCESSES, conversation_id: SUCCESSES })
+      for (const response of [await chat(), await chat()])
+        if (!response.ok) throw new Error(`${agent}: ${await response.text()}`)
+    },
     async remove() {
       await gateway.remove()
       await sandbox.close()
