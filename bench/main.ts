@@ -17,6 +17,7 @@ const SCENARIOS = {
   'usage-prune': 'the size of a ledger that is pruned every day',
   uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
   release: 'rolling updates from one checkout to another and back, behind two proxies (40 minutes)',
+  resilience: 'what becomes of calls while a platform fails (half an hour; --only for one part)',
   sdk: "throughput of the SDK's stream reader, beside the openai package's",
 } as const
 type ScenarioName = keyof typeof SCENARIOS
@@ -25,11 +26,19 @@ const DEFAULT: readonly ScenarioName[] = ['calls', 'streams']
 const OPTIONS = {
   help: { type: 'boolean', summary: 'print this' },
   quick: { type: 'boolean', summary: 'fewer rounds or less data, for coarser figures' },
-  calls: { type: 'string', of: ['usage', 'migrations'], summary: 'the number of calls in the ledger' },
+  calls: {
+    type: 'string',
+    of: ['usage', 'migrations', 'resilience'],
+    summary: 'the number of calls in the ledger, or of each fault or kind of call',
+  },
   keep: { type: 'boolean', of: ['usage'], summary: 'keep the database, and print its URL' },
   postgres: { type: 'boolean', of: ['neighbours'], summary: 'on PostgreSQL alone' },
   embedded: { type: 'boolean', of: ['neighbours'], summary: 'on the embedded database alone' },
-  from: { type: 'string', of: ['release'], summary: 'the checkout to start with; the default is this one' },
+  from: {
+    type: 'string',
+    of: ['release', 'resilience'],
+    summary: 'the checkout to start with or to compare with; resilience takes a commit as well',
+  },
   to: {
     type: 'string',
     of: ['release'],
@@ -40,6 +49,17 @@ const OPTIONS = {
     type: 'string',
     of: ['release'],
     summary: 'how many streams are open behind each proxy; 300 by default',
+  },
+  only: { type: 'string', of: ['resilience'], summary: 'one part, such as hang or flapping' },
+  seconds: {
+    type: 'string',
+    of: ['resilience'],
+    summary: 'how long the platform hangs in all; 60 by default',
+  },
+  conversations: {
+    type: 'string',
+    of: ['resilience'],
+    summary: 'how many of each platform; 1000 by default',
   },
 } as const satisfies Record<
   string,

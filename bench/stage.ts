@@ -16,6 +16,9 @@ export interface BenchOptions {
   readonly to?: string | undefined
   readonly rolls?: string | undefined
   readonly streams?: string | undefined
+  readonly only?: string | undefined
+  readonly seconds?: string | undefined
+  readonly conversations?: string | undefined
 }
 
 /** The options of a scenario, and the databases and servers that it opens, which end with it. */
@@ -54,12 +57,12 @@ export class Stage {
   }
 
   async platform(): Promise<Child> {
-    return this.#child('mock-platform.ts', OTHER_CORE)
+    return this.child('mock-platform.ts', OTHER_CORE)
   }
 
   /** The baseline, which forwards to this URL. */
   async passThrough(url: string): Promise<Child> {
-    return this.#child('pass-through.ts', SERVER_CORE, url)
+    return this.child('pass-through.ts', SERVER_CORE, url)
   }
 
   /** A gateway on this database, or on an embedded one, with the mock platform as its agent. */
@@ -84,7 +87,8 @@ export class Stage {
     return { database, platform, gateway: await this.gateway(database.url, platform.origin) }
   }
 
-  async #child(...args: Parameters<typeof startChild>): Promise<Child> {
+  /** A script of `servers` in a process of its own. */
+  async child(...args: Parameters<typeof startChild>): Promise<Child> {
     const child = await startChild(...args)
     this.atEnd(child.stop)
     return child

@@ -22,6 +22,19 @@ export function spawnOn(core: number, args: readonly string[], options: object):
   return spawn('taskset', ['-c', String(core), process.execPath, ...args], options)
 }
 
+/** The same with this file in the place of `/etc/resolv.conf`, for this process alone. Only root may do so. */
+export function spawnWithNames(
+  core: number,
+  resolverConfigFile: string,
+  args: readonly string[],
+  options: object,
+): ChildProcess {
+  const script = 'mount --bind "$0" /etc/resolv.conf && exec taskset -c "$@"'
+  const command = ['--mount', 'sh', '-c', script, resolverConfigFile, String(core), process.execPath, ...args]
+  // Both programs replace themselves, too.
+  return spawn('unshare', command, options)
+}
+
 export function pidOf({ pid }: ChildProcess): number {
   if (pid === undefined) throw new Error('the process did not start')
   return pid

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { request } from 'undici'
 import type { Target } from '../load/load.ts'
 import { GATEWAYS_MODEL } from '../load/workload.ts'
-import { pidOf, spawnOn, stopChild } from './child.ts'
+import { pidOf, spawnOn, spawnWithNames, stopChild } from './child.ts'
 import { SERVER_CORE } from './cores.ts'
+import { heapAfterCollection } from './heap.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
@@ -22,7 +23,16 @@ export interface GatewayTarget extends Target {
   readonly token: string
   /** Creates another key, of the administrator. */
   createKey(): Promise<string>
+  /** Creates another user with a key. */
+  createUser(username: string): Promise<GatewayUser>
+  /** The bytes that are in use on the heap after a collection. Only of a gateway that is inspected. */
+  heapBytes(): Promise<number>
   stop(): Promise<void>
+}
+
+export interface GatewayUser {
+  readonly key: string
+  login(): Promise<string>
 }
 
 export interface GatewayOptions {
@@ -31,6 +41,12 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The name of the user to create; for a database that has been used before, another than before. */
   readonly username?: string
+  /** The program to run instead of this checkout's. */
+  readonly main?: string
+  /** Whether the heap is to be read, for which Node opens a port on the loopback interface. */
+  readonly isInspected?: boolean
+  /** The file that the process sees in the place of `/etc/resolv.conf`. Only root can do so. */
+  readonly resolverConfigFile?: string
 }
 
 /**
@@ -40,8 +56,9 @@ export interface GatewayOptions {
 export async function startGateway(
   databaseUrl: string | undefined,
   platformUrl: string,
-  { settings, env, username = 'bench' }: GatewayOptions = {},
+  options: GatewayOptions = {},
 ): Promise<GatewayTarget> {
+  const { settings, env, username = 'bench', main = MAIN, isInspected = false, resolverConfigFile } = options
   const home = await mkdtemp(join(tmpdir(), 'trunkline-bench-'))
   const config = {
     agents: { bench: { platform: 'openai', baseUrl: `${platformUrl}/v1`, model: GATEWAYS_MODEL } },
@@ -51,7 +68,10 @@ export async function startGateway(
   // The gateway reads YAML, of which JSON is a subset.
   await writeFile(join(home, 'gateway.config.yaml'), JSON.stringify(config))
   const port = await freePort()
-  const child = spawnOn(SERVER_CORE, [MAIN, 'start'], {
+  const inspectorPort = isInspected ? await freePort() : undefined
+  const args =
+    inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`, '--inspect-publish-uid=http']
+  const spawned = {
     cwd: home,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
@@ -62,7 +82,11 @@ export async function startGateway(
       LOG_LEVEL: 'info',
       ...env,
     },
-  })
+  }
+  const child =
+    resolverConfigFile === undefined
+      ? spawnOn(SERVER_CORE, [...args, main, 'start'], spawned)
+      : spawnWithNames(SERVER_CORE, resolverConfigFile, [...args, main, 'start'], spawned)
   const stop = async () => {
     await stopChild(child)
     await rm(home, { recursive: true })
@@ -70,10 +94,12 @@ export async function startGateway(
   try {
     const origin = `http://127.0.0.1:${port}`
     await untilReady(origin, () => child.exitCode !== null)
-    const { key, token, createKey } = await createUser(origin, username)
+    const { key, login: loginAgain } = await createUser(origin, username)
     return {
-      token,
-      createKey,
+      token: await loginAgain(),
+      createKey: async () => createKey(origin, await login(origin, ADMIN), {}),
+      createUser: (name) => createUser(origin, name),
+      heapBytes: () => heapAfterCollection(inspectorPort),
       pid: pidOf(child),
       origin,
       headers: { 'content-type': 'application/json', agent: 'bench', authorization: `Bearer ${key}` },
@@ -105,8 +131,8 @@ async function untilReady(origin: string, hasEnded: () => boolean): Promise<void
   throw new Error('the gateway did not become ready')
 }
 
-/** Creates a user with a quota, and returns a key and a token of that user. */
-async function createUser(origin: string, username: string) {
+/** Creates a user with a quota and a key. */
+async function createUser(origin: string, username: string): Promise<GatewayUser> {
   const admin = await login(origin, ADMIN)
   const user = { username, password: ADMIN.password }
   const { id } = await post<{ id: string }>(
@@ -114,21 +140,22 @@ async function createUser(origin: string, username: string) {
     { ...user, max_api_calls: PLENTY, quota_period: 'month' },
     admin,
   )
-  const keyOf = async (owner: { owner_id?: string }) => {
-    const key = await post<{ full_key: string }>(
-      `${origin}/api/v1/api-keys`,
-      {
-        name: 'bench',
-        description: 'bench',
-        permissions: ['chat', 'upload'],
-        expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
-        ...owner,
-      },
-      admin,
-    )
-    return key.full_key
-  }
-  return { key: await keyOf({ owner_id: id }), token: await login(origin, user), createKey: () => keyOf({}) }
+  return { key: await createKey(origin, admin, { owner_id: id }), login: () => login(origin, user) }
+}
+
+async function createKey(origin: string, token: string, owner: { owner_id?: string }): Promise<string> {
+  const key = await post<{ full_key: string }>(
+    `${origin}/api/v1/api-keys`,
+    {
+      name: 'bench',
+      description: 'bench',
+      permissions: ['chat', 'upload'],
+      expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
+      ...owner,
+    },
+    token,
+  )
+  return key.full_key
 }
 
 async function login(origin: string, user: { username: string; password: string }): Promise<string> {

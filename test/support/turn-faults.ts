@@ -163,6 +163,8 @@ interface TurnFaultsOptions {
   readonly agentsEach?: number
   /** Further sections of the configuration file. */
   readonly settings?: Readonly<Record<string, unknown>>
+  /** URL of a database that the caller drops. By default the gateway gets a new one. */
+  readonly databaseUrl?: string
 }
 
 /**
@@ -172,6 +174,7 @@ interface TurnFaultsOptions {
 export async function startTurnFaults({
   agentsEach = 1,
   settings,
+  databaseUrl,
 }: TurnFaultsOptions = {}): Promise<TurnFaults> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const resetting = await startResettingPort()
@@ -186,7 +189,8 @@ export async function startTurnFaults({
     }
   }
   const limits = { chat: { points: 1_000_000 } }
-  const gateway = await startGateway({ config: JSON.stringify({ limits, ...settings, agents }) })
+  const config = JSON.stringify({ limits, ...settings, agents })
+  const gateway = await startGateway({ config, ...(databaseUrl !== undefined && { databaseUrl }) })
   const api = apiOf(gateway)
   const token = await api.login()
   const met = new Map<string, number>()
@@ -246,7 +250,8 @@ async function settled(
   keyId: string,
 ): Promise<Pick<FaultOutcome, 'rows' | 'counted'>> {
   const rows = await until('the call has ended', async () => {
-    const { body } = await api.call('GET', `/api/v1/calls?limit=100&key_id=${keyId}`, { token })
+    const { status, body } = await api.call('GET', `/api/v1/calls?limit=100&key_id=${keyId}`, { token })
+    if (status !== 200) throw new Error(`the ledger was answered ${status}: ${JSON.stringify(body)}`)
     const listed: FaultOutcome['rows'] = body.data.items
     return listed.length > 0 && listed.every(({ outcome }) => outcome !== null) && listed
   })
