@@ -1,5 +1,5 @@
 import { ERROR_KINDS } from '@trunkline/sandbox'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type GatewayWithSandbox, startGatewayWithSandbox } from '../support/gateway-with-sandbox.ts'
 import { follow, type GraphqlResult, graphql } from '../support/graphql.ts'
 import { payloadsOf } from '../support/stream.ts'
@@ -210,6 +210,9 @@ async function rowOf(requestId: string) {
 }
 
 describe.each(PLATFORMS)('%s', (platform) => {
+  // More than the four calls of a test.
+  beforeEach(() => system.succeed(platform, 5))
+
   test.each(SCENARIOS)('"%s" is the same on REST and GraphQL', async (words) => {
     const query = `${words} Hello`.trim()
     for (const stream of [true, false]) {

@@ -13,9 +13,9 @@ export interface GatewayWithSandbox {
   readonly key: string
   /**
    * Sends calls that succeed, so that the breaker of an agent stays closed while a test provokes one failure after the other: it
-   * opens after five in a row, and when half of the latest calls have failed.
+   * opens after five in a row, and when half of the latest calls have failed, so there must be more of these than failures.
    */
-  succeed(agent: string): Promise<void>
+  succeed(agent: string, calls?: number): Promise<void>
   remove(): Promise<void>
 }
 
@@ -61,10 +61,12 @@ export async function startGatewayWithSandbox({
     api,
     token,
     key,
-    async succeed(agent) {
-      const chat = () => api.chat(key, agent, { chat_id: SUCCESSES, conversation_id: SUCCESSES })
-      for (const response of [await chat(), await chat()])
-        if (!response.ok) throw new Error(`${agent}: ${await response.text()}`)
+    async succeed(agent, calls = 3) {
+      for (let call = 0; call < calls; call += 1) {
+        const response = await api.chat(key, agent, { chat_id: SUCCESSES, conversation_id: SUCCESSES })
+        const text = await response.text()
+        if (!response.ok) throw new Error(`${agent}: ${text}`)
+      }
     },
     async remove() {
       await gateway.remove()
