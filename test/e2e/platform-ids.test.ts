@@ -48,11 +48,15 @@ beforeAll(async () => {
     apiKey: 'key',
     ...more,
   })
-  const agents = {
-    dify: agentOf('dify'),
-    coze: agentOf('coze', { botId: '1' }),
-    hiagent: agentOf('hiagent'),
-  }
+  const agents = Object.fromEntries([
+    ['dify', agentOf('dify')],
+    // Each id has agents of its own, since a deployment that sends one malformed reply after the other is used no more.
+    ...BAD_IDS.flatMap((_id, index) => [
+      [`dify-${index}`, agentOf('dify')],
+      [`coze-${index}`, agentOf('coze', { botId: '1' })],
+      [`hiagent-${index}`, agentOf('hiagent', { retry: { attempts: 1 } })],
+    ]),
+  ])
   gateway = await startGateway({ config: JSON.stringify({ agents }) })
   api = apiOf(gateway)
   key = (await api.createKey(await api.login())).full_key
@@ -84,31 +88,35 @@ async function ask(agent: string, stream: boolean): Promise<{ status: number; te
   return { status: response.status, text: await response.text() }
 }
 
-describe.each(BAD_IDS)('an id with %s', (_name, id) => {
-  test.each(['dify', 'coze', 'hiagent'])(
-    'makes the reply of %s malformed, and does not affect other calls',
-    async (agent) => {
-      const other = readerOf(
-        await api.chat(key, 'dify', { stream: true, query: 'good', chat_id: randomUUID() }),
-      )
-      await other.until(/"Hi"/)
+describe.each(BAD_IDS.map(([name, id], index) => [name, id, index] as const))(
+  'an id with %s',
+  (_name, id, index) => {
+    test.each(['dify', 'coze', 'hiagent'])(
+      'makes the reply of %s malformed, and does not affect other calls',
+      async (platformName) => {
+        const agent = `${platformName}-${index}`
+        const other = readerOf(
+          await api.chat(key, 'dify', { stream: true, query: 'good', chat_id: randomUUID() }),
+        )
+        await other.until(/"Hi"/)
 
-      for (const bad of [
-        { conversation: id, run: 'run' },
-        { conversation: 'conversation', run: id },
-      ]) {
-        ids = bad
-        expect(await ask(agent, false)).toMatchObject({
-          status: 502,
-          text: expect.stringContaining('"agent_malformed"'),
-        })
-        const streamed = await ask(agent, true)
-        expect(streamed.text).toContain('"agent_malformed"')
-        expect(streamed.text).not.toContain('[DONE]')
-      }
+        for (const bad of [
+          { conversation: id, run: 'run' },
+          { conversation: 'conversation', run: id },
+        ]) {
+          ids = bad
+          expect(await ask(agent, false)).toMatchObject({
+            status: 502,
+            text: expect.stringContaining('"agent_malformed"'),
+          })
+          const streamed = await ask(agent, true)
+          expect(streamed.text).toContain('"agent_malformed"')
+          expect(streamed.text).not.toContain('[DONE]')
+        }
 
-      release()
-      expect(payloadsOf(await other.rest()).at(-1)).toBe('[DONE]')
-    },
-  )
-})
+        release()
+        expect(payloadsOf(await other.rest()).at(-1)).toBe('[DONE]')
+      },
+    )
+  },
+)
