@@ -148,7 +148,8 @@ function entriesOf(
   const { baseUrl: direct, keys } = emulatorOf(emulators, dialect)
   const apiKey = keys[key] ?? ''
   const baseUrl = rewrite === undefined ? direct : proxy.route(name, direct, rewrite)
-  const plain = { platform, baseUrl, apiKey, ...entry }
+  // One failure comes after the other.
+  const plain = { platform, baseUrl, apiKey, breaker: false, ...entry }
   const { model: _model, ...bare } = plain as { model?: string }
   const apps = { ...bare, apps: { one: app(apiKey), two: app(apiKey) } }
   const variants: Record<Variant, object> = {

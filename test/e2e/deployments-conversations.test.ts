@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Sandbox, type SandboxAgent, startSandbox } from '@trunkline/sandbox'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiOf } from '../support/api.ts'
@@ -46,7 +45,7 @@ function configOf(lists: Lists): string {
 /** Starts the gateway anew with another configuration, as an operator does. */
 async function restart(lists: Lists, { isKilled = false } = {}): Promise<void> {
   await (isKilled ? gateway.kill() : gateway.stop())
-  await writeFile(join(gateway.dataDir, '../gateway.config.yaml'), configOf(lists))
+  await writeFile(gateway.configFile, configOf(lists))
   await gateway.start()
   api = apiOf(gateway)
 }

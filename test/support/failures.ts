@@ -22,6 +22,8 @@ const FAILURES_OF: Readonly<Record<SandboxPlatform, readonly string[]>> = {
 export function startWithImpatientAgents(): Promise<GatewayWithSandbox> {
   const timeouts = { firstByteMs: 300, idleMs: 300 }
   return startGatewayWithSandbox({
+    // One failure comes after the other.
+    entry: { breaker: false },
     agents: (entries) =>
       Object.fromEntries(
         Object.entries(entries).map(([platform, entry]) => [`hasty-${platform}`, { ...entry, timeouts }]),

@@ -40,6 +40,8 @@ export interface GatewayOptions {
 export interface TestGateway {
   readonly url: string
   readonly dataDir: string
+  /** The configuration, which a test may write anew before the next start. */
+  readonly configFile: string
   readonly admin: { readonly username: string; readonly password: string }
   /** The database server's URL; undefined where the database is embedded. */
   readonly databaseUrl: string | undefined
@@ -93,7 +95,8 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
           options.isFirstStart === true ? { template: undefined } : undefined,
         )
   const databaseUrl = options.databaseUrl ?? database?.url
-  if (options.config !== undefined) await writeFile(join(home, 'gateway.config.yaml'), options.config)
+  const configFile = join(home, 'gateway.config.yaml')
+  if (options.config !== undefined) await writeFile(configFile, options.config)
   const resolverConfig = options.resolverConfig === undefined ? undefined : join(home, 'resolv.conf')
   if (resolverConfig !== undefined) await writeFile(resolverConfig, options.resolverConfig ?? '')
   const admin = ADMINISTRATOR
@@ -169,6 +172,7 @@ export async function prepareGateway(options: GatewayOptions = {}): Promise<Test
       return url
     },
     dataDir,
+    configFile,
     get output() {
       return output
     },

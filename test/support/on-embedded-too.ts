@@ -50,6 +50,7 @@ export const ON_SERVER_ALONE: readonly string[] = [
   'test/scale/clock-skew.test.ts',
   'test/scale/conversation-outage.test.ts',
   'test/scale/deployments-seen.test.ts',
+  'test/scale/deployments-database.test.ts',
   'test/scale/dump-and-restore.test.ts',
   'test/scale/full-database-disk.test.ts',
   'test/scale/outages.test.ts',

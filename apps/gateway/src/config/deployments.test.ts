@@ -27,7 +27,7 @@ function issuesOf(entry: object): readonly string[] {
 
 describe('an entry without a list', () => {
   test('has one deployment, main, which is the agent itself', () => {
-    const { deployments, retry, concurrency, isListed, ...agent } = served(dify)
+    const { deployments, retry, concurrency, isListed, hasBreaker, ...agent } = served(dify)
     expect(deployments).toEqual([
       {
         id: 'main',
@@ -41,7 +41,7 @@ describe('an entry without a list', () => {
       },
     ])
     expect(retry).toEqual({ attempts: 2, firstByteMs: undefined })
-    expect([concurrency, isListed]).toEqual([undefined, false])
+    expect([concurrency, isListed, hasBreaker]).toEqual([undefined, false, true])
   })
 
   test('may have limits and attempts of its own', () => {

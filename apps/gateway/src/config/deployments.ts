@@ -44,6 +44,7 @@ export function serve(entry: AgentEntry, toAgent: (entry: AgentEntry, place: str
     deployments: deployments ?? self.deployments,
     isListed: deployments !== undefined,
     retry: { attempts, firstByteMs },
+    hasBreaker: entry.breaker,
     concurrency: concurrencyOf(entry),
   }
 }

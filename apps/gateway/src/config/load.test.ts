@@ -18,6 +18,7 @@ describe('defaults', () => {
     expect(agents.map(({ deployments, retry, concurrency, ...agent }) => agent)).toEqual([
       {
         isListed: false,
+        hasBreaker: true,
         baseUrl: dify.baseUrl,
         apiKey: dify.apiKey,
         id: 'help-desk',

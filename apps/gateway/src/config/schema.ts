@@ -70,6 +70,11 @@ const ENTRY = {
     default: false,
     description: 'Whether OpenAI-compatible clients receive reasoning, as `reasoning_content`.',
   }),
+  breaker: flag({
+    default: true,
+    description:
+      'Whether a deployment that fails gets no calls until it answers again. Without it every call is sent, and waits for what becomes of it.',
+  }),
   retry: section(
     {
       attempts: count(2, {

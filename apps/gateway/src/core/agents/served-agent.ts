@@ -7,6 +7,8 @@ export interface ServedAgent extends Agent {
   /** Whether the entry lists them, and may so have listed others before. */
   readonly isListed: boolean
   readonly retry: Retry
+  /** Whether calls are refused while a deployment fails, instead of being sent there. */
+  readonly hasBreaker: boolean
   /** Undefined where the calls in progress are not limited. */
   readonly concurrency: Concurrency | undefined
 }
@@ -72,6 +74,7 @@ export function servedBySelf(agent: Agent): ServedAgent {
     deployments: [main],
     isListed: false,
     retry: { attempts: 2, firstByteMs: undefined },
+    hasBreaker: true,
     concurrency: undefined,
   }
 }

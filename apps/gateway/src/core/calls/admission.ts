@@ -1,3 +1,4 @@
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail, Problem } from '#core/errors.ts'
 import type { KeyLimits, KeyLimitsReader } from '#core/keys/key-limits.ts'
@@ -18,16 +19,21 @@ export interface OwnersPlace {
   takeFor(ownerId: string): void
 }
 
-export interface AdmissionOptions {
-  /** Taken before anything is counted. */
-  readonly place?: OwnersPlace
+/** What a call needs at its platform. Its holder gives it back, also if the ledger refuses the call. */
+export interface KeysSlot {
   /**
-   * Takes what the call needs besides, after the rate limit and before the ledger counts the call. It may wait. Its holder gives
-   * it back, also if the ledger refuses the call.
+   * Takes it, and may wait for it. Undefined if there is nothing to wait for.
    *
    * @throws Problem
    */
-  readonly takeSlot?: (key: KeyLimits) => Promise<void> | undefined
+  takeFor(key: KeyLimits): Promise<void> | undefined
+}
+
+export interface AdmissionOptions {
+  /** Taken before anything is counted. */
+  readonly place?: OwnersPlace
+  /** Taken after the rate limit, before the ledger counts the call. */
+  readonly slot?: KeysSlot
   /** Follows this call until it is admitted; those of the process follow all calls. */
   readonly observer?: CallObserver | undefined
 }
@@ -72,7 +78,7 @@ export function createAdmission({
   space = AMPLE_SPACE,
 }: AdmissionDeps): AdmissionService {
   return {
-    async admit(request, { place, takeSlot, observer } = {}) {
+    async admit(request, { place, slot, observer } = {}) {
       const { callId, requestId, kind, face, agent, keyHash } = request
       try {
         const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
@@ -83,7 +89,7 @@ export function createAdmission({
         observe(limited)
         observer?.(limited)
         if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
-        const taking = takeSlot?.(own)
+        const taking = markRejectionHandled(slot?.takeFor(own))
         if (taking !== undefined) await taking
         const { keyId, ownerId } = await ledger.admit(request)
         // A copy, since the request is larger and this is kept until the call ends.

@@ -303,7 +303,7 @@ export class Attempt implements CallEnding {
     else this.#route.noteFailure(this.#failed(this.#content.failure))
     if (isDone || this.#entered === undefined) return undefined
     const ending = this.#endTurn(failure, turn).catch(ignored)
-    const forgetting = this.#forgetFiles()
+    const forgetting = markRejectionHandled(this.#forgetFiles())
     return forgetting === undefined ? ending : Promise.all([ending, forgetting]).then(ignored)
   }
 
@@ -383,7 +383,7 @@ export class Attempt implements CallEnding {
         // Others that begin the same conversation at the same time may move it, each of them once.
         if (moves === MOVES_MAX) throw new Problem('conversation_busy')
         this.#route.moveTo(error.residence)
-        opening = this.#enterHere()
+        opening = markRejectionHandled(this.#enterHere())
       }
     }
     if (this.#isOver && !this.#isSuperseded) this.#endTurn(undefined, 'none').catch(ignored)

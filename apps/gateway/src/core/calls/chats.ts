@@ -10,13 +10,13 @@ import type { Runtime } from '#core/runtime.ts'
 import type { AdmissionRequest, AdmissionService } from './admission.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver, CallOrigin } from './call-events.ts'
+import { CallSlot, type RouteOfDeps } from './call-slot.ts'
 import { continuedConversation } from './conversation/continuation.ts'
 import { type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
 import type { AgentName, ChatRequest } from './request/chat-request.ts'
-import { type RouteOfDeps, routeOf } from './route-of.ts'
 import type { Route } from './routing/route.ts'
 import { StopRequests } from './stop-requests.ts'
 
@@ -112,7 +112,7 @@ export function createChatService(deps: ChatDeps): ChatService {
   return {
     async start(request, signal, observer) {
       let place: Place | undefined
-      let route: Route | undefined
+      let slot: CallSlot | undefined
       try {
         let call: UnroutedCall
         try {
@@ -127,22 +127,13 @@ export function createChatService(deps: ChatDeps): ChatService {
         const { conversation } = call
         const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
         const callId = runtime.newId()
-        const routed = call
+        slot = new CallSlot(deps, { call, keyHash, signal })
         const admitted = await admission.admit(admissionOf(call, { callId, keyHash, conversationId }), {
           place,
+          slot,
           observer,
-          takeSlot(key) {
-            const entering = routeOf(deps, { call: routed, keyHash, key, signal })
-            if (entering instanceof Promise) {
-              return entering.then((entered) => {
-                route = entered
-              })
-            }
-            route = entering
-            return undefined
-          },
         })
-        if (route === undefined) throw new Error('a call was admitted without a route')
+        const { route } = slot
         const chat = { call, callId, ownerId: admitted.ownerId, conversationId }
         const reply = new Reply(replyDeps, admitted.record, { attempts: attemptDeps, chat, route, place })
         place.begin(reply, admitted)
@@ -151,7 +142,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         return chatOf(call, request.agent, { callId, conversationId, runtime, reply, route })
       } catch (error) {
         place?.leave()
-        route?.leave()
+        slot?.leave()
         const refusal = withForm(error, request.credential)
         const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
         observe(refused)

@@ -209,8 +209,8 @@ export class Route {
     const { breaker, deployment } = this.#state
     const { rests, elapsedMs } = this.#routes
     const key = this.#state.keyOf(this.#app)
-    if (verdict === 'failed') breaker.failed(ticket, elapsedMs)
-    else if (verdict === 'none') breaker.withoutVerdict(ticket, elapsedMs)
+    if (verdict === 'failed' && this.#routes.agent.hasBreaker) breaker.failed(ticket, elapsedMs)
+    else if (verdict === 'none' || verdict === 'failed') breaker.withoutVerdict(ticket, elapsedMs)
     else breaker.succeeded(ticket, elapsedMs)
     if (verdict === 'credential') rests.rest(deployment.id, key, elapsedMs, failure?.retryAfterSeconds)
     else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)

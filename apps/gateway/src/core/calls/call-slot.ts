@@ -1,6 +1,8 @@
 import { withDeadline } from '#core/async/deadline.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors.ts'
 import type { KeyLimits } from '#core/keys/key-limits.ts'
+import type { KeysSlot } from './admission.ts'
 import type { Conversations } from './conversation/conversations.ts'
 import { type ConversationKeyDeps, conversationKey } from './conversation/enter-conversation.ts'
 import type { UnroutedCall } from './request/call.ts'
@@ -15,6 +17,46 @@ export interface RouteOfDeps extends ConversationKeyDeps {
 
 /** Shorter than the deadline of the admission, so that a call does not wait twice for a database that hangs. */
 const LOOK_UP_WITHIN_MS = 1_500
+
+/**
+ * The slot of a call at one of its agent's deployments. It is no closure, and refers to the call only until it is taken: the
+ * texts of the call would otherwise stay in memory as long as its stream is open.
+ */
+export class CallSlot implements KeysSlot {
+  readonly #deps: RouteOfDeps
+  #arrival: Omit<Arrival, 'key'> | undefined
+  #route: Route | undefined
+
+  constructor(deps: RouteOfDeps, arrival: Omit<Arrival, 'key'>) {
+    this.#deps = deps
+    this.#arrival = arrival
+  }
+
+  /** The way to the deployment, once the slot has been taken. */
+  get route(): Route {
+    if (this.#route === undefined) throw new Error('a call was admitted without a route')
+    return this.#route
+  }
+
+  takeFor(key: KeyLimits): Promise<void> | undefined {
+    const arrival = this.#arrival
+    if (arrival === undefined) throw new Error('a slot is taken once')
+    this.#arrival = undefined
+    const entering = markRejectionHandled(routeOf(this.#deps, { ...arrival, key }))
+    if (entering instanceof Promise) return entering.then((route) => this.#took(route))
+    this.#took(entering)
+    return undefined
+  }
+
+  /** Gives the slot back, if it was taken. */
+  leave(): void {
+    this.#route?.leave()
+  }
+
+  #took(route: Route): void {
+    this.#route = route
+  }
+}
 
 interface Arrival {
   readonly call: UnroutedCall
@@ -33,7 +75,7 @@ interface Arrival {
  * not answer in time; 401 or 403 for a key that is known
  * to be refused, before it takes a place
  */
-export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
+function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
   const { call, keyHash, key, signal } = arrival
   const enter = (residence: Residence | undefined) =>
     deps.routes.enter({
@@ -44,7 +86,7 @@ export function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Ro
       signal,
       confirmKey: () => confirmKey(key, call),
     })
-  const looking = residenceOf(deps, call, key.ownerId)
+  const looking = markRejectionHandled(residenceOf(deps, call, key.ownerId))
   return looking === undefined ? enter(undefined) : looking.then(enter)
 }
 
@@ -75,10 +117,12 @@ function residenceOf(
   if (context !== 'client' && context !== 'platform') return undefined
   const { id } = conversation
   const key = conversationKey(deps, { call, ownerId, conversationId: id })
-  const looking = deps.conversations.residenceOf(
-    { key, ownerId, agent: agent.id, app, endUser, conversation: id },
-    // Where there is one place, only a row can name another, which the list had before.
-    context === 'client' && hasSeveralStates(agent),
+  const looking = markRejectionHandled(
+    deps.conversations.residenceOf(
+      { key, ownerId, agent: agent.id, app, endUser, conversation: id },
+      // Where there is one place, only a row can name another, which the list had before.
+      context === 'client' && hasSeveralStates(agent),
+    ),
   )
   return withDeadline(LOOK_UP_WITHIN_MS, looking)
 }
