@@ -138,7 +138,8 @@ export const CONVERSATIONS = {
       ? trial.seen.waitFor(() => trial.requestsWith(marker).length > 0)
       : trial.setup.replay.creating(marker))
     const next = trial.ask({ ...talk, query })
-    expect((await winner).status).toBe(502)
+    // Where no conversation could be created, nothing was taken, so the call is sent again.
+    expect(transcript === undefined ? [502] : [200, 502]).toContain((await winner).status)
     expect((await next).status).toBe(200)
     expect((await trial.ask({ ...talk, query })).status).toBe(200)
   },
