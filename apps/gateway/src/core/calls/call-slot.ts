@@ -72,8 +72,7 @@ interface Arrival {
  * the one that it names is looked up first, and the call waits for that place alone.
  *
  * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; `unavailable` if the database does
- * not answer in time; 401 or 403 for a key that is known
- * to be refused, before it takes a place
+ * not answer in time; 401 or 403 for a key that is known to be refused, before it takes a place
  */
 function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
   const { call, keyHash, key, signal } = arrival

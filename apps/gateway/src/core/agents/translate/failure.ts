@@ -62,6 +62,11 @@ export function reasonOfStatus(status: number): ErrorReason {
   }
 }
 
+/** Whether a body is a web page, as proxies send it in place of the platform's API. */
+export function isPage(body: unknown): boolean {
+  return typeof body === 'string' && body.trimStart().startsWith('<')
+}
+
 /**
  * Maps an error reply that is not JSON. It usually comes from a proxy, whose status says little about the
  * platform: only 413 and 429 are taken at their word.
@@ -75,9 +80,7 @@ export function failureOfPage(status: number, header: HeaderReader): Failure {
  * Maps a body with status 2xx that is not a JSON object: a web page in place of the API, or truncated JSON.
  */
 export function unreadableBody(body: unknown): readonly ChatEvent[] {
-  return typeof body === 'string' && body.trimStart().startsWith('<')
-    ? errorEvents({ reason: 'agent_error', isPage: true })
-    : MALFORMED
+  return isPage(body) ? errorEvents({ reason: 'agent_error', isPage: true }) : MALFORMED
 }
 
 function label(value: unknown): string | undefined {

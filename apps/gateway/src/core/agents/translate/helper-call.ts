@@ -1,5 +1,6 @@
 import type { Adapter, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
 import { isObject, type JsonObject } from '#core/values/json.ts'
+import { isPage } from './failure.ts'
 
 type ToFailure = Adapter['toFailure']
 
@@ -33,8 +34,7 @@ export function probeCall(
   return {
     request,
     read(status, body, header) {
-      const isPage = typeof body === 'string' && body.trimStart().startsWith('<')
-      const isMissing = (status === 404 || status === 405) && !isPage
+      const isMissing = (status === 404 || status === 405) && !isPage(body)
       const result = call.read(status, body, header)
       const isBusy = 'failure' in result && result.failure.reason === 'agent_rate_limited'
       return isMissing || isBusy ? { ok: 'degraded' } : result

@@ -105,11 +105,11 @@ export class AgentRoutes {
     return choose(candidates, this.#deps.random)?.state ?? (isFull ? 'full' : 'down')
   }
 
-  /** How long a caller should wait who finds all deployments down. */
+  /** How long a caller should wait who finds all deployments down, of which there is one at least. */
   retryAfterSeconds(wish: Wish): number {
     const nowMs = this.elapsedMs
     const waits = this.homes(wish).map(({ breaker }) => breaker.retryAfterMs(nowMs))
-    return Math.min(59, Math.max(1, Math.ceil(Math.min(...waits, 59_000) / 1_000)))
+    return Math.ceil(Math.min(...waits) / 1_000)
   }
 
   /** Whether the agent has a free slot for one more call of this key. */

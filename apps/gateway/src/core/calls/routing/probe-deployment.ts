@@ -1,4 +1,5 @@
 import type { AgentApp, HelperCall } from '#core/agents/adapter.ts'
+import { isPage } from '#core/agents/translate/failure.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { DeploymentState } from './deployment-state.ts'
@@ -34,8 +35,4 @@ export function probeDeployment({ upstream, runtime, state, app, answered }: Pro
     },
     () => breaker.probed(false, runtime.elapsedMs()),
   )
-}
-
-function isPage(body: unknown): boolean {
-  return typeof body === 'string' && body.trimStart().startsWith('<')
 }

@@ -9,7 +9,7 @@ export interface Residence {
 /** Of a conversation from the time before its agent had several deployments. */
 export const MAIN_RESIDENCE: Residence = { deployment: MAIN_DEPLOYMENT, state: MAIN_DEPLOYMENT }
 
-/** The state of the agent's deployment, where the same question may be answered by several. */
+/** Where a conversation lives that begins at this deployment. */
 export function residenceAt({ id, state }: Deployment): Residence {
   return { deployment: id, state }
 }
