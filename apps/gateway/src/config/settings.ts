@@ -193,6 +193,37 @@ export const SETTINGS = {
         'The history of agents that keep none of their own, and how long conversations are remembered.',
     },
   ),
+  replies: section(
+    {
+      enabled: flag({
+        default: true,
+        description:
+          'Whether replies are kept for requests with an `Idempotency-Key`. If not, such requests are refused with 400.',
+      }),
+      retentionHours: count(24, {
+        maximum: 8_760,
+        description: 'How long a kept reply can be read after its call has ended.',
+      }),
+      graceMs: timerMs(30_000, {
+        description: 'How long a kept call goes on while nobody reads its reply.',
+      }),
+      bytesMax: count(4 * MIB, {
+        maximum: 64 * MIB,
+        description: 'The largest reply that is kept. The readers that follow a larger one get all of it.',
+      }),
+      bytesPerOwnerMax: count(GIB, {
+        description: 'What the kept replies of one user may take in all. The oldest make room for new ones.',
+      }),
+      bytesTotalMax: count(20 * GIB, {
+        description:
+          'What all kept replies may take. The oldest make room for new ones; a new kept call is answered 503 where that is not enough.',
+      }),
+    },
+    {
+      description:
+        'Kept replies: those of calls with an `Idempotency-Key`, which can be repeated, resumed and stopped. See docs/kept-calls.md.',
+    },
+  ),
   usage: section(
     {
       retentionDays: days(400, {

@@ -97,6 +97,9 @@ export const ERRORS = {
     text: 'Another call is running in this conversation.',
     isForVisitors: true,
   },
+  stopped: { status: 409, retryable: false, text: 'The call was stopped.' },
+
+  reply_gone: { status: 410, retryable: false, text: 'The reply of this call is not kept any more.' },
 
   body_too_large: { status: 413, retryable: false, text: 'The body is too large.' },
   upload_space_used_up: {
@@ -110,6 +113,11 @@ export const ERRORS = {
     text: 'This content type, encoding or charset is not accepted.',
   },
   file_type_not_accepted: { status: 415, retryable: false, text: 'This type of file is not accepted.' },
+  idempotency_mismatch: {
+    status: 422,
+    retryable: false,
+    text: 'The Idempotency-Key was used for another request.',
+  },
   headers_too_large: { status: 431, retryable: false, text: 'The request headers are too large.' },
 
   rate_limited: { status: 429, retryable: true, text: 'The rate limit is exceeded.', isForVisitors: true },
@@ -142,6 +150,12 @@ export const ERRORS = {
     status: 502,
     retryable: false,
     text: 'The agent waits for the output of a tool that no client can give.',
+  },
+  interrupted: {
+    status: 502,
+    retryable: false,
+    text: 'The gateway process that ran the call has ended.',
+    isForVisitors: true,
   },
   agent_unreachable: { status: 502, retryable: true, text: 'The agent platform did not answer.' },
   agent_timeout: {

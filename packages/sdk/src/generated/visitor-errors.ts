@@ -6,6 +6,7 @@ export const VISITOR_ERRORS: ReadonlyMap<string, string> = new Map([
   ['conversation_busy', 'invalid_request_error'],
   ['rate_limited', 'rate_limit_error'],
   ['agent_rate_limited', 'rate_limit_error'],
+  ['interrupted', 'server_error'],
   ['agent_timeout', 'server_error'],
   ['agent_unavailable', 'server_error'],
   ['agent_overloaded', 'server_error'],

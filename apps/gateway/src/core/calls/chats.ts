@@ -16,25 +16,13 @@ import { type EnterDeps, enterConversation } from './conversation/enter-conversa
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
+import type { ChatHead } from './request/chat-head.ts'
 import type { AgentName, ChatRequest } from './request/chat-request.ts'
 import type { Route } from './routing/route.ts'
 import { StopRequests } from './stop-requests.ts'
 
 /** An admitted call in progress. */
-export interface Chat {
-  readonly callId: string
-  /** The id by which the client can continue the conversation. */
-  readonly conversationId: string
-  /** The model name until the platform reports its own. */
-  readonly model: string
-  /** Whether the agent is configured to expose its reasoning. */
-  readonly reasoning: boolean
-  /** Whether the agent gets the parameters of the request, such as its tools. */
-  readonly takesParameters: boolean
-  /** Whether the agent gets all messages of the request, its instructions included. */
-  readonly takesMessages: boolean
-  /** Seconds since the epoch. */
-  readonly created: number
+export interface Chat extends ChatHead {
   readonly events: ChatEvents
 }
 

@@ -53,11 +53,24 @@ export interface Admission {
   readonly app: string
   readonly endUser: string
   readonly conversation: string
+  /** Present for a call with an `Idempotency-Key`. */
+  readonly kept?: KeptAdmission
+}
+
+/** What the ledger notes of a kept call. */
+export interface KeptAdmission {
+  /** SHA-256 of the `Idempotency-Key`, in hex. */
+  readonly keyHash: string
+  /** SHA-256 of all that makes a request the same, in hex. */
+  readonly fingerprint: string
+  readonly stream: boolean
 }
 
 export interface Admitted {
   readonly keyId: string
   readonly ownerId: string
+  /** The earlier call that the `Idempotency-Key` stands for. The call itself is neither counted nor run then. */
+  readonly attachedTo?: string
 }
 
 /** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
@@ -106,9 +119,11 @@ export interface LedgerDeps {
  */
 export interface Ledger {
   /**
-   * Checks the key and the quota, counts the call and inserts its row.
+   * Checks the key and the quota, counts the call and inserts its row. A call whose `Idempotency-Key` stands for an earlier one
+   * is attached to that instead, which needs no quota.
    *
-   * @throws Problem with status 401, 403 or 429 if the call is rejected, `unavailable` if the database does not answer in time
+   * @throws Problem with status 401, 403 or 429 if the call is rejected, `unavailable` if the database does not answer in time,
+   * `idempotency_mismatch` if the earlier call was asked something else
    */
   admit(admission: Admission): Promise<Admitted>
   /** Writes the end of a call in the background; retries until the database accepts it or {@link Ledger.close} gives up. */

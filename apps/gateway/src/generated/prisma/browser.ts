@@ -37,6 +37,21 @@ export type ApiKey = Prisma.ApiKeyModel
  */
 export type Call = Prisma.CallModel
 /**
+ * Model IdempotencyKey
+ * The call that an `Idempotency-Key` stands for, within its API key. There is no row while the key is free.
+ */
+export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
+ * Model KeptCall
+ * A call whose reply is kept, so that clients can follow it again, until some time after its end.
+ */
+export type KeptCall = Prisma.KeptCallModel
+/**
+ * Model ReplyPart
+ * Consecutive events of a kept reply.
+ */
+export type ReplyPart = Prisma.ReplyPartModel
+/**
  * Model Upload
  * An uploaded file, whose bytes are in the storage of files.
  */

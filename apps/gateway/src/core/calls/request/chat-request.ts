@@ -1,6 +1,8 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
+import type { KeptForm } from '#core/replies/kept-form.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
+import type { ChatHead } from './chat-head.ts'
 import type { CallFile } from './messages.ts'
 
 /** A chat as a face passes it on: the types of its fields are checked, their values are not. */
@@ -16,6 +18,18 @@ export interface ChatRequest {
   readonly conversation: ConversationName
   readonly endUser: string
   readonly stream: boolean
+  /** Present if the request has an `Idempotency-Key`. */
+  readonly kept?: KeptRequest
+}
+
+/** What a request brings whose reply is to be kept. */
+export interface KeptRequest {
+  /** SHA-256 of the `Idempotency-Key`, in hex. */
+  readonly keyHash: string
+  /** SHA-256, in hex, of what the face asks as it was parsed, whatever the order of its fields. */
+  readonly bodyHash: string
+  /** Creates the form in which the reply is kept. */
+  readonly form: (chat: ChatHead) => KeptForm
 }
 
 /** How a request names the agent and the app. */

@@ -400,6 +400,9 @@ export const ModelName = {
   User: 'User',
   ApiKey: 'ApiKey',
   Call: 'Call',
+  IdempotencyKey: 'IdempotencyKey',
+  KeptCall: 'KeptCall',
+  ReplyPart: 'ReplyPart',
   Upload: 'Upload',
   UploadCopy: 'UploadCopy',
   Rollup: 'Rollup',
@@ -427,7 +430,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
+    modelProps: "user" | "apiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -650,6 +653,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallCountAggregateOutputType> | number
+        }
+      }
+    }
+    IdempotencyKey: {
+      payload: Prisma.$IdempotencyKeyPayload<ExtArgs>
+      fields: Prisma.IdempotencyKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IdempotencyKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IdempotencyKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.IdempotencyKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IdempotencyKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        findMany: {
+          args: Prisma.IdempotencyKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        create: {
+          args: Prisma.IdempotencyKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        createMany: {
+          args: Prisma.IdempotencyKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IdempotencyKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.IdempotencyKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        update: {
+          args: Prisma.IdempotencyKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.IdempotencyKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IdempotencyKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IdempotencyKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.IdempotencyKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.IdempotencyKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIdempotencyKey>
+        }
+        groupBy: {
+          args: Prisma.IdempotencyKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IdempotencyKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    KeptCall: {
+      payload: Prisma.$KeptCallPayload<ExtArgs>
+      fields: Prisma.KeptCallFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KeptCallFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KeptCallFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>
+        }
+        findFirst: {
+          args: Prisma.KeptCallFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KeptCallFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>
+        }
+        findMany: {
+          args: Prisma.KeptCallFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>[]
+        }
+        create: {
+          args: Prisma.KeptCallCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>
+        }
+        createMany: {
+          args: Prisma.KeptCallCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KeptCallCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>[]
+        }
+        delete: {
+          args: Prisma.KeptCallDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>
+        }
+        update: {
+          args: Prisma.KeptCallUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>
+        }
+        deleteMany: {
+          args: Prisma.KeptCallDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KeptCallUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KeptCallUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>[]
+        }
+        upsert: {
+          args: Prisma.KeptCallUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptCallPayload>
+        }
+        aggregate: {
+          args: Prisma.KeptCallAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKeptCall>
+        }
+        groupBy: {
+          args: Prisma.KeptCallGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeptCallGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KeptCallCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeptCallCountAggregateOutputType> | number
+        }
+      }
+    }
+    ReplyPart: {
+      payload: Prisma.$ReplyPartPayload<ExtArgs>
+      fields: Prisma.ReplyPartFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReplyPartFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReplyPartFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>
+        }
+        findFirst: {
+          args: Prisma.ReplyPartFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReplyPartFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>
+        }
+        findMany: {
+          args: Prisma.ReplyPartFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>[]
+        }
+        create: {
+          args: Prisma.ReplyPartCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>
+        }
+        createMany: {
+          args: Prisma.ReplyPartCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReplyPartCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>[]
+        }
+        delete: {
+          args: Prisma.ReplyPartDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>
+        }
+        update: {
+          args: Prisma.ReplyPartUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>
+        }
+        deleteMany: {
+          args: Prisma.ReplyPartDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReplyPartUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReplyPartUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>[]
+        }
+        upsert: {
+          args: Prisma.ReplyPartUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReplyPartPayload>
+        }
+        aggregate: {
+          args: Prisma.ReplyPartAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReplyPart>
+        }
+        groupBy: {
+          args: Prisma.ReplyPartGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReplyPartGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReplyPartCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReplyPartCountAggregateOutputType> | number
         }
       }
     }
@@ -1660,10 +1885,55 @@ export const CallScalarFieldEnum = {
   admittedAt: 'admittedAt',
   firstChunkMs: 'firstChunkMs',
   durationMs: 'durationMs',
-  endedAt: 'endedAt'
+  endedAt: 'endedAt',
+  replays: 'replays'
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  keyId: 'keyId',
+  hash: 'hash',
+  fingerprint: 'fingerprint',
+  callId: 'callId'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const KeptCallScalarFieldEnum = {
+  callId: 'callId',
+  keyId: 'keyId',
+  ownerId: 'ownerId',
+  keyHash: 'keyHash',
+  face: 'face',
+  conversation: 'conversation',
+  stream: 'stream',
+  instance: 'instance',
+  stopRequestedAt: 'stopRequestedAt',
+  readUntil: 'readUntil',
+  endedAt: 'endedAt',
+  outcome: 'outcome',
+  events: 'events',
+  status: 'status',
+  problem: 'problem',
+  reply: 'reply',
+  bytes: 'bytes',
+  goneAt: 'goneAt'
+} as const
+
+export type KeptCallScalarFieldEnum = (typeof KeptCallScalarFieldEnum)[keyof typeof KeptCallScalarFieldEnum]
+
+
+export const ReplyPartScalarFieldEnum = {
+  callId: 'callId',
+  first: 'first',
+  count: 'count',
+  bytes: 'bytes'
+} as const
+
+export type ReplyPartScalarFieldEnum = (typeof ReplyPartScalarFieldEnum)[keyof typeof ReplyPartScalarFieldEnum]
 
 
 export const UploadScalarFieldEnum = {
@@ -1953,6 +2223,13 @@ export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMode
 
 
 /**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
  * Reference to a field of type 'RollupSpan'
  */
 export type EnumRollupSpanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'RollupSpan'>
@@ -2005,13 +2282,6 @@ export type EnumRollupNameKindFieldRefInput<$PrismaModel> = FieldRefInputType<$P
  * Reference to a field of type 'RollupNameKind[]'
  */
 export type ListEnumRollupNameKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'RollupNameKind[]'>
-    
-
-
-/**
- * Reference to a field of type 'Boolean'
- */
-export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
     
 
 
@@ -2182,6 +2452,9 @@ export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit
   call?: Prisma.CallOmit
+  idempotencyKey?: Prisma.IdempotencyKeyOmit
+  keptCall?: Prisma.KeptCallOmit
+  replyPart?: Prisma.ReplyPartOmit
   upload?: Prisma.UploadOmit
   uploadCopy?: Prisma.UploadCopyOmit
   rollup?: Prisma.RollupOmit

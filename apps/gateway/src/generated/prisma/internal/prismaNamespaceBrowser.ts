@@ -54,6 +54,9 @@ export const ModelName = {
   User: 'User',
   ApiKey: 'ApiKey',
   Call: 'Call',
+  IdempotencyKey: 'IdempotencyKey',
+  KeptCall: 'KeptCall',
+  ReplyPart: 'ReplyPart',
   Upload: 'Upload',
   UploadCopy: 'UploadCopy',
   Rollup: 'Rollup',
@@ -164,10 +167,55 @@ export const CallScalarFieldEnum = {
   admittedAt: 'admittedAt',
   firstChunkMs: 'firstChunkMs',
   durationMs: 'durationMs',
-  endedAt: 'endedAt'
+  endedAt: 'endedAt',
+  replays: 'replays'
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  keyId: 'keyId',
+  hash: 'hash',
+  fingerprint: 'fingerprint',
+  callId: 'callId'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const KeptCallScalarFieldEnum = {
+  callId: 'callId',
+  keyId: 'keyId',
+  ownerId: 'ownerId',
+  keyHash: 'keyHash',
+  face: 'face',
+  conversation: 'conversation',
+  stream: 'stream',
+  instance: 'instance',
+  stopRequestedAt: 'stopRequestedAt',
+  readUntil: 'readUntil',
+  endedAt: 'endedAt',
+  outcome: 'outcome',
+  events: 'events',
+  status: 'status',
+  problem: 'problem',
+  reply: 'reply',
+  bytes: 'bytes',
+  goneAt: 'goneAt'
+} as const
+
+export type KeptCallScalarFieldEnum = (typeof KeptCallScalarFieldEnum)[keyof typeof KeptCallScalarFieldEnum]
+
+
+export const ReplyPartScalarFieldEnum = {
+  callId: 'callId',
+  first: 'first',
+  count: 'count',
+  bytes: 'bytes'
+} as const
+
+export type ReplyPartScalarFieldEnum = (typeof ReplyPartScalarFieldEnum)[keyof typeof ReplyPartScalarFieldEnum]
 
 
 export const UploadScalarFieldEnum = {

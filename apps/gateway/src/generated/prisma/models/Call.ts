@@ -39,6 +39,7 @@ export type CallAvgAggregateOutputType = {
   totalTokens: number | null
   firstChunkMs: number | null
   durationMs: number | null
+  replays: number | null
 }
 
 export type CallSumAggregateOutputType = {
@@ -50,6 +51,7 @@ export type CallSumAggregateOutputType = {
   totalTokens: number | null
   firstChunkMs: number | null
   durationMs: number | null
+  replays: number | null
 }
 
 export type CallMinAggregateOutputType = {
@@ -80,6 +82,7 @@ export type CallMinAggregateOutputType = {
   firstChunkMs: number | null
   durationMs: number | null
   endedAt: Date | null
+  replays: number | null
 }
 
 export type CallMaxAggregateOutputType = {
@@ -110,6 +113,7 @@ export type CallMaxAggregateOutputType = {
   firstChunkMs: number | null
   durationMs: number | null
   endedAt: Date | null
+  replays: number | null
 }
 
 export type CallCountAggregateOutputType = {
@@ -140,6 +144,7 @@ export type CallCountAggregateOutputType = {
   firstChunkMs: number
   durationMs: number
   endedAt: number
+  replays: number
   _all: number
 }
 
@@ -153,6 +158,7 @@ export type CallAvgAggregateInputType = {
   totalTokens?: true
   firstChunkMs?: true
   durationMs?: true
+  replays?: true
 }
 
 export type CallSumAggregateInputType = {
@@ -164,6 +170,7 @@ export type CallSumAggregateInputType = {
   totalTokens?: true
   firstChunkMs?: true
   durationMs?: true
+  replays?: true
 }
 
 export type CallMinAggregateInputType = {
@@ -194,6 +201,7 @@ export type CallMinAggregateInputType = {
   firstChunkMs?: true
   durationMs?: true
   endedAt?: true
+  replays?: true
 }
 
 export type CallMaxAggregateInputType = {
@@ -224,6 +232,7 @@ export type CallMaxAggregateInputType = {
   firstChunkMs?: true
   durationMs?: true
   endedAt?: true
+  replays?: true
 }
 
 export type CallCountAggregateInputType = {
@@ -254,6 +263,7 @@ export type CallCountAggregateInputType = {
   firstChunkMs?: true
   durationMs?: true
   endedAt?: true
+  replays?: true
   _all?: true
 }
 
@@ -371,6 +381,7 @@ export type CallGroupByOutputType = {
   firstChunkMs: number | null
   durationMs: number | null
   endedAt: Date | null
+  replays: number
   _count: CallCountAggregateOutputType | null
   _avg: CallAvgAggregateOutputType | null
   _sum: CallSumAggregateOutputType | null
@@ -424,6 +435,7 @@ export type CallWhereInput = {
   firstChunkMs?: Prisma.IntNullableFilter<"Call"> | number | null
   durationMs?: Prisma.IntNullableFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
+  replays?: Prisma.IntFilter<"Call"> | number
 }
 
 export type CallOrderByWithRelationInput = {
@@ -454,6 +466,7 @@ export type CallOrderByWithRelationInput = {
   firstChunkMs?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  replays?: Prisma.SortOrder
 }
 
 export type CallWhereUniqueInput = Prisma.AtLeast<{
@@ -487,6 +500,7 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   firstChunkMs?: Prisma.IntNullableFilter<"Call"> | number | null
   durationMs?: Prisma.IntNullableFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableFilter<"Call"> | Date | string | null
+  replays?: Prisma.IntFilter<"Call"> | number
 }, "id">
 
 export type CallOrderByWithAggregationInput = {
@@ -517,6 +531,7 @@ export type CallOrderByWithAggregationInput = {
   firstChunkMs?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  replays?: Prisma.SortOrder
   _count?: Prisma.CallCountOrderByAggregateInput
   _avg?: Prisma.CallAvgOrderByAggregateInput
   _max?: Prisma.CallMaxOrderByAggregateInput
@@ -555,6 +570,7 @@ export type CallScalarWhereWithAggregatesInput = {
   firstChunkMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   durationMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Call"> | Date | string | null
+  replays?: Prisma.IntWithAggregatesFilter<"Call"> | number
 }
 
 export type CallCreateInput = {
@@ -585,6 +601,7 @@ export type CallCreateInput = {
   firstChunkMs?: number | null
   durationMs?: number | null
   endedAt?: Date | string | null
+  replays?: number
 }
 
 export type CallUncheckedCreateInput = {
@@ -615,6 +632,7 @@ export type CallUncheckedCreateInput = {
   firstChunkMs?: number | null
   durationMs?: number | null
   endedAt?: Date | string | null
+  replays?: number
 }
 
 export type CallUpdateInput = {
@@ -645,6 +663,7 @@ export type CallUpdateInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replays?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type CallUncheckedUpdateInput = {
@@ -675,6 +694,7 @@ export type CallUncheckedUpdateInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replays?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type CallCreateManyInput = {
@@ -705,6 +725,7 @@ export type CallCreateManyInput = {
   firstChunkMs?: number | null
   durationMs?: number | null
   endedAt?: Date | string | null
+  replays?: number
 }
 
 export type CallUpdateManyMutationInput = {
@@ -735,6 +756,7 @@ export type CallUpdateManyMutationInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replays?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type CallUncheckedUpdateManyInput = {
@@ -765,6 +787,7 @@ export type CallUncheckedUpdateManyInput = {
   firstChunkMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   durationMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replays?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type CallCountOrderByAggregateInput = {
@@ -795,6 +818,7 @@ export type CallCountOrderByAggregateInput = {
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  replays?: Prisma.SortOrder
 }
 
 export type CallAvgOrderByAggregateInput = {
@@ -806,6 +830,7 @@ export type CallAvgOrderByAggregateInput = {
   totalTokens?: Prisma.SortOrder
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
+  replays?: Prisma.SortOrder
 }
 
 export type CallMaxOrderByAggregateInput = {
@@ -836,6 +861,7 @@ export type CallMaxOrderByAggregateInput = {
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  replays?: Prisma.SortOrder
 }
 
 export type CallMinOrderByAggregateInput = {
@@ -866,6 +892,7 @@ export type CallMinOrderByAggregateInput = {
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  replays?: Prisma.SortOrder
 }
 
 export type CallSumOrderByAggregateInput = {
@@ -877,6 +904,7 @@ export type CallSumOrderByAggregateInput = {
   totalTokens?: Prisma.SortOrder
   firstChunkMs?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
+  replays?: Prisma.SortOrder
 }
 
 export type NullableStringFieldUpdateOperationsInput = {
@@ -913,6 +941,7 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  replays?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -943,6 +972,7 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  replays?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -973,6 +1003,7 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  replays?: boolean
 }, ExtArgs["result"]["call"]>
 
 export type CallSelectScalar = {
@@ -1003,9 +1034,10 @@ export type CallSelectScalar = {
   firstChunkMs?: boolean
   durationMs?: boolean
   endedAt?: boolean
+  replays?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "replays", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -1056,6 +1088,10 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     firstChunkMs: number | null
     durationMs: number | null
     endedAt: Date | null
+    /**
+     * How many later requests with the same `Idempotency-Key` were answered from this call.
+     */
+    replays: number
   }, ExtArgs["result"]["call"]>
   composites: {}
 }
@@ -1506,6 +1542,7 @@ export interface CallFieldRefs {
   readonly firstChunkMs: Prisma.FieldRef<"Call", 'Int'>
   readonly durationMs: Prisma.FieldRef<"Call", 'Int'>
   readonly endedAt: Prisma.FieldRef<"Call", 'DateTime'>
+  readonly replays: Prisma.FieldRef<"Call", 'Int'>
 }
     
 

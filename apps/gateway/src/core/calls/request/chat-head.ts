@@ -1,0 +1,16 @@
+/** What is known of an admitted call from its beginning. */
+export interface ChatHead {
+  readonly callId: string
+  /** The id by which the client can continue the conversation. */
+  readonly conversationId: string
+  /** The model name until the platform reports its own. */
+  readonly model: string
+  /** Whether the agent is configured to expose its reasoning. */
+  readonly reasoning: boolean
+  /** Whether the agent gets the parameters of the request, such as its tools. */
+  readonly takesParameters: boolean
+  /** Whether the agent gets all messages of the request, its instructions included. */
+  readonly takesMessages: boolean
+  /** Seconds since the epoch. */
+  readonly created: number
+}
