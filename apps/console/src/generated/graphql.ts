@@ -193,8 +193,12 @@ export type ErrorReason =
   | 'draining'
   /** This type of file is not accepted. */
   | 'file_type_not_accepted'
+  /** The Idempotency-Key was used for another request. */
+  | 'idempotency_mismatch'
   /** An internal error happened. */
   | 'internal_error'
+  /** The gateway process that ran the call has ended. */
+  | 'interrupted'
   /** The Host header is not valid. */
   | 'invalid_host'
   /** The body is not valid JSON. */
@@ -229,10 +233,14 @@ export type ErrorReason =
   | 'quota_exceeded'
   /** The rate limit is exceeded. */
   | 'rate_limited'
+  /** The reply of this call is not kept any more. */
+  | 'reply_gone'
   /** The user's role does not allow this. */
   | 'role_denied'
   /** There is nothing at this path. */
   | 'route_not_found'
+  /** The call was stopped. */
+  | 'stopped'
   /** This event stream does not exist. */
   | 'stream_not_found'
   /** This event stream is open already. */

@@ -8,6 +8,16 @@ export interface Sql {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
+/** A connection that hears messages. It is not opened again when it is lost. */
+export interface Subscription {
+  /** Resolves when messages are heard, as far as the server says; rejects if the connection cannot be opened or is closed before. */
+  readonly opened: Promise<void>
+  /** Resolves when the connection is lost or closed. */
+  readonly ended: Promise<void>
+  /** Resolves soon, also if the server does not answer. */
+  close(): Promise<void>
+}
+
 /** A database: embedded PGlite or a PostgreSQL server, with the same schema and the same SQL. */
 export interface Database {
   readonly kind: 'embedded' | 'server'
@@ -18,6 +28,11 @@ export interface Database {
    */
   readonly dedicatedSql: Sql
   readonly prisma: PrismaClient
+  /**
+   * Hears the notifications of a channel (`NOTIFY`) on a connection of its own. An embedded database has no other process from
+   * which they could come.
+   */
+  readonly listen?: (channel: string, onMessage: (message: string) => void) => Subscription
   /**
    * Runs work whose statements may take minutes, such as an export. An embedded database ends any other statement after some
    * seconds, since it can run only one; a server has its own timeout, which is not changed.

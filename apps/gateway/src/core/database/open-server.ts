@@ -5,6 +5,7 @@ import { sleep } from '#core/async/sleep.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { PrismaClient } from '#generated/prisma/client.ts'
 import type { Database, Sql } from './database.ts'
+import { listen } from './listen.ts'
 import { applyMigrations, pendingMigrations } from './migrations/migrate.ts'
 import { openPool, poolSql, statements } from './pool.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
@@ -41,6 +42,7 @@ export function openServer(options: ServerOptions): Database {
     sql,
     dedicatedSql: dedicated,
     prisma,
+    listen: (channel, onMessage) => listen({ url, connectTimeoutMs, channel, onMessage }),
     patiently: (work) => work(),
     pendingMigrations: () => pendingMigrations(sql),
     migrate: async () =>
