@@ -35,12 +35,17 @@ const NONCE_AT = CHECK_AT + CHECK_BYTES
 const COUNTER_AT = NONCE_AT + NONCE_BYTES
 const ENCRYPTED_AT = COUNTER_AT + COUNTER_BYTES
 
-/** To compress costs 12 µs for the set-up alone, which is more than a row as short as this could save. */
+/** To compress a shorter text costs more than to store it as it is. */
 const COMPRESSED_FROM_BYTES = 256
 /** What is longer is compressed in another thread. */
 const SYNC_BYTES_MAX = 64 * 1024
-/** A small window and little memory, because the set-up is most of what compressing one flush of one call costs. */
-const SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 4 }
+/**
+ * For the texts of one flush of one call, some 1 kB. Setting up is most of the work, so the window is small. The result keeps the
+ * whole of its last chunk in memory until the flush is written; with chunks of zlib's default size, 16 KiB, that and the
+ * collection of garbage double what the log costs the process.
+ */
+const SMALL: ZlibOptions = { level: 1, windowBits: 11, memLevel: 3, chunkSize: 2_048 }
+const SMALL_READ: ZlibOptions = { chunkSize: 4_096 }
 const LARGE: ZlibOptions = { level: 1 }
 
 const deflate = promisify(deflateRaw)
@@ -86,7 +91,7 @@ export function createPartCodec(
       if (format & UNCOMPRESSED) return body.toString()
       try {
         const isSmall = body.length <= SYNC_BYTES_MAX
-        return (isSmall ? inflateRawSync(body) : await inflate(body)).toString()
+        return (isSmall ? inflateRawSync(body, SMALL_READ) : await inflate(body)).toString()
       } catch {
         // A damaged row is as good as none for its reader.
         return undefined
