@@ -12,6 +12,7 @@ const SCENARIOS = {
   'refused-documents': 'chats of one tenant beside refused GraphQL documents of others',
   'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
+  'reply-log': 'the log of kept replies: 1,000 streams, with and without SECRET_KEY',
   usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
   migrations: 'how long admissions wait while a ledger of a million calls is migrated (two minutes)',
   'usage-prune': 'the size of a ledger that is pruned every day',

@@ -43,13 +43,14 @@ CREATE TABLE "reply_parts" (
 );
 
 -- CreateIndex
-CREATE INDEX "kept_calls_owner_id_ended_at_idx" ON "kept_calls"("owner_id", "ended_at");
-
--- CreateIndex
 CREATE INDEX "kept_calls_ended_at_idx" ON "kept_calls"("ended_at");
 
 -- Running calls are few among many: each heartbeat looks for those of dead processes.
 CREATE INDEX "kept_calls_open" ON "kept_calls"("instance", "call_id") WHERE "ended_at" IS NULL;
+
+-- What owners and all of them take is summed up from the index alone, and the oldest replies are the first of it.
+CREATE INDEX "kept_calls_stored" ON "kept_calls"("ended_at", "call_id") INCLUDE ("owner_id", "bytes")
+  WHERE "ended_at" IS NOT NULL AND "gone_at" IS NULL;
 
 -- Compressed already.
 ALTER TABLE "reply_parts" ALTER COLUMN "bytes" SET STORAGE EXTERNAL;

@@ -1,0 +1,27 @@
+import type { SecretKeys } from '#core/auth/stored-secrets.ts'
+import type { Sql } from '#core/database/database.ts'
+import type { Runtime } from '#core/runtime.ts'
+import { createKeptCallSigns } from './kept-call-signs.ts'
+import { createPartCodec } from './part-codec.ts'
+import { createReplyReader } from './reply-reader.ts'
+import type { KeptBounds, ReplyStore } from './reply-store.ts'
+import { createReplyUpkeep } from './reply-upkeep.ts'
+import { createReplyWriter } from './reply-writer.ts'
+
+export interface ReplyStoreDeps {
+  readonly sql: Sql
+  readonly randomBytes: Runtime['randomBytes']
+  readonly secretKeys: SecretKeys
+  readonly bounds: KeptBounds
+}
+
+/** Every statement takes a bounded number of rows, and all times are those of the database's clock. */
+export function createReplyStore({ sql, randomBytes, secretKeys, bounds }: ReplyStoreDeps): ReplyStore {
+  const codec = createPartCodec(secretKeys, { randomBytes })
+  return {
+    ...createReplyWriter(sql, codec),
+    ...createReplyReader(sql, codec),
+    ...createKeptCallSigns(sql),
+    ...createReplyUpkeep(sql, bounds),
+  }
+}
