@@ -15,7 +15,8 @@ import { type ErrorReason, Problem } from '#core/errors.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { errorCode } from '#core/values/error-code.ts'
-import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
+import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
+import { ROLLUP_BOUNDS, type RollupBounds, settlements } from './settlement-sql.ts'
 import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
 
 /** Kinds of calls, each named after the permission that it requires. */
