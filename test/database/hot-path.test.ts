@@ -10,6 +10,8 @@ import {
 import { createKeyLimitsReader } from '@trunkline/gateway/src/core/keys/key-limits.ts'
 import { createKeyWatch } from '@trunkline/gateway/src/core/keys/key-watch.ts'
 import { createInstances } from '@trunkline/gateway/src/core/ledger/instances.ts'
+import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/kept-admission-sql.ts'
+import { createClaimLookUp } from '@trunkline/gateway/src/core/ledger/kept-claims.ts'
 import { type Admission, createLedger } from '@trunkline/gateway/src/core/ledger/ledger.ts'
 import { ampleLimits } from '@trunkline/gateway/src/core/limits/limits.test-support.ts'
 import type { Principal } from '@trunkline/gateway/src/core/principal.ts'
@@ -32,6 +34,8 @@ const TABLES = [
   'conversations',
   'turns',
   'instances',
+  'idempotency_keys',
+  'kept_calls',
 ]
 /** Far more rows than any batch below touches, and far fewer than a table holds. */
 const ROWS_READ_MAX = 20_000
@@ -48,6 +52,15 @@ WITH turns_made AS (
   INSERT INTO calls (id, request_id, key_id, owner_id, kind, face, agent, instance, outcome, admitted_at)
   SELECT md5('row' || n)::uuid, '', md5('key' || n % 1000)::uuid, md5('user' || n % 1000)::uuid, 'chat', 'rest', 'dify',
     md5('instance')::uuid, 'done', now()
+  FROM generate_series($1::int, $2::int) n
+), claims_made AS (
+  INSERT INTO idempotency_keys (key_id, hash, fingerprint, call_id)
+  SELECT md5('key' || n % 1000)::uuid, sha256(('claim-' || n)::bytea), sha256('asked'), md5('row' || n)::uuid
+  FROM generate_series($1::int, $2::int) n
+), kept_made AS (
+  INSERT INTO kept_calls (call_id, key_id, owner_id, key_hash, face, conversation, stream, instance, ended_at)
+  SELECT md5('row' || n)::uuid, md5('key' || n % 1000)::uuid, md5('user' || n % 1000)::uuid, sha256(('claim-' || n)::bytea),
+    'rest', '', true, md5('instance')::uuid, now()
   FROM generate_series($1::int, $2::int) n
 ), numbers AS MATERIALIZED (
   SELECT n, md5('user' || n)::uuid AS user_id FROM generate_series($1 / 4, $2 / 4) n
@@ -125,6 +138,7 @@ describe.each(CASES)('$kind, statistics: $statistics', ({ kind, statistics }) =>
   }, async () => {
     await callOnce(sql)
     await callMany(sql)
+    await callKept(sql)
     await converse(sql)
     await followUsage(sql)
     await watchKeys(sql, 500)
@@ -211,11 +225,11 @@ async function fill(sql: Sql, statistics: Case['statistics']): Promise<void> {
   expect(known).toEqual(statistics === 'none' ? { least: -1, most: -1 } : { least: 10, most: 40 })
 }
 
-function processOf(sql: Sql) {
+function processOf(sql: Sql, instanceId = systemRuntime.newId()) {
   return createLedger({
     sql,
     runtime: systemRuntime,
-    instanceId: systemRuntime.newId(),
+    instanceId,
     observer: {
       batch: () => undefined,
       settleFailed(error) {
@@ -274,6 +288,32 @@ async function callMany(sql: Sql): Promise<void> {
   await Promise.all(many.map((each) => ledger.admit(each)))
   for (const { callId } of many) ledger.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 5 })
   await ledger.close(60_000)
+}
+
+/** Kept calls of which every other one repeats an earlier one, alone and together with ordinary ones, and some that come too late. */
+async function callKept(sql: Sql): Promise<void> {
+  const instanceId = systemRuntime.newId()
+  const ledger = processOf(sql, instanceId)
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  const kept = (n: number) => ({
+    ...admission(n),
+    kept: { keyHash: sha256(`claim-${n % 2 === 0 ? n : -n}`), fingerprint: sha256('asked'), stream: true },
+  })
+  const uuid = (name: string) => createHash('md5').update(name).digest('hex')
+  const idOf = (row: number) => uuid(`row${row}`).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const lookUp = createClaimLookUp({ sql })
+  expect(await lookUp(kept(778))).toMatchObject({ attachedTo: idOf(778) })
+  expect(await ledger.admit(kept(777))).not.toHaveProperty('attachedTo')
+  const calls = Array.from({ length: 200 }, (_, n) => (n % 5 === 0 ? admission(n) : kept(n)))
+  const known = await Promise.all(
+    calls.map(({ kept: claim, ...each }) => claim && lookUp({ ...each, kept: claim })),
+  )
+  const admitted = await Promise.all(calls.map((each) => ledger.admit(each)))
+  expect(known.filter((each) => each !== undefined)).toHaveLength(80)
+  expect(admitted.map(({ attachedTo }) => attachedTo)).toEqual(known.map((each) => each?.attachedTo))
+  const late = calls.slice(0, 100).map(({ callId }) => callId)
+  await sql.query(FREE_LATE, [JSON.stringify(late.slice(0, 1)), instanceId])
+  await sql.query(FREE_LATE, [JSON.stringify(late), instanceId])
 }
 
 async function converse(sql: Sql): Promise<void> {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { Problem } from '#core/errors.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
-import type { CallKind, Ledger } from '#core/ledger/ledger.ts'
+import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
+import type { AttachedCall, CallKind, KeptAdmission, Ledger } from '#core/ledger/ledger.ts'
 import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
 import type { Principal } from '#core/principal.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type TestKey,
   type UsageServices,
 } from '#core/reports/usage.test-support.ts'
-import { type AdmissionService, createAdmission } from './admission.ts'
+import { type AdmissionService, createAdmission, type KeysSlot } from './admission.ts'
 import type { CallEvent } from './call-events.ts'
 
 let services: UsageServices
@@ -19,6 +20,8 @@ let ledger: Ledger
 let owner: Principal
 let admission: AdmissionService
 let verdicts: LimitVerdict[]
+/** What a call takes on its way, in this order. */
+let steps: string[]
 
 beforeAll(async () => {
   services = await openUsageServices()
@@ -32,6 +35,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   verdicts = []
+  steps = []
   const limits = createLimits({
     chat: perMinute(4),
     upload: perMinute(2),
@@ -45,11 +49,21 @@ beforeEach(() => {
     refusedDocuments: perMinute(60),
   })
   const { runtime, database } = services
+  const lookUpClaim = createClaimLookUp(database)
   admission = createAdmission({
     limits,
     keyLimits: createKeyLimitsReader({ sql: database.sql, runtime }),
-    ledger,
-    observe: () => undefined,
+    lookUpClaim(call) {
+      steps.push('claim')
+      return lookUpClaim(call)
+    },
+    ledger: {
+      admit(call) {
+        steps.push('ledger')
+        return ledger.admit(call)
+      },
+    },
+    observe: ({ type }) => steps.push(type),
   })
 })
 
@@ -142,4 +156,100 @@ test('a call that is rejected for another reason than its key does not count aga
   const key = await keyWith('upload')
   expect(await askTimes(3, key, 'chat')).toEqual(Array(3).fill('permission_denied'))
   expect(await ask(unknown, 'chat')).toBe('key_unknown')
+})
+
+describe('a call with an Idempotency-Key', () => {
+  const place = { takeFor: () => void steps.push('place') }
+  const slot: KeysSlot = {
+    takeFor() {
+      steps.push('slot')
+      return undefined
+    },
+  }
+
+  function keptOnce(): KeptAdmission {
+    const hex = () => services.runtime.randomBytes(32).toString('hex')
+    return { keyHash: hex(), fingerprint: hex(), stream: false }
+  }
+
+  function admit(key: Pick<TestKey, 'hash'>, kept?: KeptAdmission, waiting: KeysSlot = slot) {
+    const request = { ...admissionOf(key), ...(kept && { kept }), address: '192.0.2.1' }
+    return admission.admit(request, { place, slot: waiting })
+  }
+
+  const attachedTo = ({ callId }: { callId: string }, { id, ownerId }: TestKey): AttachedCall => ({
+    keyId: id,
+    ownerId,
+    attachedTo: callId,
+  })
+
+  /** Admits the first call with this key. */
+  async function firstOf(key: TestKey, kept: KeptAdmission): Promise<{ callId: string }> {
+    const admitted = await admit(key, kept)
+    if (admitted.attachedTo !== undefined) throw new Error('it is not the first one')
+    steps = []
+    return admitted.record
+  }
+
+  test('is looked up after the rate limit and before the slot, unlike one without', async () => {
+    const key = await services.ownKey(owner)
+    await admit(key, keptOnce())
+    expect(steps).toEqual(['place', 'limited', 'claim', 'slot', 'ledger', 'admitted'])
+    steps = []
+    await admit(key)
+    expect(steps).toEqual(['place', 'limited', 'slot', 'ledger', 'admitted'])
+  })
+
+  test('is attached to the earlier call without slot and ledger, and is not admitted', async () => {
+    const key = await services.ownKey(owner)
+    const kept = keptOnce()
+    const first = await firstOf(key, kept)
+    expect(await admit(key, kept)).toEqual(attachedTo(first, key))
+    expect(steps).toEqual(['place', 'limited', 'claim'])
+    expect(await countOf(key)).toBe(1)
+  })
+
+  test('takes a point of the rate limit each time', async () => {
+    const key = await services.ownKey(owner)
+    const kept = keptOnce()
+    await firstOf(key, kept)
+    for (let time = 0; time < 3; time += 1) await admit(key, kept)
+    steps = []
+    await expect(admit(key, kept)).rejects.toMatchObject({ reason: 'rate_limited' })
+    expect(steps).toEqual(['place', 'limited'])
+  })
+
+  test('that is claimed by another call while it waits for its slot is attached by the ledger', async () => {
+    const key = await services.ownKey(owner)
+    const kept = keptOnce()
+    const first = { ...admissionOf(key), kept }
+    const takeFor = async () => {
+      steps.push('slot')
+      await ledger.admit(first)
+    }
+    expect(await admit(key, kept, { takeFor })).toEqual(attachedTo(first, key))
+    expect(steps).toEqual(['place', 'limited', 'claim', 'slot', 'ledger'])
+    expect(await countOf(key)).toBe(1)
+  })
+
+  test('that asks something else is refused before it takes a slot', async () => {
+    const key = await services.ownKey(owner)
+    const kept = keptOnce()
+    await firstOf(key, kept)
+    const other = { ...keptOnce(), keyHash: kept.keyHash }
+    await expect(admit(key, other)).rejects.toMatchObject({ reason: 'idempotency_mismatch' })
+    expect(steps).toEqual(['place', 'limited', 'claim'])
+  })
+
+  test('gets nothing for a key that is revoked, which counts against the address', async () => {
+    const key = await services.ownKey(owner)
+    const kept = keptOnce()
+    await firstOf(key, kept)
+    await services.keys.revoke(owner, key.id)
+    const refusals: string[] = []
+    for (let time = 0; time < 3; time += 1)
+      await admit(key, kept).catch((error: Problem) => refusals.push(error.reason))
+    expect(refusals).toEqual(['key_revoked', 'key_revoked', 'rate_limited'])
+    expect(steps).not.toContain('slot')
+  })
 })

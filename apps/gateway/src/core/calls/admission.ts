@@ -3,7 +3,8 @@ import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail, Problem } from '#core/errors.ts'
 import type { KeyLimits, KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
-import type { Admission, Admitted, CallKind, Ledger } from '#core/ledger/ledger.ts'
+import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
+import type { Admission, Admitted, AttachedCall, CallKind, Ledger } from '#core/ledger/ledger.ts'
 import type { Limits } from '#core/limits/limits.ts'
 import type { CallObserver, CallRecord } from './call-events.ts'
 
@@ -11,6 +12,11 @@ import type { CallObserver, CallRecord } from './call-events.ts'
 export interface AdmissionRequest extends Admission {
   /** The client's network address, by which refused keys are counted. */
   readonly address: string
+}
+
+/** A call that dies with its client, and is never attached to another one. */
+export interface EphemeralRequest extends AdmissionRequest {
+  readonly kept?: never
 }
 
 /** The place of a call in this process, which its owner may not be allowed to take. */
@@ -40,6 +46,7 @@ export interface AdmissionOptions {
 
 export interface AdmittedCall extends Admitted {
   readonly record: CallRecord
+  readonly attachedTo?: never
 }
 
 /** Admits calls of every kind. */
@@ -49,14 +56,20 @@ export interface AdmissionService {
    * check the key and count the call. The point is not given back if the ledger rejects the call, the place is left by
    * its holder.
    *
-   * @throws Problem with status 401 for an invalid key, which counts against its address; 403, 429, or `unavailable`
+   * A call whose `Idempotency-Key` stands for an earlier one is attached to that. If this is known before, the call needs neither
+   * slot nor ledger; otherwise the ledger finds it, and the slot is given back by its holder.
+   *
+   * @throws Problem with status 401 for an invalid key, which counts against its address; 403, 429, or `unavailable`;
+   * `idempotency_mismatch` if the earlier call was asked something else
    */
-  admit(request: AdmissionRequest, options?: AdmissionOptions): Promise<AdmittedCall>
+  admit(request: EphemeralRequest, options?: AdmissionOptions): Promise<AdmittedCall>
+  admit(request: AdmissionRequest, options?: AdmissionOptions): Promise<AdmittedCall | AttachedCall>
 }
 
 export interface AdmissionDeps {
   readonly limits: Pick<Limits, CallKind | 'refusedKeys'>
   readonly keyLimits: KeyLimitsReader
+  readonly lookUpClaim: ClaimLookUp
   readonly ledger: Pick<Ledger, 'admit'>
   readonly observe: CallObserver
   /** Defaults to {@link AMPLE_SPACE}. */
@@ -70,39 +83,43 @@ const OWN_LIMIT: Readonly<Record<CallKind, 'chatPerMinute' | 'uploadPerMinute'>>
 }
 
 /** The rate limit is checked before the database and counts by the key's hash, so that a key over its limit costs no statement. */
-export function createAdmission({
-  limits,
-  keyLimits,
-  ledger,
-  observe,
-  space = AMPLE_SPACE,
-}: AdmissionDeps): AdmissionService {
-  return {
-    async admit(request, { place, slot, observer } = {}) {
-      const { callId, requestId, kind, face, agent, keyHash } = request
-      try {
-        const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
-        space.requireSpace()
-        place?.takeFor(own.ownerId)
-        const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
-        const limited = { type: 'limited', call: request, verdict } as const
-        observe(limited)
-        observer?.(limited)
-        if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
-        const taking = markRejectionHandled(slot?.takeFor(own))
-        if (taking !== undefined) await taking
-        const { keyId, ownerId } = await ledger.admit(request)
-        // A copy, since the request is larger and this is kept until the call ends.
-        const record: CallRecord = { callId, requestId, kind, face, agent }
-        const admitted = { type: 'admitted', call: record } as const
-        observe(admitted)
-        observer?.(admitted)
-        return { record, keyId, ownerId }
-      } catch (error) {
-        if (error instanceof Problem && error.status === 401)
-          return await refuseKey(limits, request.address, error)
-        throw error
-      }
-    },
+export function createAdmission(deps: AdmissionDeps): AdmissionService {
+  const { limits, keyLimits, lookUpClaim, ledger, observe, space = AMPLE_SPACE } = deps
+
+  function admit(request: EphemeralRequest, options?: AdmissionOptions): Promise<AdmittedCall>
+  function admit(request: AdmissionRequest, options?: AdmissionOptions): Promise<AdmittedCall | AttachedCall>
+  async function admit(
+    request: AdmissionRequest,
+    { place, slot, observer }: AdmissionOptions = {},
+  ): Promise<AdmittedCall | AttachedCall> {
+    const { callId, requestId, kind, face, agent, app, keyHash, kept } = request
+    try {
+      const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
+      space.requireSpace()
+      place?.takeFor(own.ownerId)
+      const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
+      const limited = { type: 'limited', call: request, verdict } as const
+      observe(limited)
+      observer?.(limited)
+      if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+      const attached = kept && (await lookUpClaim({ keyHash, kind, agent, app, kept }))
+      if (attached !== undefined) return attached
+      const taking = markRejectionHandled(slot?.takeFor(own))
+      if (taking !== undefined) await taking
+      const { keyId, ownerId, attachedTo } = await ledger.admit(request)
+      if (attachedTo !== undefined) return { keyId, ownerId, attachedTo }
+      // A copy, since the request is larger and this is kept until the call ends.
+      const record: CallRecord = { callId, requestId, kind, face, agent }
+      const admitted = { type: 'admitted', call: record } as const
+      observe(admitted)
+      observer?.(admitted)
+      return { record, keyId, ownerId }
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401)
+        return await refuseKey(limits, request.address, error)
+      throw error
+    }
   }
+
+  return { admit }
 }

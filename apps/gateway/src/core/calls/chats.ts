@@ -7,7 +7,7 @@ import type { KeyWatch } from '#core/keys/key-watch.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { AdmissionRequest, AdmissionService } from './admission.ts'
+import type { AdmissionService, EphemeralRequest } from './admission.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver, CallOrigin } from './call-events.ts'
 import { CallSlot, type RouteOfDeps } from './call-slot.ts'
@@ -191,7 +191,7 @@ function withForm(error: unknown, credential: string): unknown {
 function admissionOf(
   call: UnroutedCall,
   { callId, keyHash, conversationId }: { callId: string; keyHash: string; conversationId: string },
-): AdmissionRequest {
+): EphemeralRequest {
   return {
     callId,
     keyHash,

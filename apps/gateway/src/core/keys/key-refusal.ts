@@ -1,6 +1,6 @@
 /**
  * Why the key `k` of the user `u` is refused now; null if it is valid. The reasons are checked in the same order and by the
- * same clock as in `ADMIT` of core/ledger/ledger-sql.ts.
+ * same clock as in `ADMIT` of core/ledger/admission-sql.ts.
  */
 export const KEY_REFUSAL = `
   CASE

@@ -39,7 +39,7 @@ export function totalCalls({
 type DayColumns = Pick<ApiKey, 'dayCalls' | 'dayStart' | 'dayBaseline' | 'dayResetStart'>
 
 /**
- * Calls since midnight UTC. The counter is reset by the first admission of a day (core/ledger/ledger-sql.ts), so it may still
+ * Calls since midnight UTC. The counter is reset by the first admission of a day (core/ledger/admission-sql.ts), so it may still
  * hold the count of an earlier day.
  */
 export function callsToday(key: DayColumns, now: Date): number {

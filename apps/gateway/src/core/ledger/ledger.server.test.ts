@@ -3,114 +3,39 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import type { Database, Sql } from '#core/database/database.ts'
-import { openDatabase } from '#core/database/open.ts'
-import {
-  createScratchDatabase,
-  openScratchDatabase,
-  type ScratchDatabase,
-} from '#core/database/scratch-database.test-support.ts'
-import { Problem } from '#core/errors.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import {
-  type Admission,
-  type Admitted,
-  createLedger,
-  type Ledger,
-  type LedgerDeps,
-  type Settlement,
-} from './ledger.ts'
+  admissionOf,
+  inDays,
+  type KeyRow,
+  type LedgerFixture,
+  LOST,
+  openLedgerFixture,
+  randomHash,
+  refusal,
+} from './ledger.test-support.ts'
+import type { Admission, Admitted, Ledger, Settlement } from './ledger.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'
 const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
-const lost = Object.assign(new Error('the socket broke'), { code: 'ECONNRESET' })
 
 describe(kind, () => {
-  let scratch: ScratchDatabase | undefined
+  let fixture: LedgerFixture
   let database: Database
   let ledger: Ledger
-
-  const open = () =>
-    scratch === undefined ? openScratchDatabase() : openDatabase({ kind: 'server', url: scratch.url })
+  let ledgerOf: LedgerFixture['ledgerOf']
+  let userOf: LedgerFixture['userOf']
+  let keyOf: LedgerFixture['keyOf']
+  let usageOf: LedgerFixture['usageOf']
 
   beforeAll(async () => {
-    if (serverUrl !== undefined) scratch = await createScratchDatabase(serverUrl)
-    database = await open()
+    fixture = await openLedgerFixture(serverUrl)
+    ;({ database, ledgerOf, userOf, keyOf, usageOf } = fixture)
     ledger = ledgerOf()
   }, OPENING_MS)
-  afterAll(async () => {
-    await database.close()
-    await scratch?.drop()
-  })
-
-  function ledgerOf(more: Partial<LedgerDeps> = {}): Ledger {
-    return createLedger({
-      sql: database.sql,
-      runtime: systemRuntime,
-      instanceId: v7(),
-      observer: { batch: () => undefined, settleFailed: () => undefined },
-      ...more,
-    })
-  }
-
-  async function userOf(more: Partial<Prisma.UserCreateInput> = {}): Promise<string> {
-    const id = v7()
-    const now = new Date()
-    const columns = {
-      username: id,
-      usernameKey: id,
-      passwordHash: '',
-      role: 'user',
-      maxApiCalls: 1_000,
-    } as const
-    await database.prisma.user.create({ data: { id, ...columns, createdAt: now, updatedAt: now, ...more } })
-    return id
-  }
-
-  interface Key {
-    readonly id: string
-    readonly hash: string
-    readonly ownerId: string
-  }
-
-  async function keyOf(
-    ownerId?: string,
-    more: Partial<Prisma.ApiKeyUncheckedCreateInput> = {},
-  ): Promise<Key> {
-    const key = {
-      id: v7(),
-      hash: randomHash(),
-      ownerId: ownerId ?? (await userOf()),
-    }
-    const now = new Date()
-    const texts = { prefix: '', name: '', nameKey: '', description: '' }
-    const columns = { ...texts, permissions: ['chat'], expiresAt: inDays(1) }
-    await database.prisma.apiKey.create({
-      data: {
-        ...key,
-        hash: Buffer.from(key.hash, 'hex'),
-        ...columns,
-        createdById: key.ownerId,
-        createdAt: now,
-        ...more,
-      },
-    })
-    return key
-  }
-
-  const usageOf = async ({ id, ownerId }: Key) => {
-    const user = await database.prisma.user.findUniqueOrThrow({ where: { id: ownerId } })
-    const key = await database.prisma.apiKey.findUniqueOrThrow({ where: { id } })
-    const rows = await database.prisma.call.count({ where: { keyId: id } })
-    return {
-      user: Number(user.apiCallsCount),
-      key: Number(key.totalCalls),
-      day: Number(key.dayCalls),
-      month: Number(key.monthCalls),
-      rows,
-    }
-  }
+  afterAll(() => fixture.close())
 
   const rowOf = (id: string) => database.prisma.call.findUniqueOrThrow({ where: { id } })
 
@@ -290,10 +215,10 @@ describe(kind, () => {
     const ownerId = await userOf({ maxApiCalls: 103, apiCallsCount: 3 })
     const keys = await Promise.all([keyOf(ownerId), keyOf(ownerId)])
     const others = [await keyOf(), await keyOf()]
-    const keyOfCall = Array.from({ length: 400 }, (_, index) => keys[index % 2] as Key)
+    const keyOfCall = Array.from({ length: 400 }, (_, index) => keys[index % 2] as KeyRow)
     const results = await Promise.all(
       keyOfCall.flatMap((key, index) =>
-        [key, others[index % 2] as Key].map((each) => refusal(ledger.admit(admissionOf(each)))),
+        [key, others[index % 2] as KeyRow].map((each) => refusal(ledger.admit(admissionOf(each)))),
       ),
     )
     expect(
@@ -323,7 +248,7 @@ describe(kind, () => {
       async query<Row>(text: string, values?: readonly unknown[]) {
         const rows = await database.sql.query<Row>(text, values)
         losses -= 1
-        if (losses >= 0) throw lost
+        if (losses >= 0) throw LOST
         return rows
       },
     }
@@ -344,7 +269,7 @@ describe(kind, () => {
     const sql: Sql = {
       async query<Row>(text: string, values?: readonly unknown[]) {
         const rows = await database.sql.query<Row>(text, values)
-        if (isLosing) throw lost
+        if (isLosing) throw LOST
         return rows
       },
     }
@@ -406,10 +331,10 @@ describe(kind, () => {
             return running
           }
           first = running
-          return Promise.reject(lost)
+          return Promise.reject(LOST)
         },
       }
-      const locker = new pg.Client({ connectionString: scratch?.url })
+      const locker = new pg.Client({ connectionString: fixture.url })
       await locker.connect()
       await locker.query('BEGIN')
       await locker.query('SELECT FROM users WHERE id = $1 FOR UPDATE', [key.ownerId])
@@ -433,7 +358,7 @@ describe(kind, () => {
   test('while the database is down, a call is rejected within two seconds', async () => {
     let elapsedMs = 0
     const runtime = { ...systemRuntime, elapsedMs: () => (elapsedMs += 1_000) }
-    const down = ledgerOf({ sql: { query: () => Promise.reject(lost) }, runtime })
+    const down = ledgerOf({ sql: { query: () => Promise.reject(LOST) }, runtime })
     await expect(down.admit(admissionOf(await keyOf()))).rejects.toMatchObject({
       reason: 'unavailable',
       retryAfterSeconds: 1,
@@ -513,7 +438,7 @@ describe(kind, () => {
     const sql: Sql = {
       query<Row>(text: string, values?: readonly unknown[]) {
         const isLost = text.includes('UPDATE calls') && losses-- > 0
-        return isLost ? Promise.reject(lost) : database.sql.query<Row>(text, values)
+        return isLost ? Promise.reject(LOST) : database.sql.query<Row>(text, values)
       },
     }
     const flaky = ledgerOf({ sql })
@@ -565,7 +490,7 @@ describe(kind, () => {
   })
 
   test.runIf(kind === 'server')('an end whose row is locked waits, and the others are written', async () => {
-    const impatient = await openDatabase({ kind: 'server', url: scratch?.url ?? '', statementTimeoutMs: 200 })
+    const impatient = await fixture.openAnother({ statementTimeoutMs: 200 })
     const own = ledgerOf({ sql: impatient.sql })
     const calls = await Promise.all(
       [1, 2, 3, 4].map(async () => {
@@ -577,7 +502,7 @@ describe(kind, () => {
       }),
     )
     const [locked = '', ...free] = calls
-    const locker = new pg.Client({ connectionString: scratch?.url })
+    const locker = new pg.Client({ connectionString: fixture.url })
     await locker.connect()
     await locker.query('BEGIN')
     await locker.query('SELECT FROM calls WHERE id = $1 FOR UPDATE', [locked])
@@ -624,11 +549,11 @@ describe(kind, () => {
         failed.resolve()
       },
     }
-    const down = ledgerOf({ sql: { query: () => Promise.reject(lost) }, observer })
+    const down = ledgerOf({ sql: { query: () => Promise.reject(LOST) }, observer })
     down.settle({ callId: v7(), outcome: 'done', durationMs: 1 })
     await down.close(10)
     await failed.promise
-    expect(reported).toEqual([lost])
+    expect(reported).toEqual([LOST])
   })
 
   test('a successor settles open calls as interrupted, which only a late settlement by their own process replaces', async () => {
@@ -669,7 +594,7 @@ describe(kind, () => {
   test.runIf(kind === 'server')(
     'two processes with the same keys and users neither deadlock nor miscount',
     async () => {
-      const other = await open()
+      const other = await fixture.openAnother()
       // The retry of the batch would hide a deadlock.
       const failures: unknown[] = []
       const watched = (sql: Sql): Sql => ({
@@ -683,7 +608,7 @@ describe(kind, () => {
       const quotas = [50, ...Array<number>(9).fill(1_000)]
       const users = await Promise.all(quotas.map((maxApiCalls) => userOf({ maxApiCalls })))
       const keys = await Promise.all(users.flatMap((user) => [keyOf(user), keyOf(user)]))
-      const runCallOn = (process: Ledger) => async (key: Key) => {
+      const runCallOn = (process: Ledger) => async (key: KeyRow) => {
         const admission = admissionOf(key)
         const reason = await refusal(process.admit(admission))
         if (reason === 'admitted') process.settle({ ...admission, outcome: 'done', durationMs: 1 })
@@ -691,7 +616,10 @@ describe(kind, () => {
       }
       const ofProcesses = await Promise.all(
         ledgers.map(async (process, index) => {
-          const keyOfCall = Array.from({ length: 600 }, (_, nth) => keys[(nth + index) % keys.length] as Key)
+          const keyOfCall = Array.from(
+            { length: 600 },
+            (_, nth) => keys[(nth + index) % keys.length] as KeyRow,
+          )
           // Half of the processes send all calls at once, the others one at a time, which uses another statement.
           if (index < 2) return Promise.all(keyOfCall.map(runCallOn(process)))
           const resultsOfProcess: Awaited<ReturnType<ReturnType<typeof runCallOn>>>[] = []
@@ -703,7 +631,7 @@ describe(kind, () => {
       await Promise.all(ledgers.map((each) => each.close(10_000)))
       expect(failures).toEqual([])
       expect(new Set(results.map(({ reason }) => reason))).toEqual(new Set(['admitted', 'quota_exceeded']))
-      const admittedOf = (match: (key: Key) => boolean) =>
+      const admittedOf = (match: (key: KeyRow) => boolean) =>
         results.filter(({ key, reason }) => reason === 'admitted' && match(key)).length
       for (const key of keys) {
         const usage = await usageOf(key)
@@ -730,38 +658,6 @@ describe(kind, () => {
     return { callId: admission.callId }
   }
 })
-
-function randomHash(): string {
-  return systemRuntime.randomBytes(32).toString('hex')
-}
-
-function admissionOf({ hash }: { hash: string }, more: Partial<Admission> = {}): Admission {
-  return {
-    ...{
-      callId: v7(),
-      requestId: 'request-1',
-      keyHash: hash,
-      kind: 'chat',
-      face: 'rest',
-    },
-    agent: 'dify',
-    app: '',
-    endUser: '',
-    conversation: '',
-    ...more,
-  }
-}
-
-function refusal(admission: Promise<unknown>): Promise<string> {
-  return admission.then(
-    () => 'admitted',
-    (error: unknown) => (error instanceof Problem ? error.reason : String(error)),
-  )
-}
-
-function inDays(days: number): Date {
-  return new Date(Date.now() + days * 86_400_000)
-}
 
 /** Midnight in UTC, a number of days from now. */
 function dayStart(days: number): Date {

@@ -15,7 +15,9 @@ import { type ErrorReason, Problem } from '#core/errors.ts'
 import type { Permission } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { errorCode } from '#core/values/error-code.ts'
-import { ADMIT, ADMIT_ONE, ROLLUP_BOUNDS, type RollupBounds, settlements } from './ledger-sql.ts'
+import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
+import { ADMIT_KEPT, FREE_LATE } from './kept-admission-sql.ts'
+import { ROLLUP_BOUNDS, type RollupBounds, settlements } from './settlement-sql.ts'
 import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
 
 /** Kinds of calls, each named after the permission that it requires. */
@@ -72,6 +74,9 @@ export interface Admitted {
   /** The earlier call that the `Idempotency-Key` stands for. The call itself is neither counted nor run then. */
   readonly attachedTo?: string
 }
+
+/** A call that is answered from an earlier one with the same `Idempotency-Key`. */
+export type AttachedCall = Required<Admitted>
 
 /** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
 export interface Settlement {
@@ -187,7 +192,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       // The batch timed out and was queued again, and all of its callers have been rejected meanwhile.
       if (pending.length === 0) return batch.map(() => undefined)
       const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
-      const text = rows.length === 1 ? ADMIT_ONE : ADMIT
+      const text = admissionText(pending)
       const send = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
       // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
       const [row] = await retryLost(send, runtime)
@@ -204,10 +209,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
   )
 
-  const settleAll: Batcher<Settlement, void> = createBatcher<Settlement, void>(
-    async (settlements) => {
-      await timed('settle', sql, SETTLE, settlements.map(settlementRow))
-      return settlements.map(() => undefined)
+  const settleAll: Batcher<PendingSettlement, void> = createBatcher<PendingSettlement, void>(
+    async (batch) => {
+      await timed('settle', sql, SETTLE, batch.map(settlementRow))
+      const late = batch.filter(({ freesKey }) => freesKey)
+      // If this fails, the batch is repeated, and what it has settled is not settled again.
+      if (late.length > 0) await free(late)
+      return batch.map(() => undefined)
     },
     {
       sizeMax: 1_000,
@@ -222,13 +230,22 @@ export function createLedger(deps: LedgerDeps): Ledger {
   let unwritten = 0
   let whenWritten: (() => void) | undefined
 
-  function settle(settlement: Settlement): void {
+  async function free(late: readonly PendingSettlement[]): Promise<void> {
+    try {
+      await sql.query(FREE_LATE, [JSON.stringify(late.map(({ callId }) => callId)), instanceId])
+    } catch (error) {
+      observer.batchFailed?.('settle', error)
+      throw error
+    }
+  }
+
+  function settle(settlement: PendingSettlement): void {
     unwritten += 1
     settleWithRetries(settlement)
   }
 
   /** Uses callbacks, because an async function would cost every call two more promises. */
-  function settleWithRetries(settlement: Settlement, delayMs = RETRY_AFTER_MS): void {
+  function settleWithRetries(settlement: PendingSettlement, delayMs = RETRY_AFTER_MS): void {
     settleAll(settlement).then(
       () => written(settlement),
       (error: unknown) => {
@@ -259,13 +276,16 @@ export function createLedger(deps: LedgerDeps): Ledger {
       } catch (cause) {
         if (!isConnectionError(cause)) throw cause
         pending.isRefused = true
-        // The call may have been counted although its answer is late or lost. It is settled then, so that it does not stay open.
+        const { callId, kept } = admission
+        // The call may have been counted although its answer is late or lost. It is settled then, so that it does not stay open,
+        // and its Idempotency-Key is free for the next try.
         const settleIf = (mayCount: boolean) => {
           if (!mayCount) return
-          settle({ callId: admission.callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 })
+          const rejected = { callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 } as const
+          settle({ ...rejected, freesKey: kept !== undefined })
         }
         answer.then(
-          (late) => settleIf(late?.[0] === null),
+          (late) => settleIf(late !== undefined && late[0] === null && attachedTo(late) === undefined),
           (error: unknown) =>
             settleIf(!wasNeverSent(error) && !isStatementTimeout(error) && !isDiskFull(error)),
         )
@@ -274,7 +294,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
       if (decision === undefined) throw new Error('an admission was left out of its batch')
       const [refusal, keyId, ownerId, maxApiCalls] = decision
       if (refusal !== null) throw new Problem(refusal, { detail: refusalDetail(refusal, maxApiCalls) })
-      return { keyId, ownerId }
+      const earlier = attachedTo(decision)
+      return earlier === undefined ? { keyId, ownerId } : { keyId, ownerId, attachedTo: earlier }
     },
     settle,
     awaitSettlement: (callId) => waits.begin(callId),
@@ -307,15 +328,36 @@ interface PendingAdmission {
   isRefused: boolean
 }
 
-/** The answer of {@link ADMIT}. If `refusal` is set, the other elements may be null. */
+interface PendingSettlement extends Settlement {
+  /** Whether the `Idempotency-Key` of the call is free again. */
+  readonly freesKey?: boolean
+}
+
+/**
+ * The answer of {@link ADMIT}; that of {@link ADMIT_KEPT} has one element more. If `refusal` is set, the other elements may be
+ * null.
+ */
 type AdmissionAnswer = readonly [
   refusal: ErrorReason | null,
   keyId: string,
   ownerId: string,
   maxApiCalls: number,
+  attachedTo?: string | null,
 ]
 
+/** The earlier call that an answer names; undefined if the call has its own row or was refused. */
+function attachedTo([refusal, , , , earlier]: AdmissionAnswer): string | undefined {
+  return refusal === null ? (earlier ?? undefined) : undefined
+}
+
+/** The statement for a batch. Ordinary calls pay for claims only if they share a batch with a kept one. */
+function admissionText(batch: readonly PendingAdmission[]): string {
+  if (batch.some(({ admission }) => admission.kept !== undefined)) return ADMIT_KEPT
+  return batch.length === 1 ? ADMIT_ONE : ADMIT
+}
+
 function admissionRow(admission: Admission, index: number): unknown {
+  const { kept } = admission
   return {
     n: index,
     id: admission.callId,
@@ -328,6 +370,11 @@ function admissionRow(admission: Admission, index: number): unknown {
     app: admission.app,
     end_user: admission.endUser,
     conversation: admission.conversation,
+    ...(kept !== undefined && {
+      idempotency_hash: kept.keyHash,
+      fingerprint: kept.fingerprint,
+      stream: kept.stream,
+    }),
   }
 }
 

@@ -14,6 +14,7 @@ import type { KeyRules } from '#core/keys/key-input.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
+import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
@@ -99,6 +100,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     space,
     observe,
     keyLimits: createKeyLimitsReader({ sql, runtime }),
+    lookUpClaim: createClaimLookUp({ sql }),
   })
   const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
   const installation = () => deps.derivedIds.installation()

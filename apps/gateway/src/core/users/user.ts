@@ -10,7 +10,7 @@ type QuotaColumns = Pick<User, 'apiCallsCount' | 'maxApiCalls' | 'quotaPeriod' |
 
 /**
  * Calls in the current quota period. The counter is reset by the first admission of a period
- * (core/ledger/ledger-sql.ts), so it may still hold the count of an earlier one.
+ * (core/ledger/admission-sql.ts), so it may still hold the count of an earlier one.
  */
 export function apiCallsCount(
   user: Pick<User, 'apiCallsCount' | 'quotaPeriod' | 'quotaStart'>,

@@ -297,7 +297,7 @@ async function requireAnotherAdmin(tx: Prisma.TransactionClient, id: string): Pr
  * Counts the calls that the new period already contains, because a count from zero would grant the quota twice. It adds the
  * calls that have ended, from the owner's rollups, which are kept longer than the ledger, and those still running, as
  * `usage verify` does (core/ledger/verify.ts). The period begins by the database's clock, as in `ADMIT` of
- * core/ledger/ledger-sql.ts, and like `periodStart` in quota-period.ts.
+ * core/ledger/admission-sql.ts, and like `periodStart` in quota-period.ts.
  */
 async function recount(tx: Prisma.TransactionClient, id: string, quotaPeriod: QuotaPeriod) {
   const [row] = await tx.$queryRaw<{ start: Date; calls: bigint }[]>`

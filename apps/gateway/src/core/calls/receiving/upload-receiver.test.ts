@@ -9,6 +9,7 @@ import { createAdmission } from '#core/calls/admission.ts'
 import { recordCalls } from '#core/calls/record-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { INSTALLATION } from '#core/uploads/storage/storage.test-support.ts'
@@ -51,7 +52,13 @@ function receiverOf(more: Partial<UploadReceiverDeps>): UploadReceiver {
     bounds: BOUNDS,
     catalog: createAgentCatalog([]),
     turns: { inFlightMax: 2, inFlightPerOwnerMax: 1, waitMs: 30_000 },
-    admission: createAdmission({ limits, keyLimits, ledger, observe: () => undefined }),
+    admission: createAdmission({
+      limits,
+      keyLimits,
+      lookUpClaim: createClaimLookUp({ sql }),
+      ledger,
+      observe: () => undefined,
+    }),
     keyWatch: { watch: () => () => undefined },
     checkType: createTypeCheck(['text/plain']),
     installation: () => INSTALLATION,

@@ -1,0 +1,175 @@
+/** The fields of an admission that every statement reads. */
+export const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind text, face text,
+    agent text, app text, end_user text, conversation text`
+
+/** The start of the owner's quota period at the owner's current time `m`. */
+const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN m.month
+      ELSE '1970-01-01 00:00:00+00'::timestamptz END AS period_start`
+
+const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 END'
+
+/**
+ * The reason to reject a call of a known key, apart from its quota. The rule about allowed agents is the same as that of
+ * `selectAllowedAgents` in `agents/allowed-agents.ts`. An upload may name no agent, and never names an app, so a key for some
+ * apps of an agent may upload for that agent.
+ */
+export const REFUSAL = `
+      WHEN revoked_at IS NOT NULL THEN 'key_revoked'
+      WHEN expires_at <= m.clock THEN 'key_expired'
+      WHEN status <> 'active' THEN 'owner_suspended'
+      WHEN NOT (permission = ANY (permissions) OR 'admin' = ANY (permissions)) THEN 'permission_denied'
+      WHEN cardinality(allowed_agents) > 0 AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents))
+        AND NOT (kind = 'upload' AND (agent = '' OR EXISTS (
+          SELECT FROM unnest(allowed_agents) AS allowed WHERE starts_with(allowed, agent || '/')))) THEN 'agent_denied'`
+
+/** Adds the admitted calls `a` to the counters; a counter of an earlier period starts again from zero. */
+const COUNTED_USER = `
+      api_calls_count = CASE WHEN u.quota_start >= a.period_start THEN u.api_calls_count ELSE 0 END + a.chats,
+      quota_start = greatest(u.quota_start, a.period_start)`
+const COUNTED_KEY = `
+      total_calls = k.total_calls + a.calls,
+      day_calls = CASE WHEN k.day_start >= a.day THEN k.day_calls ELSE 0 END + a.calls,
+      day_start = greatest(k.day_start, a.day),
+      month_calls = CASE WHEN k.month_start >= a.month THEN k.month_calls ELSE 0 END + a.calls,
+      month_start = greatest(k.month_start, a.month),
+      last_used_at = greatest(k.last_used_at, a.at)`
+
+/** Inserts the ledger rows of those calls whose counters were updated. */
+const WRITTEN = `
+  INSERT INTO calls (id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, instance, admitted_at)
+  SELECT id, request_id, key_id, owner_id, end_user, kind, face, agent, app, conversation, $2::uuid, at
+  FROM admitted
+  WHERE key_id IN (SELECT id FROM counted_keys) AND owner_id IN (SELECT id FROM counted_users)
+  RETURNING id`
+
+/** The beginning of a statement for a batch: reads the calls with these fields, takes the locks, and judges each call by itself. */
+export const judged = (columns: string): string => `
+WITH input AS MATERIALIZED (
+  SELECT i.*, k.id AS key_id, k.owner_id
+  FROM json_to_recordset($1::json) AS i(n int, ${columns})
+  LEFT JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
+), repeated AS MATERIALIZED (
+  SELECT i.id FROM input i CROSS JOIN LATERAL (SELECT FROM calls c WHERE c.id = i.id LIMIT 1) AS known
+), locked_users AS MATERIALIZED (
+  SELECT u.id, u.status, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start
+  FROM users u
+  WHERE u.id IN (SELECT owner_id FROM input)
+  ORDER BY u.id
+  FOR NO KEY UPDATE
+), locked_keys AS MATERIALIZED (
+  SELECT k.id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start
+  FROM api_keys k
+  WHERE (SELECT count(*) FROM locked_users) > 0 AND k.id IN (SELECT key_id FROM input)
+  ORDER BY k.id
+  FOR NO KEY UPDATE
+), now AS MATERIALIZED (
+  SELECT clock_timestamp() AS clock WHERE (SELECT count(*) FROM locked_keys) >= 0
+), moments AS MATERIALIZED (
+  SELECT owner_id, clock, at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
+  FROM (
+    SELECT i.owner_id, now.clock, greatest(now.clock, max(k.day_start), max(u.quota_start)) AS at
+    FROM now CROSS JOIN input i
+    LEFT JOIN locked_keys k ON k.id = i.key_id
+    LEFT JOIN locked_users u ON u.id = i.owner_id
+    GROUP BY i.owner_id, now.clock) AS each_owner
+), judged AS MATERIALIZED (
+  SELECT i.*, m.at, m.day, m.month, u.max_api_calls, p.period_start, ${USED} AS used,
+    i.id IN (SELECT id FROM repeated) AS is_repeat,
+    CASE
+      WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}
+    END AS refusal
+  FROM input i
+  LEFT JOIN moments m ON m.owner_id = i.owner_id
+  LEFT JOIN locked_keys k ON k.id = i.key_id
+  LEFT JOIN locked_users u ON u.id = i.owner_id
+  LEFT JOIN LATERAL (SELECT ${PERIOD_START}) p ON true
+)`
+
+/** Counts the calls of the CTE `admitted` and writes their rows. */
+export const COUNTED = `, counted_users AS (
+  UPDATE users u SET ${COUNTED_USER}
+  FROM (SELECT owner_id, period_start, count(*) FILTER (WHERE kind = 'chat') AS chats
+        FROM admitted GROUP BY owner_id, period_start) a
+  WHERE u.id = a.owner_id
+  RETURNING u.id
+), counted_keys AS (
+  UPDATE api_keys k SET ${COUNTED_KEY}
+  FROM (SELECT key_id, count(*) AS calls, at, day, month FROM admitted GROUP BY key_id, at, day, month) a
+  WHERE k.id = a.key_id
+  RETURNING k.id
+), written AS (${WRITTEN}
+)`
+
+/**
+ * Admission: authentication, permission, allowed agents, expiry, revocation, quota and counting in one statement.
+ *
+ * - `$1`: a JSON array of admissions, numbered by `n`; `$2`: the instance of this process.
+ * - Call ids that are already in the ledger are left out first, so that a retry is counted once.
+ * - Every writer locks users first and then keys, each in the order of their ids; without a common order, concurrent batches
+ *   would deadlock. The scalar subqueries over the locking CTEs make each step wait for the whole step before it.
+ * - The database's clock is read after the locks have been taken, and it alone decides whether a key has expired.
+ * - A period never moves back, even if that clock does: if an owner's row, or a key of the owner in this batch, is already
+ *   in a later period, the call is counted at the start of that period. The time is determined for each owner, so that one
+ *   row with a wrong time does not affect other owners.
+ * - All answers are returned as one JSON value, `[refusal, key, owner, max_api_calls]` for each call, because separate rows
+ *   cost the client several times as much.
+ */
+export const ADMIT = `${judged(ADMISSION_COLUMNS)}, ranked AS MATERIALIZED (
+  SELECT j.*, j.refusal IS NULL AND NOT j.is_repeat AS is_candidate,
+    count(*) FILTER (WHERE j.refusal IS NULL AND NOT j.is_repeat AND j.kind = 'chat')
+      OVER (PARTITION BY j.owner_id ORDER BY j.n) AS chat_rank
+  FROM judged j
+), admitted AS MATERIALIZED (
+  SELECT * FROM ranked WHERE is_candidate AND (kind <> 'chat' OR used + chat_rank <= max_api_calls)
+)${COUNTED}
+SELECT coalesce(json_agg(json_build_array(
+    CASE
+      WHEN r.is_repeat OR r.id IN (SELECT id FROM written) THEN NULL
+      ELSE coalesce(r.refusal, 'quota_exceeded')
+    END,
+    r.key_id, r.owner_id, r.max_api_calls) ORDER BY r.n), '[]') AS answers
+FROM ranked r`
+
+/**
+ * The same as {@link ADMIT} for an array of one call, which needs no ranking and sorting. It takes half the time, which is
+ * what a call waits for that arrives alone. The row locks are taken in the order in which `OF` names the tables.
+ */
+export const ADMIT_ONE = `
+WITH locked AS MATERIALIZED (
+  SELECT i.*, k.id AS key_id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start,
+    u.id AS owner_id, u.status, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start
+  FROM json_to_record($1::json -> 0) AS i(${ADMISSION_COLUMNS})
+  JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
+  JOIN users u ON u.id = k.owner_id
+  FOR NO KEY UPDATE OF u, k
+), moment AS MATERIALIZED (
+  SELECT clock, at, date_trunc('day', at, 'UTC') AS day, date_trunc('month', at, 'UTC') AS month
+  FROM (SELECT clock_timestamp() AS clock, day_start, quota_start FROM locked) AS read
+  CROSS JOIN LATERAL (SELECT greatest(clock, day_start, quota_start) AS at) AS owner
+), judged AS MATERIALIZED (
+  SELECT l.*, m.at, m.day, m.month, p.period_start,
+    EXISTS (SELECT FROM calls c WHERE c.id = l.id) AS is_repeat,
+    CASE${REFUSAL}
+      WHEN kind = 'chat' AND ${USED} >= max_api_calls THEN 'quota_exceeded'
+    END AS refusal
+  FROM locked l CROSS JOIN moment m CROSS JOIN LATERAL (SELECT ${PERIOD_START}) p
+), admitted AS MATERIALIZED (
+  SELECT *, 1 AS calls, (kind = 'chat')::int AS chats FROM judged WHERE refusal IS NULL AND NOT is_repeat
+), counted_users AS (
+  UPDATE users u SET ${COUNTED_USER}
+  FROM admitted a
+  WHERE u.id = a.owner_id
+  RETURNING u.id
+), counted_keys AS (
+  UPDATE api_keys k SET ${COUNTED_KEY}
+  FROM admitted a
+  WHERE k.id = a.key_id
+  RETURNING k.id
+), written AS (${WRITTEN}
+)
+SELECT json_build_array(coalesce(
+  (SELECT json_build_array(
+      CASE WHEN is_repeat OR id IN (SELECT id FROM written) THEN NULL ELSE coalesce(refusal, 'quota_exceeded') END,
+      key_id, owner_id, max_api_calls)
+   FROM judged),
+  '["key_unknown", null, null, null]')) AS answers`
