@@ -11,9 +11,10 @@ import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstr
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
 import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
 import {
+  type CollectedParts,
   type CollectedReply,
-  type CollectOptions,
   collectReply,
+  partsCollector,
 } from '@trunkline/gateway/src/core/calls/reading/collect-reply.ts'
 import { startReply } from '@trunkline/gateway/src/core/calls/reply.test-support.ts'
 import { Problem } from '@trunkline/gateway/src/core/errors.ts'
@@ -144,12 +145,14 @@ function requireStream(encoder: ChunkEncoder, { batches, problem }: ReadReply, c
 }
 
 async function requireReply(
-  parts: CollectOptions['parts'],
+  parts: CollectedParts,
   shape: (reply: CollectedReply) => object,
   { batches, problem }: ReadReply,
   check: Check,
 ): Promise<void> {
-  const body = JSON.stringify(shape(await collectReply(chatOf(batches), { parts, replyBytesMax })))
+  const body = JSON.stringify(
+    await collectReply(chatOf(batches).events, partsCollector('m', parts, shape), replyBytesMax),
+  )
   if (problem === undefined) requireValid(check, `data: ${body}`)
   requireNoSecret(body)
 }

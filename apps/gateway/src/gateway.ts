@@ -21,6 +21,8 @@ import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
+import { createReplyStore } from '#core/replies/store/create-reply-store.ts'
+import { createWakeUps } from '#core/replies/wake-ups/create-wake-ups.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createServices } from '#core/services/create-services.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
@@ -162,7 +164,11 @@ export async function createGateway({
     load: routes,
     build,
     ...config.instance,
-    reap: () => ledger.settleDead(),
+    async reap() {
+      // First, so that a reader who finds the call interrupted in the ledger finds its reply ended.
+      await untilNone(() => replyStore.endDead())
+      return ledger.settleDead()
+    },
     observer: {
       reaped: (calls) => log.warn({ calls }, 'the open calls of dead instances were settled'),
       renewable(isRenewable, error) {
@@ -175,9 +181,31 @@ export async function createGateway({
       },
     },
   })
+  const replyStore = createReplyStore({
+    sql,
+    randomBytes: runtime.randomBytes,
+    secretKeys: { secretKey, secretKeyPrevious },
+    bounds: config.replies,
+  })
   const conversations = createConversations({ sql, runtime, bounds: config.conversations })
   const secret = createInstallationSecret({ prisma, runtime })
   const derivedIds = createDerivedIds(() => secret.value)
+  const wakeUps = createWakeUps({
+    database,
+    redis,
+    installation: () => derivedIds.installation(),
+    runtime,
+    observer: {
+      wakeUpsArrive(arrive, error) {
+        if (arrive) log.info('messages of other processes arrive again')
+        else
+          log.warn(
+            { err: error },
+            'messages of other processes do not arrive: readers of kept replies look at the database',
+          )
+      },
+    },
+  })
   const storage = await openStorage(config, {
     runtime,
     publicUrl: () => publicUrl,
@@ -199,6 +227,21 @@ export async function createGateway({
     derivedIds,
     storage,
     space: disk.space,
+    replyStore,
+    wakeUps,
+    repliesObserver: {
+      lost(callId) {
+        metrics.replyLost()
+        log.warn(
+          { callId },
+          'the reply of a call is kept no more: it is too large, or could not be stored in time',
+        )
+      },
+      storable(isStorable, error) {
+        if (isStorable) log.info('the replies of calls can be stored again')
+        else log.warn({ err: error }, 'the replies of calls cannot be stored')
+      },
+    },
     onUsageFeedAnswer(answers, error) {
       if (answers) log.info('the usage of today can be read again')
       else log.warn({ err: error }, 'the usage of today cannot be read for its subscribers')
@@ -213,7 +256,15 @@ export async function createGateway({
   })
 
   const lease = createMaintenanceLease(sql, identity.id, MAINTENANCE_PERIODS)
-  const maintenance = createMaintenance({ ...processTasks, conversations, instances, lease, metrics, log })
+  const maintenance = createMaintenance({
+    ...processTasks,
+    conversations,
+    replies: replyStore,
+    instances,
+    lease,
+    metrics,
+    log,
+  })
 
   let isStopping = false
   let isDraining = false
@@ -239,6 +290,7 @@ export async function createGateway({
     isDraining = true
     // These have no end of their own. Their clients subscribe again, at a process that goes on.
     processTasks.usage.endUpdates()
+    processTasks.replies.drain()
     await Promise.all([processTasks.chat.drain(timeoutMs), processTasks.uploads.drain(timeoutMs)])
   }
 
@@ -275,7 +327,10 @@ export async function createGateway({
       await storage.prepare()
       await instances.join()
       // An embedded database has one owner, so calls that are still open ended with the previous process.
-      if (database.kind === 'embedded') await ledger.settlePredecessors()
+      if (database.kind === 'embedded') {
+        await untilNone(() => replyStore.endPredecessors(identity.id))
+        await ledger.settlePredecessors()
+      }
       // The conversations of the emulators were lost with the previous process.
       if (config.sandbox) await conversations.forget([...catalog.current().keys()])
     },
@@ -290,7 +345,7 @@ export async function createGateway({
     drain,
     async close() {
       await drain(0)
-      await ledger.close(5_000)
+      await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000)])
       maintenance.stop()
       clock.stop()
       disk.stop()
@@ -298,11 +353,17 @@ export async function createGateway({
       await instances
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))
+      await wakeUps.close()
       redis?.disconnect()
       storage.close()
       await upstream.close()
     },
   }
+}
+
+/** Repeats work that processes a bounded number of rows until none is left. */
+async function untilNone(work: () => Promise<number>): Promise<void> {
+  while ((await work()) > 0);
 }
 
 /** Calls are served without Redis as well, so its failure is reported but does not make the process unready. */

@@ -1,6 +1,6 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import { openAiError } from '#http/reply/openai-error.ts'
@@ -13,7 +13,7 @@ export interface CompletionOptions {
 }
 
 /** `chatcmpl-<call id>`. Clients use it as a key, so it must be unique for each call and cannot be the conversation's id. */
-export function completionId({ callId }: Chat): string {
+export function completionId({ callId }: ChatHead): string {
   return `chatcmpl-${callId}`
 }
 
@@ -22,7 +22,7 @@ export function completionId({ callId }: Chat): string {
  * for a stream and only the delta is serialised for each chunk.
  */
 export function createCompletionEncoder(
-  chat: Chat,
+  chat: ChatHead,
   { reasoning, includeUsage }: CompletionOptions,
 ): ChunkEncoder {
   const replyText = new ReplyText()

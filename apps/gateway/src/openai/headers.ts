@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { AgentName } from '#core/calls/request/chat-request.ts'
 import { idOfHeader } from '#http/chat/id-header.ts'
+import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
 import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '#http/request/field-place.ts'
 
 /** Messages may carry files, in base64. */
@@ -24,7 +25,11 @@ const AGENT_ID = Type.Optional(
 )
 
 /** The headers of a chat in an OpenAI-compatible interface. */
-export const CHAT_HEADERS = Type.Object({ agent: AGENT_ID, [CONVERSATION_HEADER]: CONVERSATION_ID })
+export const CHAT_HEADERS = Type.Object({
+  agent: AGENT_ID,
+  [CONVERSATION_HEADER]: CONVERSATION_ID,
+  ...KEPT_HEADERS,
+})
 
 /**
  * The conversation that the header names; empty if it names none. An empty header counts as absent, since tools that fill in

@@ -1,11 +1,11 @@
-import type { Chat } from '#core/calls/chats.ts'
 import type { CollectedReply } from '#core/calls/reading/collect-reply.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import { completionId } from './chunks.ts'
 import type { Completion } from './schemas.ts'
 
 /** The JSON reply of `POST /api/v1/chat/completions` where the client did not ask for a stream. */
-export function completionOf(chat: Chat, reply: CollectedReply): Completion {
+export function completionOf(chat: ChatHead, reply: CollectedReply): Completion {
   const { model, content, reasoning, toolCalls, finishReason, usage } = reply
   return {
     id: completionId(chat),

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import { Problem } from '#core/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { noStore } from '#http/reply/no-store.ts'
-import { CALL_HEADERS, LIMIT_HEADERS } from '#http/reply/response-headers.ts'
+import { KEPT_CALL_HEADERS, LIMIT_HEADERS } from '#http/reply/response-headers.ts'
 import { listQuery, problemsAs, ref } from '#http/reply/schemas.ts'
 import { inBody } from '#http/request/field-place.ts'
 import { createCompletionEncoder } from './chunks.ts'
@@ -76,7 +76,7 @@ function modelOf(services: Services, request: FastifyRequest, id: string) {
 const completionSchema = {
   tags: ['openai'],
   operationId: 'createCompletion',
-  'x-response-headers': CALL_HEADERS,
+  'x-response-headers': KEPT_CALL_HEADERS,
   summary: "Send a message to an agent through OpenAI's interface",
   description:
     "Accepts and returns what OpenAI's chat completions do. If the request names a conversation (in the header `X-Conversation-Id` or in `metadata.conversation_id`), platforms that keep the context of a conversation get only the last user message; otherwise all messages are sent. A stream that fails ends with one OpenAiError and without `[DONE]`.",
@@ -123,10 +123,10 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
   },
   encode: (chat, { includeUsage }) =>
     createCompletionEncoder(chat, { reasoning: chat.reasoning, includeUsage }),
-  async collect(chat, _form, replyBytesMax) {
-    const parts = { reasoning: chat.reasoning, toolCalls: true }
-    return completionOf(chat, await collectReply(chat, { parts, replyBytesMax }))
-  },
+  collector: (chat) =>
+    partsCollector(chat.model, { reasoning: chat.reasoning, toolCalls: true }, (reply) =>
+      completionOf(chat, reply),
+    ),
 }
 
 interface CompletionForm {

@@ -17,6 +17,7 @@ const prune = vi.fn(async () => 0)
 const pruneNames = vi.fn(async () => 0)
 const sweepConversations = vi.fn(async () => 0)
 const sweepInstances = vi.fn(async () => 0)
+const sweepReplies = vi.fn(async () => 0)
 const sweepUploads = vi.fn(async () => 0)
 const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
 const claim = vi.fn(async (): Promise<Claim> => CLAIMED)
@@ -32,6 +33,7 @@ beforeEach(() => {
   maintenance = createMaintenance({
     usage: { verify, prune, pruneNames },
     conversations: { sweep: sweepConversations },
+    replies: { sweep: sweepReplies },
     instances: { sweep: sweepInstances },
     uploads: { expired: sweepUploads, orphans: sweepOrphans },
     lease: { claim, isHeld, end, recordCheck: async () => CHECKED_AT },

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
+import type { ReplyStore } from '#core/replies/store/reply-store.ts'
 import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,6 +28,7 @@ const ASK_EVERY_MS = 60_000
 export function createMaintenance({
   usage,
   conversations,
+  replies,
   instances,
   uploads,
   lease,
@@ -35,6 +37,7 @@ export function createMaintenance({
 }: {
   usage: Pick<UsageMaintenance, 'verify' | 'prune' | 'pruneNames'>
   conversations: Pick<Conversations, 'sweep'>
+  replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   uploads: UploadSweep
   lease: MaintenanceLease
@@ -51,7 +54,14 @@ export function createMaintenance({
 
   /** If one part fails, the others still run: a check that takes too long must not prevent the deletion of old rows. */
   async function round(orphans: boolean): Promise<void> {
-    const deletions = [usage.prune, usage.pruneNames, conversations.sweep, instances.sweep, uploads.expired]
+    const deletions = [
+      usage.prune,
+      usage.pruneNames,
+      conversations.sweep,
+      replies.sweep,
+      instances.sweep,
+      uploads.expired,
+    ]
     const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]
     for (const part of orphans ? [...parts, sweepOrphans] : parts) {
       if (timer === undefined || !(await lease.isHeld())) return

@@ -40,6 +40,8 @@ export interface Metrics {
   subscriptionEnded(): void
   /** Counts what the sweep of uploads has deleted. */
   uploadsSwept(kind: SweptKind, count: number): void
+  /** Counts a kept reply that could not be kept to its end. */
+  replyLost(): void
   /** Counts the log lines that were dropped by this output. */
   watchLog(output: { readonly droppedLines: number }): void
   /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
@@ -243,6 +245,11 @@ export function createMetrics(): Metrics {
   )
   // The first increase of a series that begins with it would not be seen.
   for (const kind of SWEPT_KINDS) uploadsSwept.addMany(0, kind)
+  const repliesLost = counter(
+    'replies_lost_total',
+    'Replies of kept calls that are kept no more, because they are too large or could not be stored in time.',
+  )
+  repliesLost.addMany(0)
   const batchSize = histogram(
     'ledger_batch_size',
     'Calls that one statement of the ledger carried.',
@@ -363,6 +370,7 @@ export function createMetrics(): Metrics {
       subscriptions -= 1
     },
     uploadsSwept: (kind, count) => uploadsSwept.addMany(count, kind),
+    replyLost: () => repliesLost.add(),
     ledgerBatch(statement, size, ms) {
       batchSize.add(statement, size)
       batchSeconds.add(statement, ms / 1000)

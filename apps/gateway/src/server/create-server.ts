@@ -1,11 +1,12 @@
 import cors from '@fastify/cors'
-import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '#config/load.ts'
 import type { BuiltConsole } from '#console/built-console.ts'
 import { consoleRoutes } from '#console/routes.ts'
 import { Problem } from '#core/errors.ts'
 import { graphqlRoutes } from '#graphql/routes.ts'
+import { IDEMPOTENCY_KEY } from '#http/chat/kept-request.ts'
 import { limitBodyTime } from '#http/guards/body-time.ts'
 import { answerClientError } from '#http/guards/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/guards/connections.ts'
@@ -27,6 +28,7 @@ import { chatRoutes } from '#rest/chat/routes.ts'
 import { fileRoutes } from '#rest/files.ts'
 import { frontPageRoutes } from '#rest/front-page.ts'
 import { jwksRoutes } from '#rest/jwks.ts'
+import { keptCallRoutes } from '#rest/kept-calls.ts'
 import { loginRoutes } from '#rest/login.ts'
 import { installOpenApi } from '#rest/openapi/routes.ts'
 import { uploadRoute, uploadsRoutes } from '#rest/uploads.ts'
@@ -52,7 +54,7 @@ export async function createServer(
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     requirePlainHost(request)
-    if (health.isDraining() && IS_CALL.test(request.url)) {
+    if (health.isDraining() && IS_CALL.test(request.url) && !isAboutKeptCall(request)) {
       reply.header('connection', 'close')
       throw new Problem('draining')
     }
@@ -86,7 +88,11 @@ export async function mountRoutes(
   app.addSchema(ErrorBodySchema)
   await installOpenApi(app, config.publicUrl)
 
-  const chatOptions = { ...config.chat, endUserHeader: config.conversations.endUserHeader }
+  const chatOptions = {
+    ...config.chat,
+    endUserHeader: config.conversations.endUserHeader,
+    keepsReplies: config.replies.enabled,
+  }
   // A context of its own, because body parsers are registered for a context and other routes accept other types. A context
   // that adds schemas does not inherit the validation.
   await app.register(async (json) => {
@@ -102,6 +108,7 @@ export async function mountRoutes(
       apiKeyRoutes(management, services, runtime)
       userRoutes(management, services, runtime)
       usageRoutes(management, services)
+      keptCallRoutes(management, services, config.chat)
       // Its keys are public, and say themselves how long they may be kept.
       jwksRoutes(management, services)
       uploadsRoutes(management, services)
@@ -176,6 +183,11 @@ function bound(
 }
 
 /** The paths that are refused while the gateway drains. */
+/** Clients of kept calls go on to read and stop them while the process drains, and are answered from earlier ones. */
+function isAboutKeptCall({ url, headers }: FastifyRequest): boolean {
+  return headers[IDEMPOTENCY_KEY] !== undefined || url.startsWith('/api/v1/calls/')
+}
+
 const IS_CALL = /^\/(?:api\/|graphql)/
 
 /** A client that sends the body of its request very slowly keeps a socket no longer than this. */
@@ -187,6 +199,7 @@ const EXPOSED_HEADERS = [
   'X-Conversation-Id',
   'X-Dropped-Tools',
   'X-Should-Retry',
+  'Idempotent-Replayed',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
@@ -204,7 +217,7 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
     trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
     exposeHeadRoutes: true,
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_024 },
     // `limitBodyTime` limits it, because an upload may take longer than other requests.
     requestTimeout: 0,
     keepAliveTimeout: 72_000,

@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,12 +8,15 @@ import { Readable } from 'node:stream'
 import type { Logger } from 'pino'
 import { vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
+import { partsCollector } from '#core/calls/reading/collect-reply.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { requestOf } from '#core/calls/request/chat-request.test-support.ts'
 import type { ChatRequest } from '#core/calls/request/chat-request.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
+import type { KeptForm } from '#core/replies/kept-form.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { UploadPart } from '#core/uploads/upload-request.ts'
 import type { Upload } from '#generated/prisma/client.ts'
@@ -53,6 +57,8 @@ export interface Callers {
   readonly keyNames: ReadonlyMap<string, string>
   /** The id of a call that premium's chat key has made. */
   readonly callId: string
+  /** Makes a kept call with premium's chat key, waits for its end, and returns its id. */
+  newKeptCall(): Promise<string>
   /** Creates a key of this owner, `a key` unless it is named, and returns its id. */
   newKey(ownerId: string, name?: string): Promise<string>
   /** Uploads a file with a key of this owner and returns the id of the upload; for `premium`, with its upload key. */
@@ -208,6 +214,7 @@ export async function openCallers({
       if (key.principal === undefined) throw new Error('the key has no principal')
       return (await upload(gateway, key.principal, key.credential)).id
     },
+    newKeptCall: () => keptCall(gateway, chatKey.credential),
     newKey: async (ownerId, name) => (await createKey(ownerId, ['chat'], undefined, name)).key.id,
     async freshCredential(name) {
       const { credential, principal } = callers[name]
@@ -224,6 +231,30 @@ export async function openCallers({
 
 export function chatCall(credential: string, agent: string): ChatRequest {
   return requestOf({ requestId: 'r', credential, agent, address: '127.0.0.1', query: 'Hello' })
+}
+
+/** Makes a call whose reply is kept as plain text, reads it, and returns its id. */
+export async function keptCall({ services }: Pick<Gateway, 'services'>, credential: string): Promise<string> {
+  const keyHash = createHash('sha256').update(randomUUID()).digest('hex')
+  const form = ({ model }: ChatHead): KeptForm => {
+    const collector = partsCollector(model, {}, ({ content }) => content)
+    return {
+      hasIds: true,
+      encode: (event) => (event.type === 'text' ? `data: ${event.text}\n\n` : ''),
+      fail: ({ reason }) => `data: ${reason}\n\n`,
+      collector,
+      serialize: () => JSON.stringify(collector.reply),
+    }
+  }
+  const call = {
+    ...chatCall(credential, ANSWERING_AGENT),
+    stream: true,
+    kept: { keyHash, bodyHash: '', form },
+  }
+  const { signal } = new AbortController()
+  const kept = await services.chat.startKept(call, signal, () => undefined)
+  await kept.whole(signal)
+  return kept.call.callId
 }
 
 /** Uploads a small text. */

@@ -6,6 +6,7 @@ import {
   type Callers,
   chatCall,
   FAILING_AGENT,
+  keptCall,
   PASSWORD,
   upload,
 } from './callers.test-support.ts'
@@ -57,6 +58,15 @@ const CALL_SHOWN: ByPrincipal = {
   'chat key of an admin': 'nothing',
   'admin key of a user': 'nothing',
   neighbour: 'nothing',
+}
+
+/** Only the key that made a kept call has its reply. */
+const KEPT_CALLS: ByPrincipal = {
+  ...KEYS,
+  'upload key': 'call_not_found',
+  'admin key of an admin': 'call_not_found',
+  'chat key of an admin': 'call_not_found',
+  'admin key of a user': 'call_not_found',
 }
 
 /** The keys that callers see one by one. */
@@ -289,6 +299,12 @@ export const TABLE: {
     check: forCaller(KEYS, async (caller, { services }) =>
       services.chat.check(caller, chatCall('', ANSWERING_AGENT)),
     ),
+    startKept: forAnybody(
+      { ...KEYS, anonymous: 'credential_malformed', 'upload key': 'permission_denied' },
+      async ({ services, caller }) => {
+        await keptCall({ services }, caller.credential)
+      },
+    ),
     start: forAnybody(
       { ...KEYS, anonymous: 'credential_malformed', 'upload key': 'permission_denied' },
       async ({ services, caller }) => {
@@ -297,6 +313,20 @@ export const TABLE: {
         await chat.events.read(() => undefined)
       },
     ),
+  },
+  replies: {
+    resume: forCaller(KEPT_CALLS, async (caller, { services, all }) =>
+      services.replies.resume(caller, { kind: 'call', callId: await all.newKeptCall() }),
+    ),
+    reply: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
+      await services.replies.reply(caller, { kind: 'call', callId: await all.newKeptCall() })
+    }),
+    stop: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
+      await services.replies.stop(caller, { kind: 'call', callId: await all.newKeptCall() })
+    }),
+    remove: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
+      await services.replies.remove(caller, { kind: 'call', callId: await all.newKeptCall() })
+    }),
   },
   chatCalls: {
     findRunning: forCaller(CALL_SHOWN, async (caller, { services, all }) => {

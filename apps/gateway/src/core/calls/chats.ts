@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
 import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.ts'
 import { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyWatch } from '#core/keys/key-watch.ts'
+import type { AttachedCall, KeptAdmission } from '#core/ledger/ledger.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
+import type { KeptReplies, KeptReply } from '#core/replies/replies.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { AdmissionService, EphemeralRequest } from './admission.ts'
+import type { AdmissionService, AdmittedCall, EphemeralRequest, KeysSlot } from './admission.ts'
 import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver, CallOrigin } from './call-events.ts'
 import { CallSlot, type RouteOfDeps } from './call-slot.ts'
@@ -17,7 +20,7 @@ import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
 import type { ChatHead } from './request/chat-head.ts'
-import type { AgentName, ChatRequest } from './request/chat-request.ts'
+import type { AgentName, ChatRequest, KeptChatRequest, KeptRequest } from './request/chat-request.ts'
 import type { Route } from './routing/route.ts'
 import { StopRequests } from './stop-requests.ts'
 
@@ -35,6 +38,14 @@ export interface ChatService {
    * @throws Problem if the call is rejected
    */
   start(request: ChatRequest, signal: AbortSignal, observer?: CallObserver): Promise<Chat>
+  /**
+   * Admits a call whose reply is kept, and runs it whatever becomes of its client. If its `Idempotency-Key` stands for an earlier
+   * call, the client is attached to that, or gets its stored reply.
+   *
+   * @param signal - aborts when the client is gone, which ends a call only while it waits for its admission
+   * @throws Problem if the call is rejected; `idempotency_mismatch`, `reply_gone`
+   */
+  startKept(request: KeptChatRequest, signal: AbortSignal, observer?: CallObserver): Promise<KeptReply>
   /**
    * Applies the rules that need no database to a call that a face refuses for another reason, such as the type of a field.
    *
@@ -54,7 +65,11 @@ export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<A
   readonly runtime: Runtime
   readonly observe: CallObserver
   readonly bounds: ChatBounds
+  readonly kept: KeptCalls
 }
+
+/** Where the replies of kept calls go. */
+export type KeptCalls = KeptReplies
 
 /** Limits of one process. */
 export interface ChatBounds extends PlaceBounds {
@@ -63,7 +78,7 @@ export interface ChatBounds extends PlaceBounds {
 }
 
 export function createChatService(deps: ChatDeps): ChatService {
-  const { catalog, admission, runtime, observe, keyWatch, bounds, files } = deps
+  const { catalog, runtime, observe, keyWatch, bounds, files, kept } = deps
   const stops = new StopRequests()
   const places = new Places({ keyWatch, stops, bounds })
   const replyDeps = { runtime, observe, stops }
@@ -97,46 +112,113 @@ export function createChatService(deps: ChatDeps): ChatService {
     return { ...call, conversation: { ...conversation, id } }
   }
 
+  /**
+   * Admits a call, up to its reply, which is to be read. A kept call whose `Idempotency-Key` stands for an earlier one is attached
+   * to that.
+   *
+   * @throws Problem if the call is rejected, which its observers are told
+   */
+  async function begin(
+    request: ChatRequest,
+    signal: AbortSignal,
+    observer: CallObserver | undefined,
+  ): Promise<BegunCall | AttachedCall> {
+    let place: Place | undefined
+    let slot: CallSlot | undefined
+    try {
+      let call: UnroutedCall
+      try {
+        call = resolveCall(catalog.current(), request, files.isIssued)
+      } catch (error) {
+        throw await refusalOf(request, error)
+      }
+      const keyHash = hashKey(call.credential)
+      // A process that drains still answers from earlier calls, which need no place.
+      const isKeptWhileDraining = request.kept !== undefined && places.isDraining
+      // An agent that bounds the calls of a key bounds its streams as well.
+      if (!isKeptWhileDraining)
+        place = places.enter(keyHash, call.stream && call.agent.concurrency?.perKey === undefined)
+      if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
+      const { conversation } = call
+      const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
+      const callId = runtime.newId()
+      slot = new CallSlot(deps, { call, keyHash, signal })
+      const admission = admissionOf(call, { callId, keyHash, conversationId })
+      const admitted = await deps.admission.admit(
+        request.kept === undefined ? admission : { ...admission, kept: keptAdmission(call, request.kept) },
+        { ...(place !== undefined && { place }), slot: slotOf(request, slot), observer },
+      )
+      if (admitted.attachedTo !== undefined) {
+        place?.leave()
+        slot.leave()
+        return admitted
+      }
+      if (place === undefined) throw new Problem('draining')
+      const { route } = slot
+      const chat = { call, callId, ownerId: admitted.ownerId, conversationId }
+      const beforeAttempt = request.kept === undefined ? undefined : stopIfAsked
+      const reply = new Reply(replyDeps, admitted.record, {
+        attempts: attemptDeps,
+        chat,
+        route,
+        place,
+        beforeAttempt,
+      })
+      place.begin(reply, admitted)
+      const head = headOf(call, request.agent, { callId, conversationId, runtime, route })
+      return { reply, head, admitted }
+    } catch (error) {
+      place?.leave()
+      slot?.leave()
+      const refusal = withForm(error, request.credential)
+      const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
+      observe(refused)
+      observer?.(refused)
+      throw refusal
+    }
+  }
+
+  /** What is not answered from an earlier call needs room for its reply, and a process that takes calls. */
+  function slotOf(request: ChatRequest, slot: CallSlot): KeysSlot {
+    if (request.kept === undefined) return slot
+    return {
+      takeFor(key) {
+        if (places.isDraining) throw new Problem('draining')
+        kept.requireRoom(key.ownerId)
+        return slot.takeFor(key)
+      },
+    }
+  }
+
+  /** A client may have asked to stop a call that waits, which is then never sent. */
+  async function stopIfAsked(reply: Reply): Promise<void> {
+    if (await kept.isStopRequested(reply.callId)) reply.stop()
+  }
+
   return {
     async start(request, signal, observer) {
-      let place: Place | undefined
-      let slot: CallSlot | undefined
-      try {
-        let call: UnroutedCall
-        try {
-          call = resolveCall(catalog.current(), request, files.isIssued)
-        } catch (error) {
-          throw await refusalOf(request, error)
-        }
-        const keyHash = hashKey(call.credential)
-        // An agent that bounds the calls of a key bounds its streams as well.
-        place = places.enter(keyHash, call.stream && call.agent.concurrency?.perKey === undefined)
-        if (call.conversation.kind === 'continued') call = await inContinued(call, call.conversation)
-        const { conversation } = call
-        const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
-        const callId = runtime.newId()
-        slot = new CallSlot(deps, { call, keyHash, signal })
-        const admitted = await admission.admit(admissionOf(call, { callId, keyHash, conversationId }), {
-          place,
-          slot,
-          observer,
-        })
-        const { route } = slot
-        const chat = { call, callId, ownerId: admitted.ownerId, conversationId }
-        const reply = new Reply(replyDeps, admitted.record, { attempts: attemptDeps, chat, route, place })
-        place.begin(reply, admitted)
-        if (signal.aborted) reply.leave()
-        else signal.addEventListener('abort', () => reply.leave(), { once: true })
-        return chatOf(call, request.agent, { callId, conversationId, runtime, reply, route })
-      } catch (error) {
-        place?.leave()
-        slot?.leave()
-        const refusal = withForm(error, request.credential)
-        const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
-        observe(refused)
-        observer?.(refused)
-        throw refusal
-      }
+      const begun = await begin(request, signal, observer)
+      if (begun.attachedTo !== undefined) throw new Error('only a kept call is attached to another')
+      const { reply, head } = begun
+      if (signal.aborted) reply.leave()
+      else signal.addEventListener('abort', () => reply.leave(), { once: true })
+      return { ...head, events: reply }
+    },
+    async startKept(request, signal, observer) {
+      const begun = await begin(request, signal, observer)
+      if (begun.attachedTo !== undefined) return await kept.attach(begun)
+      const { reply, head, admitted } = begun
+      return kept.run(
+        {
+          callId: head.callId,
+          conversation: head.conversationId,
+          keyId: admitted.keyId,
+          ownerId: admitted.ownerId,
+          face: request.face,
+          stream: request.stream,
+        },
+        { reply, form: request.kept.form(head) },
+      )
     },
     check(caller, request) {
       checkCall(catalog.current(), request, files.isIssued, requireKey(caller).allowedAgents)
@@ -151,16 +233,22 @@ export function createChatService(deps: ChatDeps): ChatService {
   }
 }
 
+interface BegunCall {
+  readonly reply: Reply
+  readonly head: ChatHead
+  readonly admitted: AdmittedCall
+  readonly attachedTo?: never
+}
+
 interface Started {
   readonly callId: string
   readonly conversationId: string
   readonly runtime: Pick<Runtime, 'now'>
-  readonly reply: Reply
   readonly route: Route
 }
 
-function chatOf({ agent, asks }: UnroutedCall, name: AgentName, started: Started): Chat {
-  const { callId, conversationId, runtime, reply, route } = started
+function headOf({ agent, asks }: UnroutedCall, name: AgentName, started: Started): ChatHead {
+  const { callId, conversationId, runtime, route } = started
   const modelOf = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: route.app })
   return {
     callId,
@@ -170,8 +258,16 @@ function chatOf({ agent, asks }: UnroutedCall, name: AgentName, started: Started
     takesParameters: agent.adapter.context(agent) === 'gateway',
     takesMessages: asks.kind === 'messages' || asks.isWhole,
     created: Math.floor(runtime.now().getTime() / 1000),
-    events: reply,
   }
+}
+
+/** What makes two requests the same. A new conversation has no id here, since each request would get another. */
+function keptAdmission(call: UnroutedCall, { keyHash, bodyHash }: KeptRequest): KeptAdmission {
+  const { face, agent, ledgerApp, conversation, endUser, stream } = call
+  const conversationId = conversation.kind === 'new' ? '' : conversation.id
+  const same = [face, agent.id, ledgerApp, conversationId, endUser, stream, bodyHash]
+  const fingerprint = createHash('sha256').update(JSON.stringify(same)).digest('hex')
+  return { keyHash, fingerprint, stream }
 }
 
 function originOf({ requestId, face }: ChatRequest): CallOrigin {

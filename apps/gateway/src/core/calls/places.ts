@@ -43,6 +43,10 @@ export class Places {
     this.streams = new OpenStreams(bounds.streamsPerKey)
   }
 
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
   /** The calls that have been admitted and have not ended. */
   get running(): number {
     return this.#running

@@ -24,6 +24,15 @@ export interface ReplyParts {
   readonly chat: AttemptedCall['chat']
   readonly route: Route
   readonly place: Pick<Place, 'leave'>
+  /** Of a kept call: called before each attempt, since the call may have been asked to stop. */
+  readonly beforeAttempt?: ((reply: Reply) => Promise<void>) | undefined
+}
+
+/** How a call ended, for its log. */
+export interface ReplyEnding {
+  readonly outcome: CallOutcome
+  /** Whether it is proven that the platform has not taken the turn. */
+  readonly leftNoTurn: boolean
 }
 
 /** A second reader would send the request to the platform again, and both would be settled as one call. */
@@ -40,7 +49,9 @@ export class Reply implements ChatEvents, RunningCall {
   readonly #place: Pick<Place, 'leave'>
   readonly #route: Route
   readonly #startedMs: number
+  readonly #beforeAttempt: ReplyParts['beforeAttempt']
   #attempt: Attempt
+  #ending: ReplyEnding | undefined
   #isRead = false
   #isOver = false
   /** Ends the reader's wait for other work than the platform's response: that its conversation is entered or stored. */
@@ -53,13 +64,27 @@ export class Reply implements ChatEvents, RunningCall {
   #hasPassedOn = false
   #hasText = false
 
-  constructor(deps: ReplyDeps, call: CallRecord, { attempts, chat, route, place }: ReplyParts) {
+  constructor(
+    deps: ReplyDeps,
+    call: CallRecord,
+    { attempts, chat, route, place, beforeAttempt }: ReplyParts,
+  ) {
     this.#deps = deps
     this.#call = call
     this.#place = place
     this.#route = route
+    this.#beforeAttempt = beforeAttempt
     this.#startedMs = deps.runtime.elapsedMs()
     this.#attempt = new Attempt(attempts, { chat, route, startedMs: this.#startedMs })
+  }
+
+  get callId(): string {
+    return this.#call.callId
+  }
+
+  /** Undefined while the call runs. */
+  get ending(): ReplyEnding | undefined {
+    return this.#ending
   }
 
   async read(take: TakeEvents): Promise<void> {
@@ -71,6 +96,7 @@ export class Reply implements ChatEvents, RunningCall {
         let batch: readonly ChatEvent[]
         try {
           if (!attempt.wasSent) {
+            if (this.#beforeAttempt !== undefined) await this.#unlessEnded(this.#beforeAttempt(this))
             const preparing = markRejectionHandled(this.#begin())
             if (preparing !== undefined) await this.#unlessEnded(preparing)
             this.#send()
@@ -108,11 +134,17 @@ export class Reply implements ChatEvents, RunningCall {
     this.end('client_gone')
   }
 
+  /** Ends a kept call whose client has asked for that. */
+  stop(): void {
+    this.end('client_gone', 'stopped')
+  }
+
   end(outcome: EndedEarly, reason: ErrorReason = 'draining'): void {
     if (this.#isOver) return
     const attempt = this.#attempt
     this.#problem = new Problem(reason)
-    this.#conclude(outcome, outcome === 'client_gone' ? {} : { failure: { reason } })
+    const isPlainLeave = outcome === 'client_gone' && reason !== 'stopped'
+    this.#conclude(outcome, isPlainLeave ? {} : { failure: { reason } })
     // The reader of a rejected call does not wait until its conversation is free, since its key can use it no more.
     if (outcome === 'rejected') this.#released = undefined
     this.#interruptWork?.(this.#problem)
@@ -209,6 +241,7 @@ export class Reply implements ChatEvents, RunningCall {
   #conclude(outcome: CallOutcome, { failure, cause }: { failure?: Failure; cause?: unknown }): void {
     this.#isOver = true
     const attempt = this.#attempt
+    this.#ending = { outcome, leftNoTurn: attempt.turnState === 'none' }
     this.#released = markRejectionHandled(attempt.finish(outcome === 'done', failure))
     this.#place.leave()
     this.#route.leave()

@@ -8,6 +8,8 @@ export interface KeptForm {
    * string if this client does not get the event.
    */
   encode(event: ChatEvent): string
+  /** Events that come before any of the reply. */
+  readonly opening?: string
   /** The last event of a stream that fails. */
   fail(problem: Problem): string
   /** Whether each event gets a line with its number, as server-sent events have it. */
@@ -19,10 +21,10 @@ export interface KeptForm {
 }
 
 /** Builds the JSON reply of a face out of the events of a reply, which it is given one by one. */
-export interface ReplyCollector {
+export interface ReplyCollector<Reply = unknown> {
   add(event: ChatEvent): void
   /** What it holds in memory. */
   readonly heldBytes: number
   /** The reply, once the last event has been added. */
-  readonly reply: unknown
+  readonly reply: Reply
 }

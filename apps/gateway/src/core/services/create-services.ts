@@ -19,6 +19,10 @@ import type { Ledger } from '#core/ledger/ledger.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import { createRefusedDocuments } from '#core/limits/refused-documents.ts'
+import { createReplies, type RepliesDeps } from '#core/replies/replies.ts'
+import type { RunBounds } from '#core/replies/reply-run.ts'
+import type { ReplyStore } from '#core/replies/store/reply-store.ts'
+import type { WakeUps } from '#core/replies/wake-ups/wake-ups.ts'
 import { createChatCalls } from '#core/reports/chat-calls.ts'
 import { createUsageService, type UsageDeps } from '#core/reports/usage.ts'
 import type { UsageFeedDeps } from '#core/reports/usage-feed.ts'
@@ -54,13 +58,17 @@ export interface ServicesDeps extends ChatParts {
   readonly loads: ProcessLoads
   readonly storage: FileStorage
   readonly sweepObserver: SweepObserver
+  readonly replyStore: ReplyStore
+  readonly wakeUps: WakeUps
+  readonly repliesObserver: RepliesDeps['observer']
   readonly onUsageFeedAnswer: UsageFeedDeps['onAnswer']
   readonly onKeyWatchAnswer: KeyWatchDeps['onAnswer']
 }
 
 export interface ServicesConfig {
   readonly limits: LimitRules & Partial<Pick<ChatBounds, 'streamsPerKey'>>
-  readonly chat: Omit<ChatBounds, 'streamsPerKey'>
+  readonly chat: Omit<ChatBounds, 'streamsPerKey'> & Pick<RunBounds, 'replyBytesMax' | 'headerHoldMs'>
+  readonly replies: { readonly bytesMax: number; readonly graceMs: number }
   readonly conversations: { readonly maxCharacters: number }
   readonly uploads: UploadSettings
   readonly users: UsersDeps['config']
@@ -103,6 +111,19 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     lookUpClaim: createClaimLookUp({ sql }),
   })
   const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })
+  const { tasks: replyTasks, ...replies } = createReplies({
+    store: deps.replyStore,
+    wakeUps: deps.wakeUps,
+    keyWatch,
+    runtime,
+    bounds: {
+      ...config.replies,
+      replyBytesMax: config.chat.replyBytesMax,
+      headerHoldMs: config.chat.headerHoldMs,
+      readersMax: config.chat.inFlightMax,
+    },
+    observer: deps.repliesObserver,
+  })
   const installation = () => deps.derivedIds.installation()
   const checkType = createTypeCheck(config.uploads.types)
   const chat = createChatService({
@@ -111,6 +132,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     authenticate: authentication.authenticate,
     admission,
     keyWatch,
+    kept: replies,
     files: createIssuedFiles({ prisma, sql, storage, runtime }),
     checkType,
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
@@ -185,7 +207,13 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         limits,
         isPublic: config.publicAgentListing,
       }),
-      chat: { start: chat.start, check: chat.check },
+      chat: { start: chat.start, startKept: chat.startKept, check: chat.check },
+      replies: {
+        resume: replies.resume,
+        reply: replies.reply,
+        stop: replies.stop,
+        remove: changing(replies.remove),
+      },
       chatCalls: createChatCalls({ usage, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
@@ -202,6 +230,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         files: (after) => uploadFiles(prisma, after),
       },
       usage: { verify, prune, pruneNames, endUpdates },
+      replies: replyTasks,
       signingKeys: deps.signingKeys,
     },
   }

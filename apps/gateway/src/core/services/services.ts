@@ -7,6 +7,7 @@ import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
 import type { Keys } from '#core/keys/keys.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
+import type { Replies, ReplyTasks } from '#core/replies/replies.ts'
 import type { ChatCalls } from '#core/reports/chat-calls.ts'
 import type { UsageMaintenance, UsageService } from '#core/reports/usage.ts'
 import type { SmallReads } from '#core/sharing/small-reads.ts'
@@ -29,7 +30,8 @@ export interface Services {
   readonly users: Users
   readonly keys: Keys
   readonly agents: AgentListing
-  readonly chat: Pick<ChatService, 'start' | 'check'>
+  readonly chat: Pick<ChatService, 'start' | 'startKept' | 'check'>
+  readonly replies: Replies
   readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
   readonly usage: UsageService
@@ -46,5 +48,6 @@ export interface ProcessTasks {
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
   readonly usage: UsageMaintenance
+  readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration
 }

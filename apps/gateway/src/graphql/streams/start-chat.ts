@@ -1,6 +1,6 @@
 import type { DetailEvent } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import { collectReply, partsCollector } from '#core/calls/reading/collect-reply.ts'
 import { bearerOf } from '#http/guards/credentials.ts'
 import { showLimitOfCall } from '#http/reply/limit-headers.ts'
 import type { GraphqlContext } from '../context.ts'
@@ -20,9 +20,11 @@ export interface ChatReply extends Omit<ChatEnd, 'type'> {
 export async function replyToChat(input: ChatFields, context: GraphqlContext): Promise<ChatReply> {
   const chat = await startChat(input, context, false)
   const { replyBytesMax } = context.chatOptions
-  const reply = await collectReply(chat, { parts: { details: input.detail }, replyBytesMax })
-  const { content: text, model, finishReason, usage, details } = reply
-  return { chat, text, model, finishReason, usage, details }
+  const collector = partsCollector(chat.model, { details: input.detail }, (reply) => {
+    const { content: text, model, finishReason, usage, details } = reply
+    return { chat, text, model, finishReason, usage, details }
+  })
+  return await collectReply(chat.events, collector, replyBytesMax)
 }
 
 /** Admits a call; its items end with an error if it fails. */

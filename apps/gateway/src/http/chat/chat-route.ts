@@ -6,8 +6,12 @@ import type {
   preValidationHookHandler,
 } from 'fastify'
 import type { Chat, ChatService } from '#core/calls/chats.ts'
-import type { ChatRequest } from '#core/calls/request/chat-request.ts'
+import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
+import type { ChatRequest, KeptChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
 import type { ErrorReason } from '#core/errors.ts'
+import type { KeptForm, ReplyCollector } from '#core/replies/kept-form.ts'
+import type { KeptReply } from '#core/replies/replies.ts'
 import type { Services } from '#core/services/services.ts'
 import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
 import { guardLargeBodies } from '../guards/large-bodies.ts'
@@ -17,9 +21,13 @@ import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/
 import type { ChunkEncoder } from './chunk-encoder.ts'
 import { type StreamTimes, sendEventStream } from './event-stream.ts'
 import { headerOfId, idOfHeader } from './id-header.ts'
+import { cursorOf, hashOfJson, idempotencyKeyOf, sha256 } from './kept-request.ts'
+import { sendKeptStream } from './kept-stream.ts'
 
 export interface ChatRouteOptions extends StreamTimes {
   readonly replyBytesMax: number
+  /** Whether replies are kept for requests with an `Idempotency-Key`. */
+  readonly keepsReplies: boolean
   /** The largest body of a request that carries no files. */
   readonly bodyBytesMax: number
   /** The request header in which a trusted proxy names the end user. */
@@ -59,9 +67,9 @@ export interface ChatRoute<Body extends ChatBody, Form> {
   readonly read: (request: ChatHttpRequest<Body>, reply: FastifyReply, endUser: string) => ReadChat<Form>
   /** What the sound fields of a refused request ask, so that the rules can be applied to them. */
   readonly readSound?: (body: Partial<Body>, headers: ChatHeaders) => Omit<ReadChat<Form>, 'form'>
-  readonly encode: (chat: Chat, form: Form) => ChunkEncoder
-  /** Reads the whole reply and returns it as JSON. */
-  readonly collect: (chat: Chat, form: Form, replyBytesMax: number) => Promise<unknown>
+  readonly encode: (chat: ChatHead, form: Form) => ChunkEncoder
+  /** Collects the whole reply for JSON. */
+  readonly collector: (chat: ChatHead, form: Form) => ReplyCollector
 }
 
 /** Adds the route of a face on which chats are asked, as JSON or as a stream. */
@@ -93,6 +101,9 @@ export function chatRoute<Body extends ChatBody, Form>(
       const body = request.body as ChatBody
       const endUser = endUserOf(request, options, body.user)
       const stream = body.stream === true
+      const key = idempotencyKeyOf(request, options.keepsReplies)
+      // Before the face may change what was parsed.
+      const bodyHash = key === undefined ? '' : hashOfJson(body)
       const { agent, asks, conversation, form } = route.read(request, reply, endUser)
       const call: ChatRequest = {
         requestId: request.id,
@@ -104,6 +115,13 @@ export function chatRoute<Body extends ChatBody, Form>(
         conversation,
         endUser,
         stream,
+      }
+      if (key !== undefined) {
+        const after = cursorOf(request.headers['last-event-id']) ?? 0
+        const kept: KeptRequest = { keyHash: sha256(key), bodyHash, form: keptFormOf(route, form) }
+        const signal = abortedWith(reply)
+        const starting = startKeptChat(services.chat, request, reply, { ...call, kept }, signal)
+        return answerKept({ request, reply, stream, after, signal }, starting, options)
       }
       return answer(
         { request, reply, stream, form },
@@ -146,14 +164,14 @@ interface Asked<Form> {
 async function answer<Form>(
   { request, reply, stream, form }: Asked<Form>,
   starting: Promise<Chat>,
-  { encode, collect }: Pick<ChatRoute<never, Form>, 'encode' | 'collect'>,
+  { encode, collector }: Pick<ChatRoute<never, Form>, 'encode' | 'collector'>,
   options: ChatRouteOptions,
 ): Promise<unknown> {
   const chat = await starting
   // For every response from here on, errors included.
   request.callId = chat.callId
   reply.header('x-call-id', chat.callId).header('x-conversation-id', headerOfId(chat.conversationId))
-  if (!stream) return collect(chat, form, options.replyBytesMax)
+  if (!stream) return collectReply(chat.events, collector(chat, form), options.replyBytesMax)
   await sendEventStream(reply, chat, encode(chat, form), options)
   return reply
 }
@@ -174,6 +192,64 @@ function startChat(
   request.isKeyJudgedByCall = true
   request.body = undefined
   return service.start(call, abortedWith(reply), showLimitOfCall(reply))
+}
+
+/** The form in which the reply is kept. Separate from the route's handler, whose variables it would keep in memory. */
+function keptFormOf<Form>(
+  { encode, collector: collectorOf }: Pick<ChatRoute<never, Form>, 'encode' | 'collector'>,
+  form: Form,
+): (chat: ChatHead) => KeptForm {
+  return (chat) => {
+    const encoder = encode(chat, form)
+    const collector = collectorOf(chat, form)
+    return {
+      hasIds: true,
+      encode: (event) => encoder.encode(event),
+      fail: (problem) => encoder.fail(problem),
+      collector,
+      serialize: () => JSON.stringify(collector.reply),
+    }
+  }
+}
+
+/** Like {@link startChat}, for a call that goes on when its client has gone. */
+function startKeptChat(
+  service: Pick<ChatService, 'startKept'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: KeptChatRequest,
+  signal: AbortSignal,
+): Promise<KeptReply> {
+  request.isKeyJudgedByCall = true
+  request.body = undefined
+  return service.startKept(call, signal, showLimitOfCall(reply))
+}
+
+interface AskedKept {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly stream: boolean
+  /** The number of the last event that the client has. */
+  readonly after: number
+  readonly signal: AbortSignal
+}
+
+async function answerKept(
+  { request, reply, stream, after, signal }: AskedKept,
+  starting: Promise<KeptReply>,
+  times: StreamTimes,
+): Promise<unknown> {
+  const kept = await starting
+  const { callId, conversation } = kept.call
+  request.callId = callId
+  reply.header('x-call-id', callId).header('x-conversation-id', headerOfId(conversation))
+  if (kept.isReplay) reply.header('idempotent-replayed', 'true')
+  if (stream) {
+    await sendKeptStream(reply, kept, { ...times, after, signal, refuses: true })
+    return reply
+  }
+  // The text is sent as it was stored, and must not be serialized again.
+  return reply.type('application/json; charset=utf-8').send(await kept.whole(signal))
 }
 
 /** The header of a trusted proxy takes precedence over the body, which the users behind that proxy may be able to set. */
@@ -236,5 +312,9 @@ export const CHAT_PROBLEMS = [
   'agent_timeout',
   'agent_unavailable',
   'agent_overloaded',
+  'stopped',
+  'reply_gone',
+  'idempotency_mismatch',
+  'interrupted',
   'unavailable',
 ] as const satisfies ErrorReason[]

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { Problem } from '#core/errors.ts'
 
 /** Encodes events as the text of a stream. It has state, so each stream needs an encoder of its own. */
@@ -10,7 +10,7 @@ export interface ChunkEncoder {
 }
 
 /** The JSON of a chunk up to its choices, which stays the same until the platform names another model. */
-export function chunkHead(id: string, { created }: Chat, model: string): string {
+export function chunkHead(id: string, { created }: ChatHead, model: string): string {
   const fields = JSON.stringify({ id, object: 'chat.completion.chunk', created, model })
   return `data: ${fields.slice(0, -1)},"choices":[`
 }

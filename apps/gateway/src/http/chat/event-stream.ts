@@ -68,7 +68,7 @@ export class EventStream {
   }
 
   write(text: string): boolean {
-    if (!this.#isOpen) this.#open()
+    if (!this.#isOpen) this.open()
     this.#lastWriteMs = performance.now()
     const { raw } = this.#reply
     // Text in ASCII, the usual case, has no such line ends and is the same in Latin-1, which Node writes without encoding.
@@ -85,7 +85,8 @@ export class EventStream {
     if (this.#isOpen) this.#reply.raw.end()
   }
 
-  #open(): void {
+  /** Sends the headers. */
+  open(): void {
     const { raw } = this.#reply
     this.#isOpen = true
     this.#reply.hijack()

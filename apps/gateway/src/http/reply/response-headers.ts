@@ -32,6 +32,10 @@ export const RESPONSE_HEADERS = {
       'The id of the conversation, to be sent with its next message. It is percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII.',
     type: 'string',
   },
+  'Idempotent-Replayed': {
+    description: '`true` if the call had ended before, and this is its stored reply.',
+    type: 'string',
+  },
   'X-Dropped-Tools': {
     description:
       'The kinds of tools of the request that were left out, percent-encoded, with a comma between them.',
@@ -52,3 +56,6 @@ export const CALL_HEADERS = [
   'X-Conversation-Id',
   ...LIMIT_HEADERS,
 ] as const satisfies ResponseHeader[]
+
+/** Of routes that take an `Idempotency-Key`. */
+export const KEPT_CALL_HEADERS = [...CALL_HEADERS, 'Idempotent-Replayed'] as const satisfies ResponseHeader[]

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
+import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import { Problem } from '#core/errors.ts'
-import { collectResponse, ResponseEncoder, type ResponseOptions } from './encoder.ts'
+import { ResponseEncoder, type ResponseOptions, responseCollector } from './encoder.ts'
 import { readRequest } from './request.ts'
 import { echoOf, responseHead } from './response.ts'
 
@@ -239,7 +240,9 @@ test('the JSON reply is the final response of the stream', async () => {
     fc.asyncProperty(fc.array(eventArbitrary), fc.boolean(), async (before, reasoning) => {
       const all = [...before, END]
       const { chat, encoder } = encoderOf(all, { reasoning, replaces: true })
-      const json = JSON.parse(JSON.stringify(await collectResponse(chat, encoder, 1_000_000)))
+      const json = JSON.parse(
+        JSON.stringify(await collectReply(chat.events, responseCollector(encoder), 1_000_000)),
+      )
       const { events } = streamOf(all, { reasoning })
       const { completed_at: _first, ...streamed } = events.at(-1).response
       const { completed_at: _second, ...collected } = json
@@ -257,7 +260,7 @@ test('the JSON reply is the final response of the stream', async () => {
 test('a text that replaces the answer follows it in a stream, and stands for it in JSON', async () => {
   const events: ChatEvent[] = [{ type: 'text', text: 'bad' }, { type: 'replace', text: 'good' }, END]
   const { chat, encoder } = encoderOf(events, { replaces: true })
-  expect(await collectResponse(chat, encoder, 1_000)).toMatchObject({
+  expect(await collectReply(chat.events, responseCollector(encoder), 1_000)).toMatchObject({
     output: [{ content: [{ text: 'good' }] }],
   })
   expect(streamOf(events).events.at(-1).response.output[0].content[0].text).toBe('bad\n\ngood')
@@ -265,5 +268,7 @@ test('a text that replaces the answer follows it in a stream, and stands for it 
 
 test('a reply that is too large for JSON fails', async () => {
   const { chat, encoder } = encoderOf([{ type: 'text', text: 'x'.repeat(101) }, END])
-  await expect(collectResponse(chat, encoder, 100)).rejects.toMatchObject({ reason: 'agent_malformed' })
+  await expect(collectReply(chat.events, responseCollector(encoder), 100)).rejects.toMatchObject({
+    reason: 'agent_malformed',
+  })
 })

@@ -1,9 +1,10 @@
 import type { ChatEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
 import { ToolCalls } from '#core/calls/reading/tool-calls.ts'
-import { type ErrorReason, Problem } from '#core/errors.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
+import type { ErrorReason, Problem } from '#core/errors.ts'
+import type { ReplyCollector } from '#core/replies/kept-form.ts'
 import { type JsonObject, objectOf } from '#core/values/json.ts'
 import type { ChunkEncoder } from '#http/chat/chunk-encoder.ts'
 import { openAiError } from '#http/reply/openai-error.ts'
@@ -33,7 +34,7 @@ type ItemStatus = 'completed' | 'incomplete'
 
 /** Writes the events of a response, and collects the response on the way. */
 export class ResponseEncoder implements ChunkEncoder {
-  readonly #chat: Chat
+  readonly #chat: ChatHead
   readonly #options: ResponseOptions
   readonly #replyText = new ReplyText()
   readonly #toolCalls = new ToolCalls()
@@ -47,7 +48,7 @@ export class ResponseEncoder implements ChunkEncoder {
   #heldBytes = 0
   #response: JsonObject | undefined
 
-  constructor(chat: Chat, options: ResponseOptions) {
+  constructor(chat: ChatHead, options: ResponseOptions) {
     this.#chat = chat
     this.#options = options
     this.#model = chat.model
@@ -300,20 +301,19 @@ const INCOMPLETE: Partial<Record<FinishReason, string>> = {
   content_filter: 'content_filter',
 }
 
-/** Reads a call to its end, and returns the response as JSON. */
-export async function collectResponse(
-  chat: Chat,
-  encoder: ResponseEncoder,
-  replyBytesMax: number,
-): Promise<JsonObject> {
-  await chat.events.read((batch) => {
-    for (const event of batch) encoder.encode(event)
-    if (encoder.heldBytes > replyBytesMax) {
-      throw new Problem('agent_malformed', { detail: `The reply is larger than ${replyBytesMax} bytes.` })
-    }
-    return undefined
-  })
-  return encoder.response
+/** Collects the response as JSON. */
+export function responseCollector(encoder: ResponseEncoder): ReplyCollector<JsonObject> {
+  return {
+    add(event) {
+      encoder.encode(event)
+    },
+    get heldBytes() {
+      return encoder.heldBytes
+    },
+    get reply() {
+      return encoder.response
+    },
+  }
 }
 
 /** Everything of the event but its number and its text. */

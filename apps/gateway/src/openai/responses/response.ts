@@ -1,5 +1,5 @@
 import type { TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { objectOf } from '#core/values/json.ts'
 import { isGiven } from './input.ts'
 import type { ReadRequest } from './request.ts'
@@ -65,7 +65,7 @@ const NEVER = {
 }
 
 /** A response without its output and its end. */
-export function responseHead(chat: Chat, echo: Echo) {
+export function responseHead(chat: ChatHead, echo: Echo) {
   return {
     id: `resp_${chat.callId}`,
     object: 'response' as const,

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import type { Services } from '#core/services/services.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
-import { CALL_HEADERS } from '#http/reply/response-headers.ts'
+import { KEPT_CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { problemsAs, ref } from '#http/reply/schemas.ts'
 import { inBody } from '#http/request/field-place.ts'
 import { agentNameOf, BODY_BYTES_MAX, CHAT_HEADERS, conversationInHeader, headerPlaces } from '../headers.ts'
 import { OpenAiErrorSchema } from '../schemas.ts'
-import { collectResponse, ResponseEncoder } from './encoder.ts'
+import { ResponseEncoder, responseCollector } from './encoder.ts'
 import { conversationOf, readRequest, withoutEmpty } from './request.ts'
 import { type Echo, echoOf } from './response.ts'
 import {
@@ -35,7 +35,7 @@ function headerOfList(names: readonly string[]): string {
 const responseSchema = {
   tags: ['openai'],
   operationId: 'createResponse',
-  'x-response-headers': [...CALL_HEADERS, 'X-Dropped-Tools'],
+  'x-response-headers': [...KEPT_CALL_HEADERS, 'X-Dropped-Tools'],
   summary: "Send input to an agent through OpenAI's Responses API",
   description:
     "Accepts and returns what OpenAI's Responses API does. A conversation goes on by the header `X-Conversation-Id`, by `conversation`, by `previous_response_id` or by a reference to an item of its latest response; platforms then get only the last user message. Without one, all of the input is sent.",
@@ -98,14 +98,14 @@ const route: ChatRoute<ResponseRequest, ResponseForm> = {
   },
   encode: (chat, { echo, details }) =>
     new ResponseEncoder(chat, { echo, reasoning: chat.reasoning, details, replaces: false }),
-  collect(chat, { echo }, replyBytesMax) {
+  collector(chat, { echo }) {
     const encoder = new ResponseEncoder(chat, {
       echo,
       reasoning: chat.reasoning,
       details: false,
       replaces: true,
     })
-    return collectResponse(chat, encoder, replyBytesMax)
+    return responseCollector(encoder)
   },
 }
 

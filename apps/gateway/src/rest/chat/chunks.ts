@@ -1,7 +1,7 @@
 import type { ChatEvent, DetailEvent, TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import { openAiError } from '#http/reply/openai-error.ts'
@@ -10,7 +10,7 @@ import { openAiError } from '#http/reply/openai-error.ts'
  * Encodes the chunks of `POST /api/v1/chat`. The JSON around the text is the same in every chunk, so it is made once for a
  * stream and only the text is serialised for each chunk.
  */
-export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }): ChunkEncoder {
+export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean }): ChunkEncoder {
   const replyText = new ReplyText()
   let usage: TokenCounts | undefined
   let head = headOf(chat, chat.model)
@@ -50,6 +50,6 @@ export function createChunkEncoder(chat: Chat, { detail }: { detail: boolean }):
   }
 }
 
-function headOf(chat: Chat, model: string): string {
+function headOf(chat: ChatHead, model: string): string {
   return `${chunkHead(chat.conversationId, chat, model)}{"index":0,"delta":{"role":"assistant","content":`
 }

@@ -1,11 +1,11 @@
-import type { Chat } from '#core/calls/chats.ts'
 import type { CollectedReply } from '#core/calls/reading/collect-reply.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
 import type { ChatReply } from './schemas.ts'
 
 /** The JSON reply of `POST /api/v1/chat` where the client did not ask for a stream. */
 export function chatReply(
-  chat: Chat,
+  chat: ChatHead,
   { model, content, usage, finishReason, details }: CollectedReply,
   { detail }: { detail: boolean },
 ): ChatReply {

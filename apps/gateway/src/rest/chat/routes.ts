@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
 import { omitUndefined } from '#core/values/omit-undefined.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
 import { TokenUsageSchema } from '#http/chat/token-usage.ts'
-import { CALL_HEADERS } from '#http/reply/response-headers.ts'
+import { KEPT_CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { problems, ref } from '#http/reply/schemas.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { createChunkEncoder } from './chunks.ts'
@@ -38,7 +39,7 @@ export function chatRoutes(app: FastifyInstance, services: Services, options: Ch
 const chatSchema = {
   tags: ['chat'],
   operationId: 'chat',
-  'x-response-headers': CALL_HEADERS,
+  'x-response-headers': KEPT_CALL_HEADERS,
   summary: 'Send a message to an agent',
   description:
     'Returns one JSON object or, if `stream` is true, server-sent events: one `data:` line for each ChatChunk, then `data: [DONE]`. A stream that fails ends with one StreamError and without `[DONE]`.',
@@ -47,6 +48,7 @@ const chatSchema = {
     agent: Type.Optional(
       Type.String({ description: 'The id of the agent that answers.', examples: ['fastgpt'] }),
     ),
+    ...KEPT_HEADERS,
   }),
   body: ref(ChatRequestSchema),
   response: {
@@ -76,10 +78,8 @@ const route: ChatRoute<ChatBody, { readonly detail: boolean }> = {
       headers.agent,
     ),
   encode: createChunkEncoder,
-  async collect(chat, { detail }, replyBytesMax) {
-    const parts = { details: detail }
-    return chatReply(chat, await collectReply(chat, { parts, replyBytesMax }), { detail })
-  },
+  collector: (chat, { detail }) =>
+    partsCollector(chat.model, { details: detail }, (reply) => chatReply(chat, reply, { detail })),
 }
 
 type Question = Pick<ChatBody, 'app_id' | 'chat_id' | 'query' | 'conversation_id' | 'files' | 'variables'>

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { type CollectOptions, collectReply } from './collect-reply.ts'
+import { type CollectedParts, type CollectedReply, collectReply, partsCollector } from './collect-reply.ts'
 
 const end: ChatEvent = { type: 'end', reason: 'stop' }
 const ALL = { reasoning: true, toolCalls: true, details: true }
 
-const collect = (events: readonly ChatEvent[], parts: CollectOptions['parts'] = {}) =>
-  collectReply(chatOf(events.map((event) => [event])), { parts, replyBytesMax: 1_000 })
+const collectorOf = (parts: CollectedParts) => partsCollector('dify', parts, (reply: CollectedReply) => reply)
+const collect = (events: readonly ChatEvent[], parts: CollectedParts = {}) =>
+  collectReply(chatOf(events.map((event) => [event])).events, collectorOf(parts), 1_000)
 
 test('a reply consists of its text, model, finish reason and the tokens that the platform reported', async () => {
   const reply = await collect([
@@ -134,6 +135,6 @@ test('the problem of the call is passed on', async () => {
     yield [{ type: 'text', text: 'Hi' }] as const
     throw problem
   }
-  const collecting = collectReply(chatOf(failing()), { parts: ALL, replyBytesMax: 1_000 })
+  const collecting = collectReply(chatOf(failing()).events, collectorOf(ALL), 1_000)
   await expect(collecting).rejects.toBe(problem)
 })

@@ -1,11 +1,11 @@
-import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
+import type { ChatEvent, ChatEvents, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { Problem } from '#core/errors.ts'
+import type { ReplyCollector } from '#core/replies/kept-form.ts'
 import { detailsOf } from './detail-of.ts'
 import { ReplyText } from './reply-text.ts'
 import { type ToolCall, ToolCalls } from './tool-calls.ts'
 
-/** A complete reply, from which each face builds its response. The parts that {@link CollectOptions} leaves out are empty. */
+/** A complete reply, from which each face builds its response. The parts that the face does not ask for are empty. */
 export interface CollectedReply {
   readonly model: string
   readonly content: string
@@ -17,23 +17,20 @@ export interface CollectedReply {
   readonly usage: TokenCounts | undefined
 }
 
-export interface CollectOptions {
-  /** What the face returns in addition to the content; other parts are neither stored nor counted. */
-  readonly parts: { readonly [Part in 'reasoning' | 'toolCalls' | 'details']?: boolean }
-  /** The largest reply that is held in memory; a larger one fails with `agent_malformed`. */
-  readonly replyBytesMax: number
-}
+/** What a face returns in addition to the content; other parts are neither stored nor counted. */
+export type CollectedParts = { readonly [Part in 'reasoning' | 'toolCalls' | 'details']?: boolean }
 
 /**
- * Reads a call to its end.
+ * Reads a call to its end, and returns what the collector has made of it.
  *
+ * @param replyBytesMax - the largest reply that is held in memory
  * @throws Problem the error with which the call failed, or `agent_malformed` if the reply is too large
  */
-export async function collectReply(
-  { events, model }: Pick<Chat, 'events' | 'model'>,
-  { parts, replyBytesMax }: CollectOptions,
-): Promise<CollectedReply> {
-  const collector = new Collector(model, parts)
+export async function collectReply<Reply>(
+  events: ChatEvents,
+  collector: ReplyCollector<Reply>,
+  replyBytesMax: number,
+): Promise<Reply> {
   await events.read((batch) => {
     for (const event of batch) collector.add(event)
     if (collector.heldBytes > replyBytesMax) {
@@ -44,8 +41,30 @@ export async function collectReply(
   return collector.reply
 }
 
-class Collector {
-  readonly #parts: CollectOptions['parts']
+/**
+ * Collects the parts of which most faces build their reply.
+ *
+ * @param render - builds the reply of the face
+ */
+export function partsCollector<Reply>(
+  model: string,
+  parts: CollectedParts,
+  render: (reply: CollectedReply) => Reply,
+): ReplyCollector<Reply> {
+  const collector = new PartsCollector(model, parts)
+  return {
+    add: (event) => collector.add(event),
+    get heldBytes() {
+      return collector.heldBytes
+    },
+    get reply() {
+      return render(collector.reply)
+    },
+  }
+}
+
+class PartsCollector implements ReplyCollector<CollectedReply> {
+  readonly #parts: CollectedParts
   readonly #replyText = new ReplyText()
   readonly #toolCalls = new ToolCalls()
   readonly #details: DetailEvent[] = []
@@ -59,7 +78,7 @@ class Collector {
   #finishReason: FinishReason = 'stop'
   #usage: TokenCounts | undefined
 
-  constructor(model: string, parts: CollectOptions['parts']) {
+  constructor(model: string, parts: CollectedParts) {
     this.#model = model
     this.#parts = parts
   }

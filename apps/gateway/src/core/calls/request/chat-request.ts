@@ -22,6 +22,10 @@ export interface ChatRequest {
   readonly kept?: KeptRequest
 }
 
+export interface KeptChatRequest extends ChatRequest {
+  readonly kept: KeptRequest
+}
+
 /** What a request brings whose reply is to be kept. */
 export interface KeptRequest {
   /** SHA-256 of the `Idempotency-Key`, in hex. */

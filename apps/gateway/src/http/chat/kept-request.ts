@@ -1,0 +1,96 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { inHeader, RequestProblem } from '../request/field-place.ts'
+
+export const IDEMPOTENCY_KEY = 'idempotency-key'
+
+/** The headers of a request whose reply is kept. */
+export const KEPT_HEADERS = {
+  [IDEMPOTENCY_KEY]: Type.Optional(
+    Type.String({
+      description:
+        'Keeps the reply under this key of your choice (1 to 255 printable ASCII characters), so that the same request can be repeated without another run, and its stream resumed.',
+      examples: ['order-17-question-1'],
+    }),
+  ),
+  'last-event-id': Type.Optional(
+    Type.String({
+      description:
+        'Where the request repeats one with the same `Idempotency-Key`: the `id` of the last event that the client has of its stream.',
+    }),
+  ),
+}
+
+/** Printable ASCII. */
+const KEY = /^[\x20-\x7e]{1,255}$/
+
+/**
+ * The `Idempotency-Key` of a request; undefined if it has none.
+ *
+ * @param keepsReplies - whether the gateway keeps replies at all
+ * @throws RequestProblem if the key is not valid, or has no use
+ */
+export function idempotencyKeyOf({ headers }: FastifyRequest, keepsReplies: boolean): string | undefined {
+  const key = headers[IDEMPOTENCY_KEY]
+  if (key === undefined) return undefined
+  if (!keepsReplies) throw mistake('this gateway keeps no replies; send the request without it.')
+  if (typeof key !== 'string' || !KEY.test(key))
+    throw mistake('expected 1 to 255 printable ASCII characters.')
+  return key
+}
+
+function mistake(text: string): RequestProblem {
+  return new RequestProblem(inHeader('Idempotency-Key'), text)
+}
+
+/** The largest number of an event, that of PostgreSQL's type `integer`. */
+const NUMBER_MAX = 2 ** 31 - 1
+
+/**
+ * The number of the last event that a client has, as its header or its query parameter names it; undefined if neither does.
+ *
+ * @throws RequestProblem if it is no number of an event
+ */
+export function cursorOf(header: unknown, parameter?: string | undefined): number | undefined {
+  const isHeader = header !== undefined && header !== ''
+  const text = isHeader ? header : parameter
+  if (text === undefined) return undefined
+  const number = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  if (number <= NUMBER_MAX) return number
+  const place = isHeader ? inHeader('Last-Event-ID') : ({ part: 'query', path: ['after'] } as const)
+  throw new RequestProblem(place, `expected the id of an event, a whole number up to ${NUMBER_MAX}.`)
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** SHA-256, in hex, of what was parsed from JSON, whatever the order of the keys in its objects. */
+export function hashOfJson(value: unknown): string {
+  const hash = createHash('sha256')
+  addJson(hash, value)
+  return hash.digest('hex')
+}
+
+/** The depth of a body is bounded where it is parsed. */
+function addJson(hash: Hash, value: unknown): void {
+  if (Array.isArray(value)) {
+    hash.update('[')
+    for (const item of value) {
+      addJson(hash, item)
+      hash.update(',')
+    }
+    hash.update(']')
+  } else if (typeof value === 'object' && value !== null) {
+    hash.update('{')
+    for (const key of Object.keys(value).sort()) {
+      hash.update(`${JSON.stringify(key)}:`)
+      addJson(hash, (value as Readonly<Record<string, unknown>>)[key])
+      hash.update(',')
+    }
+    hash.update('}')
+  } else {
+    hash.update(JSON.stringify(value) ?? 'undefined')
+  }
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { validate } from 'uuid'
+import { fail } from '#core/errors.ts'
+import { OUTCOMES } from '#core/ledger/ledger.ts'
+import type { KeptCall, KeptCallRef } from '#core/replies/kept-call.ts'
+import type { Services } from '#core/services/services.ts'
+import { CHAT_PROBLEMS } from '#http/chat/chat-route.ts'
+import type { StreamTimes } from '#http/chat/event-stream.ts'
+import { headerOfId } from '#http/chat/id-header.ts'
+import { cursorOf } from '#http/chat/kept-request.ts'
+import { sendKeptStream } from '#http/chat/kept-stream.ts'
+import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
+import { smallRead } from '#http/guards/small-read.ts'
+import { CALL_HEADERS } from '#http/reply/response-headers.ts'
+import { envelope, listQuery, nullable, oneOf, problems, success, uuid } from '#http/reply/schemas.ts'
+import { abortedWith } from '#http/request/aborted-with.ts'
+
+/** Reads, resumes and stops kept calls: those with an `Idempotency-Key`. */
+export function keptCallRoutes(
+  app: FastifyInstance,
+  services: Pick<Services, 'replies' | 'authentication' | 'reads'>,
+  times: StreamTimes,
+): void {
+  const { replies } = services
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  const onRequest = keyOnly(services)
+  const reads = smallRead(services)
+
+  routes.get(
+    '/api/v1/calls/:call_id/stream',
+    { schema: streamSchema, onRequest, ...reads },
+    async (request, reply) => {
+      const after = cursorOf(request.headers['last-event-id'], request.query.after) ?? 0
+      const kept = await replies.resume(callerOf(request), refOf(request.params.call_id))
+      // A stream may last for an hour, in which its owner reads other things.
+      request.endRead?.()
+      request.callId = kept.call.callId
+      reply.headers(headersOf(kept.call))
+      await sendKeptStream(reply, kept, { ...times, after, signal: abortedWith(reply), refuses: false })
+      return reply
+    },
+  )
+
+  routes.get(
+    '/api/v1/calls/:call_id/reply',
+    { schema: replySchema, onRequest, ...reads },
+    async (request, reply) => {
+      const now = await replies.reply(callerOf(request), refOf(request.params.call_id))
+      reply.headers(headersOf(now.call))
+      if (now.kind === 'running') {
+        reply.status(202).header('retry-after', '1')
+        return success({ call_id: now.call.callId })
+      }
+      // The text that the client of the call got, which must not be serialized again.
+      return reply.type('application/json; charset=utf-8').send(now.reply)
+    },
+  )
+
+  routes.post('/api/v1/calls/:call_id/stop', { schema: stopSchema, onRequest, ...reads }, async (request) => {
+    const { callId, outcome } = await replies.stop(callerOf(request), refOf(request.params.call_id))
+    return success({ call_id: callId, outcome })
+  })
+
+  routes.delete(
+    '/api/v1/calls/:call_id/reply',
+    { schema: deleteSchema, onRequest, ...reads },
+    async (request) => {
+      const { callId } = await replies.remove(callerOf(request), refOf(request.params.call_id))
+      return success({ call_id: callId })
+    },
+  )
+}
+
+const KEY_PREFIX = 'key:'
+
+function refOf(name: string): KeptCallRef {
+  if (name.startsWith(KEY_PREFIX)) {
+    return { kind: 'key', hash: createHash('sha256').update(name.slice(KEY_PREFIX.length)).digest('hex') }
+  }
+  return validate(name) ? { kind: 'call', callId: name.toLowerCase() } : fail('call_not_found')
+}
+
+function headersOf({ callId, conversation }: Pick<KeptCall, 'callId' | 'conversation'>) {
+  return { 'x-call-id': callId, 'x-conversation-id': headerOfId(conversation) }
+}
+
+const params = Type.Object({
+  call_id: Type.String({
+    description:
+      'The id of the call, or `key:` and its `Idempotency-Key`, percent-encoded: a client may not know the id yet.',
+    examples: ['019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10', 'key:order-17'],
+  }),
+})
+
+const COMMON = {
+  tags: ['calls'],
+  'x-response-headers': CALL_HEADERS,
+  security: [{ apiKey: [] }],
+  params,
+}
+
+const PROBLEMS = [...KEY_PROBLEMS, 'invalid_request', 'call_not_found', 'reply_gone'] as const
+
+const streamSchema = {
+  ...COMMON,
+  operationId: 'resumeCall',
+  summary: 'Resume the stream of a call',
+  description:
+    'Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`.',
+  headers: Type.Object({
+    'last-event-id': Type.Optional(
+      Type.String({
+        description: 'The `id` of the last event that the client has. Without it the stream begins anew.',
+      }),
+    ),
+  }),
+  querystring: listQuery({
+    after: Type.Optional(
+      Type.String({ description: 'The same as the header `Last-Event-ID`, which takes precedence.' }),
+    ),
+  }),
+  response: {
+    200: {
+      description: 'The events, in the form in which the call was asked.',
+      content: { 'text/event-stream': { schema: Type.String() } },
+    },
+    ...problems(...PROBLEMS),
+  },
+}
+
+const replySchema = {
+  ...COMMON,
+  operationId: 'readReply',
+  summary: 'Read the reply of a call',
+  description:
+    'Returns the JSON reply of a kept call that has ended, also of one that was asked as a stream, in the form of the route on which it was asked. While the call runs the status is 202. The reply of a call that has failed is its error.',
+  response: {
+    200: {
+      description: 'The reply.',
+      content: {
+        'application/json': { schema: Type.Unsafe<string>({ type: 'object', additionalProperties: true }) },
+      },
+    },
+    202: envelope(Type.Object({ call_id: uuid('The id of the call.') }), 'The call is still running.'),
+    ...problems(...PROBLEMS, ...CHAT_PROBLEMS),
+  },
+}
+
+const stopSchema = {
+  ...COMMON,
+  operationId: 'stopCall',
+  summary: 'Stop a call',
+  description:
+    'Stops a kept call at its platform, in whichever process it runs. A call that has ended is left as it is, so that a repetition does no harm.',
+  response: {
+    200: envelope(
+      Type.Object({
+        call_id: uuid('The id of the call.'),
+        outcome: nullable(oneOf(OUTCOMES), 'How the call has ended. Null while it is being stopped.'),
+      }),
+    ),
+    ...problems(...KEY_PROBLEMS, 'invalid_request', 'call_not_found'),
+  },
+}
+
+const deleteSchema = {
+  ...COMMON,
+  operationId: 'deleteReply',
+  summary: 'Delete the reply of a call',
+  description:
+    'Deletes what is kept of the reply of a call. Its `Idempotency-Key` is not free by that: the same request is answered with `reply_gone` until the retention ends.',
+  response: {
+    200: envelope(Type.Object({ call_id: uuid('The id of the call.') })),
+    ...problems(...KEY_PROBLEMS, 'invalid_request', 'call_not_found'),
+  },
+}
