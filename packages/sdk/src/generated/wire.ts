@@ -480,6 +480,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/calls/{call_id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resume the stream of a call
+         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`.
+         */
+        get: operations["resumeCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls/{call_id}/reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the reply of a call
+         * Returns the JSON reply of a kept call that has ended, also of one that was asked as a stream, in the form of the route on which it was asked. While the call runs the status is 202. The reply of a call that has failed is its error.
+         */
+        get: operations["readReply"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete the reply of a call
+         * Deletes what is kept of the reply of a call. Its `Idempotency-Key` is not free by that: the same request is answered with `reply_gone` until the retention ends.
+         */
+        delete: operations["deleteReply"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls/{call_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a call
+         * Stops a kept call at its platform, in whichever process it runs. A call that has ended is left as it is, so that a repetition does no harm.
+         */
+        post: operations["stopCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/jwks.json": {
         parameters: {
             query?: never;
@@ -3052,6 +3116,8 @@ export interface components {
         "X-Call-Id": string;
         /** The id of the conversation, to be sent with its next message. It is percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII. */
         "X-Conversation-Id": string;
+        /** `true` if the call had ended before, and this is its stored reply. */
+        "Idempotent-Replayed": string;
         /** The kinds of tools of the request that were left out, percent-encoded, with a comma between them. */
         "X-Dropped-Tools": string;
     };
@@ -3068,6 +3134,13 @@ export interface operations {
                  * @example fastgpt
                  */
                 Agent: string;
+                /**
+                 * Keeps the reply under this key of your choice (1 to 255 printable ASCII characters), so that the same request can be repeated without another run, and its stream resumed.
+                 * @example order-17-question-1
+                 */
+                "Idempotency-Key"?: string;
+                /** Where the request repeats one with the same `Idempotency-Key`: the `id` of the last event that the client has of its stream. */
+                "Last-Event-Id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -3109,6 +3182,13 @@ export interface operations {
                 Agent?: string;
                 /** The id of the conversation to continue. It must be percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII. */
                 "X-Conversation-Id"?: string;
+                /**
+                 * Keeps the reply under this key of your choice (1 to 255 printable ASCII characters), so that the same request can be repeated without another run, and its stream resumed.
+                 * @example order-17-question-1
+                 */
+                "Idempotency-Key"?: string;
+                /** Where the request repeats one with the same `Idempotency-Key`: the `id` of the last event that the client has of its stream. */
+                "Last-Event-Id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -3151,6 +3231,13 @@ export interface operations {
                 Agent?: string;
                 /** The id of the conversation to continue. It must be percent-encoded (UTF-8) where it contains a `%` or anything but printable ASCII. */
                 "X-Conversation-Id"?: string;
+                /**
+                 * Keeps the reply under this key of your choice (1 to 255 printable ASCII characters), so that the same request can be repeated without another run, and its stream resumed.
+                 * @example order-17-question-1
+                 */
+                "Idempotency-Key"?: string;
+                /** Where the request repeats one with the same `Idempotency-Key`: the `id` of the last event that the client has of its stream. */
+                "Last-Event-Id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -4212,6 +4299,177 @@ export interface operations {
             };
         };
     };
+    resumeCall: {
+        parameters: {
+            query?: {
+                /** The same as the header `Last-Event-ID`, which takes precedence. */
+                after?: string;
+            };
+            header?: {
+                /** The `id` of the last event that the client has. Without it the stream begins anew. */
+                "Last-Event-Id"?: string;
+            };
+            path: {
+                /** The id of the call, or `key:` and its `Idempotency-Key`, percent-encoded: a client may not know the id yet. */
+                call_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The events, in the form in which the call was asked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    readReply: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the call, or `key:` and its `Idempotency-Key`, percent-encoded: a client may not know the id yet. */
+                call_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** The reply. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** The call is still running. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the call.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            call_id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    deleteReply: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the call, or `key:` and its `Idempotency-Key`, percent-encoded: a client may not know the id yet. */
+                call_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the call.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            call_id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    stopCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** The id of the call, or `key:` and its `Idempotency-Key`, percent-encoded: a client may not know the id yet. */
+                call_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Always 0 on success.
+                         * @enum {number}
+                         */
+                        code: 0;
+                        /**
+                         * Always `Success`.
+                         * @enum {string}
+                         */
+                        msg: "Success";
+                        data: {
+                            /**
+                             * Format: uuid
+                             *
+                             * The id of the call.
+                             * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
+                             */
+                            call_id: string;
+                            /** How the call has ended. Null while it is being stopped. */
+                            outcome: ("done" | "client_gone" | "upstream_error" | "timeout" | "drained" | "interrupted" | "rejected") | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     getJwks: {
         parameters: {
             query?: never;
@@ -4627,6 +4885,7 @@ export type ErrorReason =
   | "app_id_required"
   | "app_not_found"
   | "body_too_large"
+  | "call_not_found"
   | "content_filtered"
   | "conversation_busy"
   | "conversation_id_required"
@@ -4636,7 +4895,9 @@ export type ErrorReason =
   | "draining"
   | "file_type_not_accepted"
   | "headers_too_large"
+  | "idempotency_mismatch"
   | "internal_error"
+  | "interrupted"
   | "invalid_host"
   | "invalid_json"
   | "invalid_request"
@@ -4654,8 +4915,10 @@ export type ErrorReason =
   | "previous_response_not_found"
   | "quota_exceeded"
   | "rate_limited"
+  | "reply_gone"
   | "role_denied"
   | "route_not_found"
+  | "stopped"
   | "token_expired"
   | "token_invalid"
   | "token_revoked"
