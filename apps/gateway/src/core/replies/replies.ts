@@ -64,7 +64,7 @@ export interface Replies {
    */
   stop(caller: Principal, ref: KeptCallRef): Promise<StoppedCall>
   /**
-   * Deletes what is kept of a reply. Its `Idempotency-Key` is not free by that.
+   * Deletes what is kept of a reply, which is kept no more if the call is still running. Its `Idempotency-Key` is not free by that.
    *
    * @throws Problem `call_not_found`
    */
@@ -81,7 +81,7 @@ export interface KeptReplies {
   /**
    * The reply of an earlier call for a client that has asked the same again, which the ledger notes.
    *
-   * @throws Problem `reply_gone`
+   * @throws Problem `reply_gone`, `unavailable`
    */
   attach(attached: AttachedCall): Promise<KeptReply>
   /**
@@ -218,7 +218,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     async attach({ attachedTo, keyId }) {
       const call = await store.find(keyId, { kind: 'call', callId: attachedTo })
       markRejectionHandled(countReplay(attachedTo))
-      return replyOf(call ?? fail('reply_gone'))
+      // An admission that came too late for its own client is taken back, with its key.
+      return replyOf(call ?? fail('unavailable', { retryAfterSeconds: 1 }))
     },
     requireRoom: (ownerId) => space.require(ownerId),
     async isStopRequested(callId) {
@@ -252,8 +253,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       return { callId, outcome: null }
     },
     async remove(caller, ref) {
-      const { callId } = await find(caller, ref)
-      await store.remove(callId)
+      const { callId, end } = await find(caller, ref)
+      await (end === undefined ? store.lose(callId) : store.remove(callId))
       return { callId }
     },
   }
