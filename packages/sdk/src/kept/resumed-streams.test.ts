@@ -12,9 +12,9 @@ import {
   chunk,
   EVENTS,
   ended,
+  resultOf,
   ScriptedGateway,
   streamOf,
-  valueOf,
 } from './scripted-gateway.test-support.ts'
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ describe.each(['break', 'close'] as const)('a kept stream whose connection ends 
     const length = streamOf(EVENTS).length
     for (let bytes = 0; bytes < length; bytes++) {
       const gateway = new ScriptedGateway({ cuts: [{ bytes, by }] })
-      const reply = await valueOf(clientOf(gateway).chat.stream(QUESTION).final())
+      const reply = await resultOf(clientOf(gateway).chat.stream(QUESTION).final())
       expect([reply.text, reply.usage?.total_tokens, reply.callId], `cut at ${bytes}`).toEqual([
         TEXT,
         3,
@@ -70,7 +70,7 @@ describe.each(['break', 'close'] as const)('a kept stream whose connection ends 
         const stream = clientOf(gateway)
           .chat.stream(QUESTION)
           .on('resumed', (event) => resumed.push(event))
-        expect(await valueOf(stream.text()), `cut at ${first} and ${second}`).toBe(TEXT)
+        expect(await resultOf(stream.text()), `cut at ${first} and ${second}`).toBe(TEXT)
         expect(gateway.keys.size).toBe(1)
         expect(gateway.log.filter((line) => !line.endsWith('/reply'))).toHaveLength(3)
         expect(resumed.map(({ lastEventId }) => lastEventId)).toEqual([
@@ -86,7 +86,7 @@ describe.each(['break', 'close'] as const)('a kept stream whose connection ends 
 test('events that are sent again are read once', async () => {
   const bytes = streamOf(EVENTS.slice(0, 3)).length
   const gateway = new ScriptedGateway({ cuts: [{ bytes }, { bytes }], repeatsAll: true })
-  const chunks = await valueOf(Array.fromAsync(clientOf(gateway).chat.stream(QUESTION)))
+  const chunks = await resultOf(Array.fromAsync(clientOf(gateway).chat.stream(QUESTION)))
   expect(chunks.map((each) => JSON.stringify(each))).toEqual(EVENTS.slice(0, -1))
 })
 
@@ -97,7 +97,7 @@ test('a request without any response is sent again with its key, and is no secon
     return undefined
   }
   const gateway = new ScriptedGateway({ intercept })
-  expect(await valueOf(clientOf(gateway).chat.stream(QUESTION).text())).toBe(TEXT)
+  expect(await resultOf(clientOf(gateway).chat.stream(QUESTION).text())).toBe(TEXT)
   expect(gateway.log).toEqual(['POST /chat', 'POST /chat', 'POST /chat'])
   const keys = gateway.requests.map(({ headers }) => headers.get('idempotency-key'))
   expect(new Set(keys).size).toBe(1)
@@ -108,10 +108,10 @@ test('every call has a key of its own, or the one that it is given, and no body 
   const gateway = new ScriptedGateway()
   const client = clientOf(gateway)
   const talk = client.chat.conversation({ agent: 'dify', keep: true })
-  await valueOf(client.chat.stream(QUESTION).text())
-  await valueOf(talk.stream('Hello').text())
-  await valueOf(talk.create('Hello'))
-  await valueOf(client.chat.create({ agent: 'dify', query: 'Hello', idempotencyKey: 'my key/1' }))
+  await resultOf(client.chat.stream(QUESTION).text())
+  await resultOf(talk.stream('Hello').text())
+  await resultOf(talk.create('Hello'))
+  await resultOf(client.chat.create({ agent: 'dify', query: 'Hello', idempotencyKey: 'my key/1' }))
   expect(gateway.keys.size).toBe(4)
   expect(gateway.keys).toContain('my key/1')
   for (const request of gateway.requests) {
@@ -137,7 +137,7 @@ test('a gateway that restarts is waited for', async () => {
     index === 1 ? Response.json(draining, { status: 503, headers: { 'retry-after': '7' } }) : undefined
   const gateway = new ScriptedGateway({ cuts: [{ bytes: 100 }], intercept })
   const before = Date.now()
-  expect(await valueOf(clientOf(gateway).chat.stream(QUESTION).text())).toBe(TEXT)
+  expect(await resultOf(clientOf(gateway).chat.stream(QUESTION).text())).toBe(TEXT)
   expect(gateway.requests).toHaveLength(3)
   expect(Date.now() - before).toBeGreaterThanOrEqual(7_000)
 })
@@ -145,14 +145,14 @@ test('a gateway that restarts is waited for', async () => {
 test('a stream that falls silent goes on by another connection', async () => {
   const gateway = new ScriptedGateway({ cuts: [{ bytes: 150, by: 'silence' }] })
   const stream = clientOf(gateway).chat.stream(QUESTION, { idleTimeoutMs: 1_000 })
-  expect(await valueOf(stream.text())).toBe(TEXT)
+  expect(await resultOf(stream.text())).toBe(TEXT)
   expect(gateway.requests).toHaveLength(2)
 })
 
 test('the attempts are counted anew after each event', async () => {
   const one = (index: number) => ({ bytes: streamOf([EVENTS[index] ?? '']).length })
   const gateway = new ScriptedGateway({ cuts: [0, 1, 2, 3].map(one) })
-  expect(await valueOf(clientOf(gateway, 1).chat.stream(QUESTION).text())).toBe(TEXT)
+  expect(await resultOf(clientOf(gateway, 1).chat.stream(QUESTION).text())).toBe(TEXT)
   expect(gateway.requests).toHaveLength(5)
 })
 
@@ -222,8 +222,8 @@ test('a call that is not kept has no key, and is not resumed', async () => {
 test('what is passed on to a visitor is whole, without numbers', async () => {
   const gateway = new ScriptedGateway({ cuts: [{ bytes: 150 }] })
   const response = clientOf(gateway).chat.stream(QUESTION).toResponse()
-  expect(await valueOf(response.text())).toBe(new TextDecoder().decode(streamOf(EVENTS, { hasIds: false })))
+  expect(await resultOf(response.text())).toBe(new TextDecoder().decode(streamOf(EVENTS, { hasIds: false })))
   const parts = clientOf(new ScriptedGateway({ cuts: [{ bytes: 150 }] })).chat.stream(QUESTION)
-  const deltas = (await valueOf(parts.toUIMessageStreamResponse().text())).matchAll(/"delta":"(.*?)"/g)
+  const deltas = (await resultOf(parts.toUIMessageStreamResponse().text())).matchAll(/"delta":"(.*?)"/g)
   expect([...deltas].map(([, delta]) => delta).join('')).toBe(TEXT)
 })

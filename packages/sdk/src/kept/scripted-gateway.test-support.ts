@@ -145,7 +145,7 @@ export async function ended<T>(call: Promise<T>): Promise<PromiseSettledResult<T
 }
 
 /** The value with which a call ended. */
-export async function valueOf<T>(call: Promise<T>): Promise<T> {
+export async function resultOf<T>(call: Promise<T>): Promise<T> {
   const result = await ended(call)
   if (result.status === 'rejected') throw result.reason
   return result.value

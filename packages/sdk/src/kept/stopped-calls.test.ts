@@ -6,9 +6,9 @@ import {
   EVENTS,
   ended,
   REPLY,
+  resultOf,
   ScriptedGateway,
   streamOf,
-  valueOf,
 } from './scripted-gateway.test-support.ts'
 
 beforeEach(() => {
@@ -146,7 +146,7 @@ test('a kept call without a stream is repeated with its key, and stopped by its 
       return undefined
     },
   })
-  const reply = await valueOf(clientOf(gateway).chat.create(QUESTION))
+  const reply = await resultOf(clientOf(gateway).chat.create(QUESTION))
   expect([reply.text, reply.callId]).toEqual(['Hé🎉lo', CALL_ID])
   expect(gateway.requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['key/1', 'key/1'])
 
@@ -190,20 +190,20 @@ describe('client.calls', () => {
 
   test('resumes a stream that breaks again', async () => {
     const gateway = new ScriptedGateway({ cuts: [{ bytes: 150 }] })
-    expect(await valueOf(clientOf(gateway).calls.resume('call-1').text())).toBe('Hé🎉lo')
+    expect(await resultOf(clientOf(gateway).calls.resume('call-1').text())).toBe('Hé🎉lo')
     expect(gateway.requests).toHaveLength(2)
   })
 
   test('resumes after the last event of a call that has ended with nothing', async () => {
     const gateway = new ScriptedGateway()
-    expect(await valueOf(clientOf(gateway).calls.resume('call-1', { after: EVENTS.length }).text())).toBe('')
+    expect(await resultOf(clientOf(gateway).calls.resume('call-1', { after: EVENTS.length }).text())).toBe('')
     const stream = 'GET /calls/call-1/stream 6'
     expect(gateway.log).toEqual([stream, 'GET /calls/call-1/reply', stream])
   })
 
   test('goes on with a call that runs, of which a gateway that restarts has sent nothing', async () => {
     const gateway = new ScriptedGateway({ cuts: [{ bytes: 0, by: 'close' }], isRunning: true })
-    expect(await valueOf(clientOf(gateway).calls.resume('call-1', { after: 2 }).text())).toBe('lo')
+    expect(await resultOf(clientOf(gateway).calls.resume('call-1', { after: 2 }).text())).toBe('lo')
   })
 
   test('aborting what was resumed stops the call', async () => {
@@ -236,7 +236,7 @@ describe('client.calls', () => {
       intercept: (_request, index) => (index < 2 ? Response.json({ data: {} }, early) : undefined),
     })
     const before = Date.now()
-    expect((await valueOf(clientOf(gateway).calls.reply('call-1', { wait: true }))).text).toBe('Hé🎉lo')
+    expect((await resultOf(clientOf(gateway).calls.reply('call-1', { wait: true }))).text).toBe('Hé🎉lo')
     expect(Date.now() - before).toBe(6_000)
 
     const waiting = new ScriptedGateway({ isRunning: true })
@@ -260,7 +260,7 @@ describe('client.calls', () => {
     })
     const { calls } = clientOf(gateway)
     await calls.deleteReply('call-1')
-    await valueOf(calls.deleteReply({ idempotencyKey: 'k' }))
+    await resultOf(calls.deleteReply({ idempotencyKey: 'k' }))
     expect(gateway.log).toEqual([
       'DELETE /calls/call-1/reply',
       'DELETE /calls/key%3Ak/reply',
