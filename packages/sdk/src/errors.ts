@@ -76,11 +76,11 @@ export class TrunklineError extends Error {
   declare readonly retryAfterMs: number | undefined
   /** The headers of the response, where one was received. */
   declare readonly headers: Headers | undefined
-  /** The id of a kept call that may still be running; `client.calls.resume` and `stop` take it. */
+  /** Of a kept call, its id, if the gateway has told it; the methods of `client.calls` take it. */
   declare readonly callId: string | undefined
-  /** The `Idempotency-Key` of such a call, which names it where the gateway has not told its id yet. */
+  /** Of a kept call, its `Idempotency-Key`, which names it as well. */
   declare readonly idempotencyKey: string | undefined
-  /** The number of the last event of such a call that was received; `client.calls.resume` takes it as `after`. */
+  /** Of a kept stream, the number of the last event that was received; `client.calls.resume` takes it as `after`. */
   declare readonly lastEventId: number | undefined
 
   constructor(message: string, fields: ErrorFields = {}) {
