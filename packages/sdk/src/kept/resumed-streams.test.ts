@@ -154,6 +154,22 @@ test('a stream that falls silent goes on by another connection', async () => {
   expect(gateway.requests).toHaveLength(2)
 })
 
+test('a call that was made before is read with the time limits of the client', async () => {
+  const gateway = new ScriptedGateway({ cuts: [{ bytes: 150, by: 'silence' }] })
+  const client = clientOf(gateway).withOptions({ idleTimeoutMs: 1_000 })
+  const before = Date.now()
+  expect(await resultOf(client.calls.resume(CALL_ID).text())).toBe(TEXT)
+  expect(Date.now() - before).toBeLessThan(2_000)
+})
+
+test('what was resumed has its details, if there are any', async () => {
+  const detail = { type: 'reasoning', data: { text: 'Hm.' }, raw: null }
+  const events = [JSON.stringify({ ...JSON.parse(chunk('Hi')), detail }), '[DONE]']
+  const gateway = new ScriptedGateway({ events })
+  expect((await clientOf(gateway).calls.resume(CALL_ID).final()).detail).toEqual([detail])
+  expect('detail' in (await clientOf(new ScriptedGateway()).calls.resume(CALL_ID).final())).toBe(false)
+})
+
 test('the attempts are counted anew after each event', async () => {
   const one = (index: number) => ({ bytes: streamOf([EVENTS[index] ?? '']).length })
   const gateway = new ScriptedGateway({ cuts: [0, 1, 2, 3].map(one) })

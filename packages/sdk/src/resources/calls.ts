@@ -1,6 +1,7 @@
 import { type ApiPromise, apiPromise } from '../api-promise.ts'
+import type { ChatStreamSpec } from '../chat/chat-stream.ts'
 import { type Reply, replyOf } from '../chat/reply.ts'
-import { ServerChatStream } from '../chat/server-chat-stream.ts'
+import type { ServerChatStream } from '../chat/server-chat-stream.ts'
 import type {
   CallReference,
   EndedCall,
@@ -14,9 +15,9 @@ import type { Chat } from './chat.ts'
 
 /** Kept calls, which outlive their connection; reached as `client.calls`. The API key that made a call can read it. */
 export class Calls {
-  readonly #chats: Chat
+  readonly #chats: Chat<ServerChatStream>
 
-  constructor(chats: Chat) {
+  constructor(chats: Chat<ServerChatStream>) {
     this.#chats = chats
   }
 
@@ -34,11 +35,9 @@ export class Calls {
    * ```
    */
   resume(id: CallReference, options: ResumeOptions = {}): ServerChatStream {
-    return new ServerChatStream({
-      open: async (signal, onKept) =>
-        (await this.#chats.keptCall(id, options.after)).resume({ ...options, signal, onKept }),
-      signal: options.signal,
-    })
+    const open: ChatStreamSpec['open'] = async (signal, onKept) =>
+      (await this.#chats.keptCall(id, options.after)).resume({ ...options, signal, onKept })
+    return this.#chats.streamOf(open, undefined, options)
   }
 
   /**

@@ -73,11 +73,17 @@ export class Chat<Stream extends ChatStream = ChatStream> {
   /** @internal */
   streamOf(
     open: ChatStreamSpec['open'],
-    params: ChatParams,
+    params: ChatParams | undefined,
     { signal, idleTimeoutMs = this.#options.idleTimeoutMs }: ChatStreamOptions = {},
     onId?: (id: string) => void,
   ): Stream {
-    return this.#streamOf({ open, signal, idleTimeoutMs, wantsDetail: params?.detail === true, onId })
+    return this.#streamOf({
+      open,
+      signal,
+      idleTimeoutMs,
+      wantsDetail: params && params.detail === true,
+      onId,
+    })
   }
 
   /**
