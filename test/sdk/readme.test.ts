@@ -19,6 +19,8 @@ const EXAMPLES = namedExamples(readme)
 const PROGRAMS: Readonly<Record<string, RegExp>> = {
   'create-key.ts': /^tl_\w+\n$/,
   'first-stream.ts': /\w.*\{.*total_tokens: \d+/s,
+  'kept-stream.ts': /\w/,
+  'resume.ts': /\w.*\ntrue done\n$/s,
   'conversation.ts': /Ada.*\n[\w-]{36}\n$/s,
   'usage.ts': /calls: \d+/,
   'errors.ts': /^BadRequestError 400 unknown_agent\n$/,

@@ -26,6 +26,8 @@ const STREAMS: Readonly<Record<string, string | Uint8Array>> = {
   'a string broken by a line': `data: "a\ndata: b"\n\n${DONE}`,
   'missing and further spaces': `data:1\n\ndata:  2\n\n data: 3\n\ndata : 4\n\n${DONE}`,
   'other fields': `id: 7\nretry: 10\nfoo: bar\nDATA: 1\ndata1: 2\nid\ndata: 3\n\n${DONE}`,
+  'numbers after and before the data': `data: ${HELLO}\nid: 1\n\nid: 2\ndata: ${LAST}\n\ndata: [DONE]\nid: 3\n\n`,
+  'numbers alone, twice, empty and odd': `id: 1\n\ndata: 1\nid: 1\nid: 2\n\nid:\ndata: 2\n\nid: a\\0\ndata: 3\nretry: 5\n: c\n\n${DONE}`,
   'empty data': `data:\n\ndata: \n\ndata\n\ndata: 1\n\n${DONE}`,
   'data that is a line feed': `data\ndata\n\n${DONE}`,
   'an event without data': `event: ping\n\ndata: 1\n\nevent:\n\nevent\n\ndata: 2\n\n${DONE}`,

@@ -5,6 +5,7 @@ import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Agents } from './resources/agents.ts'
 import { ApiKeys } from './resources/api-keys.ts'
+import { Calls } from './resources/calls.ts'
 import { ServerChat } from './resources/server-chat.ts'
 import { Uploads } from './resources/uploads.ts'
 import { Usage } from './resources/usage.ts'
@@ -30,6 +31,8 @@ export class Trunkline {
   readonly agents: Agents
   /** API keys. */
   readonly apiKeys: ApiKeys
+  /** Kept calls: resuming, stopping, and reading their replies. */
+  readonly calls: Calls
   /** Chats with an agent. */
   readonly chat: ServerChat
   /** Files for chats. */
@@ -58,6 +61,7 @@ export class Trunkline {
     this.agents = new Agents(transport)
     this.apiKeys = new ApiKeys(transport)
     this.chat = new ServerChat(transport, resolved, (spec) => new ServerChatStream(spec))
+    this.calls = new Calls(this.chat)
     this.uploads = new Uploads(transport)
     this.usage = new Usage(transport)
     this.users = new Users(transport)

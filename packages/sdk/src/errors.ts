@@ -30,6 +30,12 @@ export interface ErrorFields {
   readonly type?: string | undefined
   /** Of a failed stream, the code as it was received; see {@link StreamFailedError.code}. */
   readonly code?: string | number | undefined
+  /** Of a kept call, its id, where the gateway has told it. */
+  readonly callId?: string | undefined
+  /** Of a kept call, its `Idempotency-Key`. */
+  readonly idempotencyKey?: string | undefined
+  /** Of a kept stream, the number of the last event that was received. */
+  readonly lastEventId?: number | undefined
   /** The error behind this one. */
   readonly cause?: unknown
 }
@@ -70,6 +76,12 @@ export class TrunklineError extends Error {
   declare readonly retryAfterMs: number | undefined
   /** The headers of the response, where one was received. */
   declare readonly headers: Headers | undefined
+  /** Of a kept call, its id, if the gateway has told it; the methods of `client.calls` take it. */
+  declare readonly callId: string | undefined
+  /** Of a kept call, its `Idempotency-Key`, which names it as well. */
+  declare readonly idempotencyKey: string | undefined
+  /** Of a kept stream, the number of the last event that was received; `client.calls.resume` takes it as `after`. */
+  declare readonly lastEventId: number | undefined
 
   constructor(message: string, fields: ErrorFields = {}) {
     super(message, fields)

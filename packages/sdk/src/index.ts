@@ -1,6 +1,6 @@
 export type { ApiPromise, ListPromise, Page, WithResponse } from './api-promise.ts'
 export type { ChatParams } from './chat/chat-request.ts'
-export type { ChatStream, ChatStreamEvents } from './chat/chat-stream.ts'
+export type { ChatStream, ChatStreamEvents, ResumedStream } from './chat/chat-stream.ts'
 export { type ChatStreamSource, type ReadChatStreamOptions, readChatStream } from './chat/read-chat-stream.ts'
 export type { Reply } from './chat/reply.ts'
 export type { ServerChatStream } from './chat/server-chat-stream.ts'
@@ -44,6 +44,14 @@ export type {
   User,
 } from './generated/wire.ts'
 export type {
+  CallReference,
+  EndedCall,
+  ReplyOptions,
+  ResumeOptions,
+  RunningCall,
+  StoppedCall,
+} from './kept/kept-types.ts'
+export type {
   AccessToken,
   CallOptions,
   ChatClientOptions,
@@ -54,6 +62,7 @@ export type {
 } from './options.ts'
 export type { Agents } from './resources/agents.ts'
 export type { ApiKeyFilter, ApiKeys, NewApiKey } from './resources/api-keys.ts'
+export type { Calls } from './resources/calls.ts'
 export type { Chat } from './resources/chat.ts'
 export type { Conversation, ConversationParams } from './resources/conversation.ts'
 export type { ServerChat } from './resources/server-chat.ts'

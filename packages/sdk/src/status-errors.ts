@@ -49,6 +49,11 @@ export class ConflictError extends StatusError {
   override readonly name = 'ConflictError'
 }
 
+/** 410: it was there and is no more, such as the reply of a kept call. */
+export class GoneError extends StatusError {
+  override readonly name = 'GoneError'
+}
+
 /** 413: the body or the file is too large. */
 export class PayloadTooLargeError extends StatusError {
   override readonly name = 'PayloadTooLargeError'
@@ -57,6 +62,11 @@ export class PayloadTooLargeError extends StatusError {
 /** 415: the type of the body or of the file is not accepted. */
 export class UnsupportedMediaTypeError extends StatusError {
   override readonly name = 'UnsupportedMediaTypeError'
+}
+
+/** 422: the `Idempotency-Key` was used for another request. */
+export class UnprocessableContentError extends StatusError {
+  override readonly name = 'UnprocessableContentError'
 }
 
 /** 429: a rate limit or a quota is used up; `retryAfterMs` says when to try again. */
@@ -117,8 +127,10 @@ Object.assign(statusClasses, {
   405: MethodNotAllowedError,
   408: RequestTimeoutError,
   409: ConflictError,
+  410: GoneError,
   413: PayloadTooLargeError,
   415: UnsupportedMediaTypeError,
+  422: UnprocessableContentError,
   429: RateLimitError,
   431: HeadersTooLargeError,
   500: InternalServerError,

@@ -7,6 +7,16 @@ export type ChatParams = Pick<ChatRequest, 'query'> & {
 } & {
   /** The agent that answers, instead of the client's. */
   agent?: string | undefined
+  /**
+   * Keeps the call when its connection is lost: the gateway goes on, and the SDK sends the request again or resumes the stream,
+   * without running the agent twice. Leaving the call is then no stop; `abort()`, `stop()` and the signal are.
+   */
+  keep?: boolean | undefined
+  /**
+   * The name of a kept call, instead of a random one: 1 to 255 printable ASCII characters. The same request with the same key is
+   * the same call, also from another process or after a reload of the page. It implies `keep`.
+   */
+  idempotencyKey?: string | undefined
 }
 
 /** The request of a chat. Every field of the contract is sent, as the gateway requires. */
@@ -16,7 +26,7 @@ export function chatRequest(
   stream: boolean,
 ): RequestSpec {
   // A program in JavaScript may pass none; the gateway then names the fields that it misses.
-  const { agent = clientAgent, ...params } = given ?? {}
+  const { agent = clientAgent, keep, idempotencyKey, ...params } = given ?? {}
   const body = {
     app_id: '',
     chat_id: '',

@@ -4,6 +4,11 @@ import { InvalidResponseError } from '../errors.ts'
 export interface ServerEvent {
   readonly data: string
   readonly event: string | undefined
+  /**
+   * The line `id` of this event, empty if it has none; undefined for an event that only the end of the stream has ended, whose
+   * number may be cut.
+   */
+  readonly id: string | undefined
 }
 
 /** Finds the events in the bytes of a stream. */
@@ -41,6 +46,7 @@ export function eventParser({
   let endedInCarriageReturn = false
   let data: string | undefined
   let event: string | undefined
+  let id = ''
 
   function checked(text: string): string {
     if (text.length <= lengthMax) return text
@@ -60,8 +66,9 @@ export function eventParser({
       for (const each of lines) {
         const line = checked(each).replace(/^\ufeff/, '')
         if (line === '') {
-          const found = { data: data ?? '', event }
+          const found = { data: data ?? '', event, id: bytes && id }
           data = event = undefined
+          id = ''
           if (found.data !== '' || (takesEmpty && found.event)) yield found
           continue
         }
@@ -71,8 +78,9 @@ export function eventParser({
         const value = line.slice(colon + 1).replace(/^ /, '')
         if (name === 'data') data = checked(data === undefined ? value : `${data}\n${value}`)
         else if (name === 'event') event = value
+        else if (name === 'id') id = value
         else if (name === '') onComment?.()
-        // Other fields, `id` and `retry` among them, have no meaning here; but a stream may be cut within a name.
+        // Other fields, `retry` among them, have no meaning here; but a stream may be cut within a name.
         this.hasSeenField ||= ['data', 'event'].some((field) => field.startsWith(name))
       }
       checked(unfinished)

@@ -63,8 +63,15 @@ export function readChatStream(
   return new ChatStreamReader(source, options)
 }
 
+/** The chunks of a stream whose events may have numbers. */
+export interface NumberedChunks extends AsyncIterableIterator<ChatChunk, undefined> {
+  /** The `id` of the event that was read last; empty if it has none, and undefined if it may be cut. */
+  readonly eventId: string | undefined
+}
+
 /** Written as an iterator and not as an async generator, which would cost more for each chunk than parsing it does. */
-class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
+export class ChatStreamReader implements NumberedChunks {
+  eventId: string | undefined
   readonly #source: ChatStreamSource
   /** What every error says of the response. */
   readonly #fields: ErrorFields
@@ -196,7 +203,8 @@ class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   }
 
   /** Returns undefined for an event that is cut by the end of the stream. */
-  #resultOf({ data, event }: ServerEvent): IteratorResult<ChatChunk, undefined> | undefined {
+  #resultOf({ data, event, id }: ServerEvent): IteratorResult<ChatChunk, undefined> | undefined {
+    this.eventId = id
     if (data === '[DONE]') {
       this.#close()
       return ENDED

@@ -16,7 +16,7 @@ export interface ReplyCollector {
   reply(): ChatReply
 }
 
-export function replyCollector(wantsDetail: boolean): ReplyCollector {
+export function replyCollector(wantsDetail: boolean | undefined): ReplyCollector {
   const details: DetailEvent[] = []
   let head: Partial<ChatChunk> = {}
   let usage: ChatChunk['usage']
@@ -75,7 +75,7 @@ export function replyCollector(wantsDetail: boolean): ReplyCollector {
         model,
         ...(usage !== undefined && { usage }),
         choices: [{ index: 0, message: { role: 'assistant', content: text() }, finish_reason }],
-        ...(wantsDetail && { detail: details }),
+        ...((wantsDetail ?? details[0]) && { detail: details }),
       }
     },
   }

@@ -28,7 +28,7 @@ export class ServerChatStream extends ChatStream {
   /**
    * The stream as bytes, in the form in which the gateway sends it: `readChatStream` reads it, and any OpenAI client. A failure is
    * its last event, which tells no more than that of {@link ServerChatStream.toResponse}. The gateway's keep-alive comments are passed
-   * on. Cancelling it cancels the request.
+   * on. Cancelling it cancels the request, and does not stop a kept call.
    *
    * @example
    * ```ts
@@ -143,7 +143,7 @@ export class ServerChatStream extends ChatStream {
         cancel: (reason) => {
           this.#passOnComment = undefined
           report = undefined
-          this.abort(reason)
+          this.leave(reason)
         },
       },
       // Nothing is requested before somebody reads.

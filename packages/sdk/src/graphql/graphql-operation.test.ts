@@ -10,6 +10,7 @@ test.each([
     'key',
     false,
   ],
+  ['subscription { chatResumed(callId: "c", after: 1) { __typename } }', 'key', false],
   // Names in arguments, strings, comments and selections below the root are not root fields.
   ['{ calls(filter: { kind: chat }) { nodes { chat } } }', 'token', false],
   ['query Q { agents { id } } # chat { mutation', 'token', false],

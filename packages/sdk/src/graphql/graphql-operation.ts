@@ -1,5 +1,5 @@
 /** Root fields that take the API key, as their REST twins do; all others take the access token. */
-const KEY_FIELDS: readonly string[] = ['chat', 'currentApiKey']
+const KEY_FIELDS: readonly string[] = ['chat', 'chatResumed', 'currentApiKey']
 
 /** What the SDK must know of a document before it is sent. */
 export interface GraphqlOperation {

@@ -1,10 +1,22 @@
 import { type ApiPromise, apiPromise, type WithResponse } from '../api-promise.ts'
 import { type ChatParams, chatRequest } from '../chat/chat-request.ts'
-import type { ChatStream, ChatStreamSpec } from '../chat/chat-stream.ts'
+import type { ChatStream, ChatStreamSpec, KeptStream } from '../chat/chat-stream.ts'
 import { type Reply, replyOf } from '../chat/reply.ts'
+import { ConnectionError } from '../errors.ts'
 import type { ChatReply } from '../generated/wire.ts'
+import type { KeptCall } from '../kept/kept-call.ts'
+import type { CallReference } from '../kept/kept-types.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
-import type { Transport } from '../transport/transport.ts'
+import { readObject, type Transport } from '../transport/transport.ts'
+
+async function readReply(response: Response): Promise<Reply> {
+  return replyOf(await readObject<ChatReply>(response), response)
+}
+
+/** What opening a stream takes beside the options of the caller. */
+export interface OpenOptions extends ChatStreamOptions {
+  readonly onKept: (call: KeptStream) => void
+}
 
 /** Chats with an agent: `chat` of a `ChatClient`. */
 export class Chat<Stream extends ChatStream = ChatStream> {
@@ -42,28 +54,50 @@ export class Chat<Stream extends ChatStream = ChatStream> {
    * ```
    */
   stream(params: ChatParams, options?: ChatStreamOptions): Stream {
-    return this.streamOf((signal) => this.open(params, { ...options, signal }), params, options)
+    const open: ChatStreamSpec['open'] = (signal, onKept) => this.open(params, { ...options, signal, onKept })
+    return this.streamOf(open, params, options)
   }
 
   /** @internal */
   async reply(params: ChatParams, options: CallOptions | undefined): Promise<WithResponse<Reply>> {
-    const request = chatRequest(this.#options.agent, params, false)
-    const received = await this.#transport.json<ChatReply>(request, options).withResponse()
-    return { ...received, data: replyOf(received.data, received.response) }
+    const sender = await this.#senderOf(params)
+    return await sender.send(chatRequest(this.#options.agent, params, false), options, readReply)
   }
 
   /** @internal */
-  open(params: ChatParams, options: ChatStreamOptions): Promise<Response> {
-    return this.#transport.open(chatRequest(this.#options.agent, params, true), options)
+  async open(params: ChatParams, options: OpenOptions): Promise<Response> {
+    const sender = await this.#senderOf(params)
+    return await sender.open(chatRequest(this.#options.agent, params, true), options)
   }
 
   /** @internal */
   streamOf(
     open: ChatStreamSpec['open'],
-    params: ChatParams,
+    params: ChatParams | undefined,
     { signal, idleTimeoutMs = this.#options.idleTimeoutMs }: ChatStreamOptions = {},
     onId?: (id: string) => void,
   ): Stream {
-    return this.#streamOf({ open, signal, idleTimeoutMs, wantsDetail: params?.detail === true, onId })
+    return this.#streamOf({
+      open,
+      signal,
+      idleTimeoutMs,
+      wantsDetail: params && params.detail === true,
+      onId,
+    })
+  }
+
+  /**
+   * Loads the part of the package that knows kept calls, which other pages do not need.
+   *
+   * @internal
+   */
+  async keptCall(reference: CallReference | ChatParams, after?: number): Promise<KeptCall> {
+    const { KeptCall } = await import('../kept/kept-call.ts')
+    return new KeptCall(this.#transport, this.#options, ConnectionError, reference, after)
+  }
+
+  /** What sends a chat and obtains its reply. */
+  async #senderOf(params: ChatParams): Promise<Pick<Transport, 'open' | 'send'>> {
+    return params?.keep || params?.idempotencyKey !== undefined ? this.keptCall(params) : this.#transport
   }
 }

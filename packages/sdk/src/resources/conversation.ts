@@ -1,5 +1,6 @@
 import { type ApiPromise, apiPromise } from '../api-promise.ts'
 import type { ChatParams } from '../chat/chat-request.ts'
+import type { ChatStreamSpec } from '../chat/chat-stream.ts'
 import type { Reply } from '../chat/reply.ts'
 import type { ServerChatStream } from '../chat/server-chat-stream.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
@@ -7,7 +8,10 @@ import { BadRequestError } from '../status-errors.ts'
 import type { Chat } from './chat.ts'
 
 /** What holds for every message of a conversation, and the id of one that exists already. */
-export type ConversationParams = Omit<ChatParams, 'query' | 'chat_id' | 'conversation_id'> & {
+export type ConversationParams = Omit<
+  ChatParams,
+  'query' | 'chat_id' | 'conversation_id' | 'idempotencyKey'
+> & {
   /** The conversation to continue. Without it the first reply names a new one. */
   id?: string | undefined
 }
@@ -70,8 +74,8 @@ export class Conversation {
    * ```
    */
   stream(message: string | ChatParams, options?: ChatStreamOptions): ServerChatStream {
-    const open = (signal: AbortSignal) =>
-      this.#send(message, (params) => this.#chats.open(params, { ...options, signal }))
+    const open: ChatStreamSpec['open'] = (signal, onKept) =>
+      this.#send(message, (params) => this.#chats.open(params, { ...options, signal, onKept }))
     return this.#chats.streamOf(open, this.#paramsOf(message), options, (id) => this.#keep(id))
   }
 

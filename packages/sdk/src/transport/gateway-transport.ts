@@ -81,6 +81,11 @@ export class GatewayTransport extends Transport {
     return delayMs
   }
 
+  /** Sends a request whose reply has no envelope. */
+  json<T>(spec: RequestSpec, options?: CallOptions): ApiPromise<T> {
+    return apiPromise(this.send(spec, options, readObject<T>))
+  }
+
   /** Sends a request and returns the `data` of its envelope. */
   data<T>(spec: RequestSpec, options?: CallOptions): ApiPromise<T> {
     return apiPromise(

@@ -1,4 +1,4 @@
-import { type ApiPromise, apiPromise, type WithResponse } from '../api-promise.ts'
+import type { WithResponse } from '../api-promise.ts'
 import { checkAmounts } from '../check-amounts.ts'
 import type { Resolved } from '../client-options.ts'
 import { AbortError, InvalidResponseError, TimeoutError, TrunklineError } from '../errors.ts'
@@ -44,6 +44,8 @@ export interface RequestSpec {
   readonly timeoutMs?: number
   /** Finds the fields of the gateway's error body in one of another form. */
   readonly errorFieldsOf?: (body: unknown) => unknown
+  /** What `fetch` is told beside that. */
+  readonly init?: RequestInit
   /** Replaces `fetch` for this request. */
   readonly fetch?: typeof fetch | undefined
 }
@@ -61,11 +63,6 @@ export class Transport {
   constructor(options: Resolved<ChatClientOptions>) {
     this.#options = options
     this.#root = options.baseURL.replace(/(\/api\/v1)?\/*$/, '')
-  }
-
-  /** Sends a request whose reply has no envelope. */
-  json<T>(spec: RequestSpec, options?: CallOptions): ApiPromise<T> {
-    return apiPromise(this.send(spec, options, readObject<T>))
   }
 
   /**
@@ -153,7 +150,7 @@ export class Transport {
         ),
         signal: controller.signal,
         // Node requires `duplex` for bodies that are streams.
-        ...{ duplex: 'half' },
+        ...{ duplex: 'half', ...spec.init },
         body: body ?? null,
       })
       if (!response.ok) throw await readStatusError(response, spec.errorFieldsOf, hide)

@@ -1,0 +1,90 @@
+import { type ApiPromise, apiPromise } from '../api-promise.ts'
+import type { ChatStreamSpec } from '../chat/chat-stream.ts'
+import { type Reply, replyOf } from '../chat/reply.ts'
+import type { ServerChatStream } from '../chat/server-chat-stream.ts'
+import type {
+  CallReference,
+  EndedCall,
+  ReplyOptions,
+  ResumeOptions,
+  RunningCall,
+  StoppedCall,
+} from '../kept/kept-types.ts'
+import type { CallOptions } from '../options.ts'
+import type { Chat } from './chat.ts'
+
+/** Kept calls, which outlive their connection; reached as `client.calls`. The API key that made a call can read it. */
+export class Calls {
+  readonly #chats: Chat<ServerChatStream>
+
+  constructor(chats: Chat<ServerChatStream>) {
+    this.#chats = chats
+  }
+
+  /**
+   * Reads the stream of a kept call from its first event, or from the one that follows `after`: while the call runs and after it has
+   * ended. It never runs an agent. `text()` and `final()` have what this stream has read.
+   *
+   * @example
+   * ```ts
+   * const idempotencyKey = crypto.randomUUID()
+   * const question = { agent: 'dify', query: 'Hello', idempotencyKey }
+   * for await (const _ of client.chat.stream(question)) break
+   * // Later, and also in another process:
+   * console.log(await client.calls.resume({ idempotencyKey }).text())
+   * ```
+   */
+  resume(id: CallReference, options: ResumeOptions = {}): ServerChatStream {
+    const open: ChatStreamSpec['open'] = async (signal, onKept) =>
+      (await this.#chats.keptCall(id, options.after)).resume({ ...options, signal, onKept })
+    return this.#chats.streamOf(open, undefined, options)
+  }
+
+  /**
+   * Stops a kept call, also one that another process reads: its readers get the reason `stopped`. A call that has ended is left as it
+   * is, and its outcome told.
+   *
+   * @example
+   * ```ts
+   * const stream = client.chat.stream({ agent: 'dify', query: 'Hello', keep: true })
+   * const { callId = '' } = await stream.final()
+   * console.log((await client.calls.stop(callId)).outcome)
+   * ```
+   */
+  stop(id: CallReference, options?: CallOptions): ApiPromise<StoppedCall> {
+    return apiPromise(this.#chats.keptCall(id).then((call) => call.requestStop(options)))
+  }
+
+  /**
+   * Reads the whole reply of a kept call that has ended, also of a streamed one. Of a call that is running, it resolves with the
+   * status `running`; with `wait`, it asks again until the call has ended. Giving up the wait does not stop the call. The error of
+   * a call that failed is thrown.
+   *
+   * @example
+   * ```ts
+   * const { callId = '' } = await client.chat.create({ agent: 'dify', query: 'Hello', keep: true })
+   * console.log((await client.calls.reply(callId, { wait: true })).text)
+   * const now = await client.calls.reply(callId)
+   * console.log(now.status === 'running' ? `Ask again in ${now.retryAfterMs} ms.` : now.text)
+   * ```
+   */
+  reply(id: CallReference, options: ReplyOptions & { readonly wait: true }): ApiPromise<Reply>
+  /** Without `wait`, a call that is running is told as such. */
+  reply(id: CallReference, options?: ReplyOptions): ApiPromise<EndedCall | RunningCall>
+  reply(id: CallReference, options?: ReplyOptions): ApiPromise<Reply | RunningCall> {
+    return apiPromise(this.#chats.keptCall(id).then((call) => call.reply(options, replyOf)))
+  }
+
+  /**
+   * Deletes what the gateway keeps of the reply, which then can be read no more.
+   *
+   * @example
+   * ```ts
+   * const { callId = '' } = await client.chat.create({ agent: 'dify', query: 'Hello', keep: true })
+   * await client.calls.deleteReply(callId)
+   * ```
+   */
+  async deleteReply(id: CallReference, options?: CallOptions): Promise<void> {
+    await (await this.#chats.keptCall(id)).deleteReply(options)
+  }
+}
