@@ -93,7 +93,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     await page.getByText('within at most 31 days').waitFor({ state: 'hidden' })
   })
 
-  test('the page of a call says which deployment answered, after how many attempts and how long a wait', async () => {
+  test('the page of a call says which deployment answered, after how many attempts and how long a wait, and how often it was repeated', async () => {
     const id = await ask('dify', { chat_id: 'repeated' })
     const { page, logIn, problems } = await console.visit('/account')
     // Stands in for an agent with several deployments, of which one failed.
@@ -101,7 +101,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
       const response = await route.fetch()
       const body = (await response.json()) as { data?: { call?: object } }
       if (body.data?.call !== undefined)
-        Object.assign(body.data.call, { deployment: 'eu-2', attempts: 3, queuedMs: 1_500 })
+        Object.assign(body.data.call, { deployment: 'eu-2', attempts: 3, queuedMs: 1_500, replays: 4 })
       await route.fulfill({ response, json: body })
     })
     await logIn()
@@ -115,6 +115,7 @@ describe.runIf(HAS_BROWSER)('calls in the console', () => {
     expect(await said('Origin', 'Deployment')).toBe('eu-2')
     expect(await said('Result', 'Attempts')).toBe('3')
     expect(await said('Times', 'Waited in the queue')).toBe('1.5 sec')
+    expect(await said('Result', 'Repeated answers')).toBe('4')
     expect(problems).toEqual([])
   })
 

@@ -410,7 +410,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, endedAt: string | null, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
+export type CallQuery = { call: { endUser: string, deployment: string | null, attempts: number | null, queuedMs: number | null, conversationId: string, promptTokens: number | null, completionTokens: number | null, platformStatus: number | null, platformCode: string | null, platformLogId: string | null, instanceId: string | null, endedAt: string | null, replays: number, id: string, requestId: string, kind: CallKind, face: CallFace, agentId: string, appId: string, model: string | null, outcome: CallOutcome | null, reason: ErrorReason | null, keyId: string, ownerId: string, totalTokens: number | null, admittedAt: string, firstChunkMs: number | null, durationMs: number | null, instance: { host: string | null, pid: number | null, version: string | null } | null, agent: { id: string, name: string } | null, key: { id: string, name: string } | null, owner: { id: string, username: string } | null } | null };
 
 export type KeyFieldsFragment = { id: string, name: string, description: string, keyPrefix: string, permissions: Array<Permission>, isActive: boolean, createdAt: string, expiresAt: string, revokedAt: string | null, allowedAgents: Array<string> | null, ownerId: string, creatorId: string, limits: { chatPerMinute: number | null, uploadPerMinute: number | null }, usage: { totalCalls: number, callsToday: number, callsThisMonth: number, lastUsedAt: string | null }, owner: { id: string, username: string, status: UserStatus } | null, creator: { id: string, username: string } | null };
 
@@ -837,6 +837,7 @@ export const CallDocument = new TypedDocumentString(`
       version
     }
     endedAt
+    replays
   }
 }
     fragment CallFields on Call {
@@ -867,7 +868,7 @@ export const CallDocument = new TypedDocumentString(`
   admittedAt
   firstChunkMs
   durationMs
-}`, {"hash":"sha256:9560babc80d2710e86ed853beaf17cfa0243122c6446aa644e87faac4e5b6ec1"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+}`, {"hash":"sha256:a8d3b3b64be5ebf1857c903d051e34de9238caf75f53e9f65ab975cb2fa3d49a"}) as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const KeysDocument = new TypedDocumentString(`
     query Keys($search: String, $state: ApiKeyState, $after: String) {
   apiKeys(search: $search, state: $state, first: 50, after: $after) {

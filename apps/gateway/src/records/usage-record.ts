@@ -84,5 +84,6 @@ export function callRecord(call: Call, instance: CallInstance | undefined) {
     first_chunk_ms: call.firstChunkMs,
     duration_ms: call.durationMs,
     ended_at: call.endedAt?.toISOString() ?? null,
+    replays: call.replays,
   }
 }

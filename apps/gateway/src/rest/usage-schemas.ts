@@ -123,6 +123,7 @@ export const CallSchema = Type.Object(
     first_chunk_ms: nullable(Type.Integer(), CALL_DESCRIPTIONS.firstChunkMs),
     duration_ms: nullable(Type.Integer(), CALL_DESCRIPTIONS.durationMs),
     ended_at: nullable(Timestamp, CALL_DESCRIPTIONS.endedAt),
+    replays: Type.Integer({ description: CALL_DESCRIPTIONS.replays }),
   },
   {
     $id: 'Call',
@@ -159,6 +160,7 @@ export const CallSchema = Type.Object(
         first_chunk_ms: 210,
         duration_ms: 900,
         ended_at: '2026-11-20T08:30:00.900Z',
+        replays: 0,
       },
     ],
   },

@@ -2870,7 +2870,8 @@ export interface components {
          *       "queued_ms": null,
          *       "first_chunk_ms": 210,
          *       "duration_ms": 900,
-         *       "ended_at": "2026-11-20T08:30:00.900Z"
+         *       "ended_at": "2026-11-20T08:30:00.900Z",
+         *       "replays": 0
          *     }
          */
         Call: {
@@ -2960,6 +2961,8 @@ export interface components {
             duration_ms: number | null;
             /** When the call ended; null while it runs. */
             ended_at: string | null;
+            /** How many later requests with the same `Idempotency-Key` were answered from this call. They are no calls of their own. */
+            replays: number;
         };
         /**
          * The public keys that verify the signatures of access tokens (RFC 7517).

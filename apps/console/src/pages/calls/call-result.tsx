@@ -10,8 +10,9 @@ import { OutcomeBadge } from './outcome-badge.tsx'
 export function CallResult({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls')
   const reasonText = useReasonText()
+  const { count } = useFormats()
   const tokens = useTokens(call)
-  const { attempts, outcome, reason } = call
+  const { attempts, outcome, reason, replays } = call
   return (
     <Card title={t('call.result')} aside={<OutcomeBadge outcome={outcome} />}>
       <p className={styles.explained}>
@@ -22,6 +23,7 @@ export function CallResult({ call }: { readonly call: CallDetails }) {
           [t('call.reason'), reason === null ? null : <code key="reason">{reason}</code>],
           [t('call.attempts'), attempts],
           [t('call.tokens'), tokens],
+          [t('call.replays'), replays > 0 ? count(replays) : null],
         ]}
       />
     </Card>

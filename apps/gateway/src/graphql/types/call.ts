@@ -190,6 +190,7 @@ export const Call = builder.prismaObject('Call', {
       nullable: true,
       description: CALL_DESCRIPTIONS.endedAt,
     }),
+    replays: t.exposeInt('replays', { description: CALL_DESCRIPTIONS.replays }),
   }),
 })
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId deployment model conversationId outcome reason attempts platformStatus
-  platformCode platformLogId instanceId instance { host pid version } promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt`
+  platformCode platformLogId instanceId instance { host pid version } promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -99,25 +99,28 @@ test('administrators see the process that served a call; of one that ended long 
   expect(own.csv).not.toContain(one)
 })
 
-test('everybody who sees a call sees its deployment, its attempts and its wait, the same on every face', async () => {
-  const sent = { deployment: 'eu', attempts: 3, queuedMs: 250 }
+test('everybody who sees a call sees its deployment, its attempts, its wait and its replays, the same on every face', async () => {
+  const sent = { deployment: 'eu', attempts: 3, queuedMs: 250, replays: 2 }
   const requestId = await addCalls(1, { outcome: 'done', ...sent })
   for (const caller of ['admin', 'premium', 'chat key'] as const) {
     const { data } = await face.query(
       caller,
-      `{ calls(filter: { requestId: "${requestId}", deployment: "eu" }) { nodes { deployment attempts queuedMs } } }`,
+      `{ calls(filter: { requestId: "${requestId}", deployment: "eu" }) { nodes { deployment attempts queuedMs replays } } }`,
     )
     expect(data.calls.nodes).toEqual([sent])
     const path = `/api/v1/calls?request_id=${requestId}&deployment=eu`
     const { items } = (await face.get(caller, path)).json().data
-    expect(items).toEqual([expect.objectContaining({ deployment: 'eu', attempts: 3, queued_ms: 250 })])
+    const { queuedMs, ...named } = sent
+    expect(items).toEqual([expect.objectContaining({ ...named, queued_ms: queuedMs })])
     const [names = '', cells = ''] = (await face.get(caller, `${path}&format=csv`)).body.split('\r\n')
     const cellOf = (name: string) => cells.split(',')[names.split(',').indexOf(name)]
-    expect(['deployment', 'attempts', 'queued_ms'].map(cellOf)).toEqual(['eu', '3', '250'])
+    expect(['deployment', 'attempts', 'queued_ms', 'replays'].map(cellOf)).toEqual(['eu', '3', '250', '2'])
   }
   const unknown = await addCalls(1)
   const { items } = (await face.get('admin', `/api/v1/calls?request_id=${unknown}`)).json().data
-  expect(items).toEqual([expect.objectContaining({ deployment: null, attempts: null, queued_ms: null })])
+  expect(items).toEqual([
+    expect.objectContaining({ deployment: null, attempts: null, queued_ms: null, replays: 0 }),
+  ])
 })
 
 test('pages follow each other without gaps, and only forwards', async () => {

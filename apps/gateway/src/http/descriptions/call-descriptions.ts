@@ -34,6 +34,8 @@ export const CALL_DESCRIPTIONS = {
   firstChunkMs: 'The milliseconds from the dispatch to the first text; null if there was none.',
   durationMs: 'The milliseconds from the dispatch to the end; null while the call runs.',
   endedAt: 'When the call ended; null while it runs.',
+  replays:
+    'How many later requests with the same `Idempotency-Key` were answered from this call. They are no calls of their own.',
   ofKey: 'Only calls of the API key with this id.',
   ofUser: 'Only calls of the API keys of the user with this id.',
   toAgent:
