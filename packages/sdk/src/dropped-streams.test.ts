@@ -32,6 +32,11 @@ const DROPPED: Readonly<Record<string, (signal: AbortSignal) => Promise<WeakKey>
     await stream[Symbol.asyncIterator]().next()
     return stream
   },
+  'a kept chat': async (signal) => {
+    const stream = clientOf(CHUNK, CHUNK).chat.stream({ query: 'Hello', keep: true }, { signal })
+    await stream[Symbol.asyncIterator]().next()
+    return stream
+  },
   'a chat that nobody reads': async (signal) => {
     const stream = clientOf(CHUNK).chat.stream({ query: 'Hello' }, { signal })
     await stream.withResponse()

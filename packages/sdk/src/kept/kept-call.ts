@@ -285,13 +285,14 @@ export class KeptCall implements KeptStream {
     const { maxRetries = this.#maxRetries, signal } = this.#options
     for (let failure = broken; ; ) {
       const isBroken = BROKEN.includes(nameOf(failure))
-      if (!this.#isNumbered || (isBroken && this.#retries >= maxRetries)) throw this.#told(failure)
+      if (!this.#isNumbered) throw this.#told(failure)
       const spec = this.#streamSpec()
+      if (this.#retries >= maxRetries)
+        throw isBroken || isPassing(failure) ? this.#lost(failure) : this.#told(failure)
       // A stream that ends early or falls silent is a connection that was lost.
       const lost = isBroken ? new this.#ConnectionError(`${Object(failure).message}`) : failure
-      const delayMs =
-        this.#retries < maxRetries && this.#transport.delayBeforeRetry(lost, spec, this.#retries)
-      if (typeof delayMs !== 'number') throw this.#told(failure)
+      const delayMs = this.#transport.delayBeforeRetry(lost, spec, this.#retries)
+      if (delayMs === undefined) throw this.#told(failure)
       this.#retries++
       await pause(delayMs, signal)
       try {
@@ -304,15 +305,28 @@ export class KeptCall implements KeptStream {
 
   /** Tells the caller of an error what the call is called, and of a lost connection how to go on. */
   #told(error: unknown): unknown {
-    if (!(error instanceof this.#TrunklineError)) return error
-    const names = { callId: this.#callId, idempotencyKey: this.#key, lastEventId: this.#lastEventId }
-    const wasLost = BROKEN.includes(error.name) && Reflect.get(error, 'wasConnected') !== false
-    if (!this.#isNumbered || !wasLost) return Object.assign(error, names)
-    const what = 'The connection was lost, and the call may still be running'
-    const text = `${what}: client.calls.resume and client.calls.reply read on. ${error.message}`
-    const { status, headers, requestId } = error
-    return new this.#ConnectionError(text, { status, headers, requestId, ...names, cause: error })
+    const wasLost = BROKEN.includes(nameOf(error)) && Object(error).wasConnected !== false
+    if (this.#isNumbered && wasLost) return this.#lost(error)
+    const isOwn = error instanceof this.#TrunklineError
+    return isOwn ? Object.assign(error, this.#names()) : error
   }
+
+  #lost(cause: unknown): ConnectionError {
+    const { status, headers, requestId, message }: Partial<TrunklineError> = Object(cause)
+    const what = 'The connection was lost, and the call may still be running'
+    const text = `${what}: client.calls.resume and client.calls.reply read on. ${message}`
+    return new this.#ConnectionError(text, { status, headers, requestId, ...this.#names(), cause })
+  }
+
+  #names(): Pick<TrunklineError, 'callId' | 'idempotencyKey' | 'lastEventId'> {
+    return { callId: this.#callId, idempotencyKey: this.#key, lastEventId: this.#lastEventId }
+  }
+}
+
+/** Whether the gateway itself failed or restarts, and not the call. */
+function isPassing(failure: unknown): boolean {
+  const { status, headers }: Partial<TrunklineError> = Object(failure)
+  return (status ?? 0) >= 500 && headers?.get('x-should-retry') !== 'false'
 }
 
 function nameOf(failure: unknown): unknown {

@@ -195,6 +195,16 @@ test('a connection that stays lost is an error that says how to go on', async ()
   expect(gateway.stops).toBe(0)
 })
 
+test('a gateway that does not come back in time is such an error, too', async () => {
+  const intercept = (_request: Request, index: number) =>
+    index > 0 ? new Response('', { status: 503 }) : undefined
+  const gateway = new ScriptedGateway({ cuts: [{ bytes: 150 }], intercept })
+  expect(await ended(clientOf(gateway).chat.stream(QUESTION).text())).toMatchObject({
+    reason: { constructor: ConnectionError, callId: CALL_ID, cause: { status: 503 } },
+  })
+  expect(gateway.requests).toHaveLength(3)
+})
+
 test('what the gateway refuses is thrown as it is, with what names the call', async () => {
   const unknown = { code: 404, msg: '', detail: '', reason: 'call_not_found', request_id: 'r' }
   const intercept = (_request: Request, index: number) =>
