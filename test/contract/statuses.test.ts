@@ -21,6 +21,16 @@ import type { Answer } from '../support/contract/send.ts'
 import { UNKNOWN_FILE } from '../support/contract/upload-provocations.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
+/** Clients of kept calls go on to read and stop them. */
+const SERVED_WHILE_DRAINING: ReadonlySet<string> = new Set([
+  'resumeCall',
+  'readReply',
+  'stopCall',
+  'deleteReply',
+])
+
+const postgres = process.env.E2E_DATABASE_URL ?? ''
+
 /** Statuses that are provoked in servers within this process, for every operation that documents them. */
 const OWN_FAULT = 500
 const UNAVAILABLE = 503
@@ -53,7 +63,7 @@ describe('a running gateway', () => {
   afterAll(() => gateway?.remove())
 
   const cases = OPERATIONS.flatMap((operation) =>
-    PROVOCATIONS.filter((each) => each.of(operation)).map(
+    PROVOCATIONS.filter((each) => each.of(operation) && (postgres !== '' || each.needsServer !== true)).map(
       (provocation) => [operation.id, provocation.status, provocation.what, operation, provocation] as const,
     ),
   )
@@ -134,6 +144,7 @@ describe('a start that has not completed', () => {
   test('while draining, every path under /api/ returns 503 before credentials are checked', async () => {
     await server.drain()
     for (const operation of OPERATIONS.filter(({ path }) => path.startsWith('/api/'))) {
+      if (SERVED_WHILE_DRAINING.has(operation.id)) continue
       const answer = await sendOperation(server.url, operation.id, {})
       expectDocumented(operation, answer)
       expect([answer.status, reasonOf(answer.body)], operation.id).toEqual([UNAVAILABLE, 'draining'])
@@ -144,8 +155,6 @@ describe('a start that has not completed', () => {
     expect(documenting.filter(({ path }) => !path.startsWith('/api/'))).toEqual([])
   })
 })
-
-const postgres = process.env.E2E_DATABASE_URL ?? ''
 
 describe.skipIf(postgres === '')('a database that has gone away', () => {
   let server: InProcess

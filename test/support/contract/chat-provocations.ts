@@ -3,7 +3,7 @@ import type { ContractGateway, OperationRequest } from './contract-gateway.ts'
 import { only, type Provocation } from './provocation.ts'
 
 /** Status, reason, model (`<agent>` or `<agent>/<app>`) and query. Words with a colon are commands of the sandbox. */
-const FAULTS = [
+export const FAULTS = [
   [400, 'agent_rejected_input', 'fastgpt/app', 'sandbox:error=rejected'],
   [400, 'content_filtered', 'openai', 'sandbox:error=filtered'],
   [404, 'app_not_found', 'apps/three', 'Hello'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { makeApiKey } from '@trunkline/gateway/src/core/keys/key-format.ts'
 import type { Api } from '../api.ts'
+import type { TestGateway } from '../gateway.ts'
 import { startGatewayWithSandbox } from '../gateway-with-sandbox.ts'
 import { fillPath, operationOf } from './contract.ts'
 import { type Answer, type HttpRequest, send } from './send.ts'
@@ -33,6 +34,8 @@ export interface ContractGateway {
   readonly fileBytesPerOwnerMax: number
   /** The folder in which the files of uploads are stored. */
   readonly filesFolder: string
+  /** Runs a statement in the database, which must not be embedded. */
+  readonly query: TestGateway['query']
   /** Returns a unique text. */
   fresh(): string
   send(operationId: string, request: OperationRequest): Promise<Answer>
@@ -88,6 +91,7 @@ export async function startContractGateway(
     failedLoginsMax: FAILED_LOGINS_MAX,
     fileBytesMax: FILE_BYTES_MAX,
     fileBytesPerOwnerMax: FILE_BYTES_PER_OWNER_MAX,
+    query: gateway.query,
     filesFolder: join(gateway.dataDir, 'files'),
     fresh: () => randomBytes(6).toString('hex'),
     send: (operationId, request) => sendOperation(gateway.url, operationId, request),

@@ -6,6 +6,8 @@ export interface Provocation {
   readonly what: string
   readonly status: number
   readonly reason?: string
+  /** Whether it changes rows beside the gateway, of which an embedded database has no other user. */
+  readonly needsServer?: true
   /** Whether the provocation applies to this operation. */
   of(operation: Operation): boolean
   /** Returns the request to send, usually a variation of `good`, which is one that succeeds. */

@@ -4,6 +4,7 @@ import { tooLargeFor } from './bad-input.ts'
 import { CHAT_PROVOCATIONS, chatRequest, completionRequest, responseRequest } from './chat-provocations.ts'
 import { hasParameters, needsCredential, OPERATIONS, type Operation, readsJson } from './contract.ts'
 import { type ContractGateway, inventedKey, type OperationRequest } from './contract-gateway.ts'
+import { KEPT_CALL_PROVOCATIONS, keptCallRequest } from './kept-call-provocations.ts'
 import { only, type Provocation } from './provocation.ts'
 import { fileRequest, UPLOAD_PROVOCATIONS, uploadedFile, uploadRequest } from './upload-provocations.ts'
 
@@ -18,6 +19,11 @@ export const GOOD: Readonly<
   readModel: (gateway) => ({ as: gateway.key.full_key, id: 'apps/one' }),
   listAgents: (gateway) => ({ as: gateway.token }),
   listAgentDeployments: (gateway) => ({ as: gateway.token, id: 'apps' }),
+
+  resumeCall: (gateway) => keptCallRequest(gateway, { stream: true }),
+  readReply: (gateway) => keptCallRequest(gateway),
+  stopCall: (gateway) => keptCallRequest(gateway),
+  deleteReply: (gateway) => keptCallRequest(gateway),
 
   login: (gateway) => ({ body: loginOf(gateway) }),
   authLogin: (gateway) => ({ body: loginOf(gateway) }),
@@ -123,19 +129,24 @@ const SHARED: readonly Provocation[] = [
       operation.responses.has(403),
     request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
   },
-  ...['key_not_found', 'user_not_found', 'upload_not_found', 'model_not_found', 'object_not_found'].map(
-    (reason) => ({
-      what: 'an unknown id',
-      status: 404,
-      reason,
-      // A file has two parameters and provocations of its own.
-      of: (operation: Operation) =>
-        hasParameters(operation) &&
-        operation.id !== 'getFile' &&
-        operation.responses.get(404)?.reasons.includes(reason) === true,
-      request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
-    }),
-  ),
+  ...[
+    'key_not_found',
+    'user_not_found',
+    'upload_not_found',
+    'model_not_found',
+    'object_not_found',
+    'call_not_found',
+  ].map((reason) => ({
+    what: 'an unknown id',
+    status: 404,
+    reason,
+    // A file has two parameters and provocations of its own.
+    of: (operation: Operation) =>
+      hasParameters(operation) &&
+      operation.id !== 'getFile' &&
+      operation.responses.get(404)?.reasons.includes(reason) === true,
+    request: (good: OperationRequest) => ({ ...good, id: '00000000-0000-7000-8000-000000000000' }),
+  })),
   {
     what: 'a body that is nested too deep',
     status: 400,
@@ -255,6 +266,7 @@ const OWN: readonly Provocation[] = [
 export const PROVOCATIONS: readonly Provocation[] = [
   ...SHARED,
   ...CHAT_PROVOCATIONS,
+  ...KEPT_CALL_PROVOCATIONS,
   ...UPLOAD_PROVOCATIONS,
   ...OWN,
 ]

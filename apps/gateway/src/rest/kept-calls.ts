@@ -7,7 +7,7 @@ import { fail } from '#core/errors.ts'
 import { OUTCOMES } from '#core/ledger/ledger.ts'
 import type { KeptCall, KeptCallRef } from '#core/replies/kept-call.ts'
 import type { Services } from '#core/services/services.ts'
-import { CHAT_PROBLEMS } from '#http/chat/chat-route.ts'
+import { FAILURES_OF_CALLS } from '#http/chat/chat-route.ts'
 import type { StreamTimes } from '#http/chat/event-stream.ts'
 import { headerOfId } from '#http/chat/id-header.ts'
 import { cursorOf } from '#http/chat/kept-request.ts'
@@ -145,7 +145,7 @@ const replySchema = {
       },
     },
     202: envelope(Type.Object({ call_id: uuid('The id of the call.') }), 'The call is still running.'),
-    ...problems(...PROBLEMS, ...CHAT_PROBLEMS),
+    ...problems(...PROBLEMS, ...FAILURES_OF_CALLS),
   },
 }
 

@@ -135,7 +135,7 @@ export class ReplyReaders {
         if (end !== undefined) reader.refuse(end.end)
         const events = run.read(reader.at)
         if (events !== undefined) {
-          const taking = reader.pass(events.text, events.count)
+          const taking = markRejectionHandled(reader.pass(events.text, events.count))
           if (taking !== undefined) await taking
         } else if (end !== undefined) {
           return { kind: 'ended', end: end.end, last: reader.at }
@@ -172,7 +172,7 @@ export class ReplyReaders {
           for (const { first, count, text } of parts) {
             const skipped = reader.at + 1 - first
             if (skipped >= count) continue
-            const taking = reader.pass(withoutEvents(text, skipped), count - skipped)
+            const taking = markRejectionHandled(reader.pass(withoutEvents(text, skipped), count - skipped))
             if (taking !== undefined) await taking
           }
           if (call.end !== undefined && reader.at >= call.end.events) {

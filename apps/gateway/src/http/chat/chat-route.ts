@@ -120,8 +120,11 @@ export function chatRoute<Body extends ChatBody, Form>(
         const after = cursorOf(request.headers['last-event-id']) ?? 0
         const kept: KeptRequest = { keyHash: sha256(key), bodyHash, form: keptFormOf(route, form) }
         const signal = abortedWith(reply)
-        const starting = startKeptChat(services.chat, request, reply, { ...call, kept }, signal)
-        return answerKept({ request, reply, stream, after, signal }, starting, options)
+        return answerKept(
+          { request, reply, stream, after, signal },
+          startKeptChat(services.chat, request, reply, { ...call, kept }, signal),
+          options,
+        )
       }
       return answer(
         { request, reply, stream, form },
@@ -274,31 +277,14 @@ function headerOf(request: FastifyRequest, name: string | undefined): string | u
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The reasons with which a chat call can fail on every face. */
-export const CHAT_PROBLEMS = [
-  'invalid_request',
-  'invalid_json',
-  'unknown_agent',
-  'app_id_required',
+/** The reasons with which an admitted call can fail, so that its kept reply is that failure. */
+export const FAILURES_OF_CALLS = [
   'agent_rejected_input',
   'content_filtered',
-  'credential_missing',
-  'credential_malformed',
-  'api_key_required',
-  'key_unknown',
-  'key_expired',
-  'key_revoked',
-  'owner_suspended',
-  'permission_denied',
-  'agent_denied',
   'app_not_found',
-  'upload_not_found',
   'conversation_not_found',
   'conversation_busy',
-  'body_too_large',
-  'unsupported_media_type',
-  'rate_limited',
-  'quota_exceeded',
+  'stopped',
   'agent_rate_limited',
   'agent_credentials',
   'agent_quota',
@@ -310,11 +296,33 @@ export const CHAT_PROBLEMS = [
   'agent_requires_action',
   'agent_unreachable',
   'agent_timeout',
+  'interrupted',
+] as const satisfies ErrorReason[]
+
+/** The reasons with which a chat can fail on every face. */
+export const CHAT_PROBLEMS = [
+  ...FAILURES_OF_CALLS,
+  'invalid_request',
+  'invalid_json',
+  'unknown_agent',
+  'app_id_required',
+  'credential_missing',
+  'credential_malformed',
+  'api_key_required',
+  'key_unknown',
+  'key_expired',
+  'key_revoked',
+  'owner_suspended',
+  'permission_denied',
+  'agent_denied',
+  'upload_not_found',
+  'body_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'quota_exceeded',
   'agent_unavailable',
   'agent_overloaded',
-  'stopped',
   'reply_gone',
   'idempotency_mismatch',
-  'interrupted',
   'unavailable',
 ] as const satisfies ErrorReason[]

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto'
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib'
 import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { SecretKeys } from '#core/auth/stored-secrets.ts'
 import type { Runtime } from '#core/runtime.ts'
 
@@ -76,7 +77,7 @@ export function createPartCodec(
       const pause = createEventLoopYield()
       const bodies: Body[] = []
       for (const text of texts) {
-        const body = bodyOf(text)
+        const body = markRejectionHandled(bodyOf(text))
         bodies.push(body instanceof Promise ? await body : body)
         await pause()
       }
