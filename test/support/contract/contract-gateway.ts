@@ -73,7 +73,7 @@ export async function startContractGateway(
       apps: { ...fastgpt, apps: { one: {}, two: {} } },
       hasty: { ...fastgpt, timeouts: { firstByteMs: 50 } },
       // The discard port: nothing listens there, so connections are refused.
-      gone: { ...fastgpt, baseUrl: 'http://127.0.0.1:9' },
+      gone: { ...fastgpt, baseUrl: 'http://127.0.0.1:9', breaker: false },
     }),
   })
   const { body: me } = await api.call('GET', '/api/v1/users/me', { token })

@@ -51,7 +51,8 @@ export const Environment = section({
   SECRET_KEY: Type.Optional(
     matching('at least 32 characters', (key) => key.length >= 32, {
       secret: true,
-      description: 'Encrypts the keys that sign access tokens. Without it they are stored unencrypted.',
+      description:
+        'Encrypts the keys that sign access tokens, and kept replies. Without it they are stored unencrypted.',
     }),
   ),
   SECRET_KEY_PREVIOUS: Type.Optional(

@@ -95,6 +95,10 @@ const params = Type.Object({
   }),
 })
 
+function anyObject(description: string) {
+  return Type.Unsafe<string>({ type: 'object', description, additionalProperties: true })
+}
+
 const COMMON = {
   tags: ['calls'],
   'x-response-headers': CALL_HEADERS,
@@ -125,7 +129,11 @@ const streamSchema = {
   response: {
     200: {
       description: 'The events, in the form in which the call was asked.',
-      content: { 'text/event-stream': { schema: Type.String() } },
+      content: {
+        'text/event-stream': {
+          schema: anyObject('An event, in the form of the route on which the call was asked.'),
+        },
+      },
     },
     ...problems(...PROBLEMS),
   },
@@ -133,6 +141,7 @@ const streamSchema = {
 
 const replySchema = {
   ...COMMON,
+  querystring: listQuery({}),
   operationId: 'readReply',
   summary: 'Read the reply of a call',
   description:
@@ -141,7 +150,9 @@ const replySchema = {
     200: {
       description: 'The reply.',
       content: {
-        'application/json': { schema: Type.Unsafe<string>({ type: 'object', additionalProperties: true }) },
+        'application/json': {
+          schema: anyObject('The reply, in the form of the route on which the call was asked.'),
+        },
       },
     },
     202: envelope(Type.Object({ call_id: uuid('The id of the call.') }), 'The call is still running.'),
@@ -162,7 +173,7 @@ const stopSchema = {
         outcome: nullable(oneOf(OUTCOMES), 'How the call has ended. Null while it is being stopped.'),
       }),
     ),
-    ...problems(...KEY_PROBLEMS, 'invalid_request', 'call_not_found'),
+    ...problems(...KEY_PROBLEMS, 'call_not_found'),
   },
 }
 
@@ -174,6 +185,6 @@ const deleteSchema = {
     'Deletes what is kept of the reply of a call. Its `Idempotency-Key` is not free by that: the same request is answered with `reply_gone` until the retention ends.',
   response: {
     200: envelope(Type.Object({ call_id: uuid('The id of the call.') })),
-    ...problems(...KEY_PROBLEMS, 'invalid_request', 'call_not_found'),
+    ...problems(...KEY_PROBLEMS, 'call_not_found'),
   },
 }

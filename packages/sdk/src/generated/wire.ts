@@ -4326,7 +4326,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };

@@ -11,6 +11,8 @@ export interface ReplySpaceDeps {
 }
 
 const LOOK_EVERY_MS = 2_000
+/** To sum up what is kept in a large installation takes a while; it is done for so small a part of the time. */
+const REST_PER_MS = 50
 
 /**
  * Keeps what is kept within its bounds: the oldest replies make room for new ones. What cannot be deleted, since it is that of
@@ -23,14 +25,19 @@ export class ReplySpace {
   #fullOwners: ReadonlySet<string> = new Set()
 
   constructor({ store, runtime, onAnswer }: ReplySpaceDeps) {
+    let restsUntilMs = 0
     this.#reads = new PeriodicRead({
       everyMs: LOOK_EVERY_MS,
       runtime,
       onAnswer,
       isNeeded: () => this.#hasGrown || this.#isFull || this.#fullOwners.size > 0,
       read: async () => {
+        const beganMs = runtime.elapsedMs()
+        if (beganMs < restsUntilMs) return
         this.#hasGrown = false
         const { isFull, fullOwners } = await store.makeRoom()
+        const endedMs = runtime.elapsedMs()
+        restsUntilMs = endedMs + REST_PER_MS * (endedMs - beganMs)
         this.#isFull = isFull
         this.#fullOwners = new Set(fullOwners)
       },

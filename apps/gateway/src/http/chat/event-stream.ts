@@ -94,7 +94,9 @@ export class EventStream {
       // The headers that hooks have set: request id, CORS and limits.
       ...(this.#reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
+      'cache-control': this.#reply.hasHeader('cache-control')
+        ? 'no-store, no-transform'
+        : 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       // A stream may outlast the listener of a process that stops. A client that was promised the connection would send its next
       // request at the moment in which it closes, and cannot know what became of that request.

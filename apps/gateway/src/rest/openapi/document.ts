@@ -118,6 +118,7 @@ function headersOf(status: string, ofRoute: readonly ResponseHeader[]): readonly
 
 const HEADERS_OF_STATUS: Named<readonly ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
+  202: ['Retry-After'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }

@@ -59,10 +59,15 @@ const REQUEST_STOP = `
 UPDATE kept_calls SET stop_requested_at = now()
 WHERE call_id = $1::uuid AND ended_at IS NULL AND stop_requested_at IS NULL`
 
+/** The calls of `$1`, each looked up by its index because of the limit, whatever the planner knows of the table. */
+const GIVEN = `
+FROM unnest($1::uuid[]) AS given(id)
+CROSS JOIN LATERAL (SELECT * FROM kept_calls WHERE call_id = given.id LIMIT 1) AS k`
+
 /** `$1` calls. */
 const STOPPED = `
-SELECT call_id, ended_at IS NOT NULL AS is_ended FROM kept_calls
-WHERE call_id = ANY ($1::uuid[]) AND (ended_at IS NOT NULL OR stop_requested_at IS NOT NULL)`
+SELECT k.call_id, k.ended_at IS NOT NULL AS is_ended ${GIVEN}
+WHERE k.ended_at IS NOT NULL OR k.stop_requested_at IS NOT NULL`
 
 /**
  * `$1` calls, `$2` milliseconds. Rows are locked in the order of their ids, as by every statement that changes several of them.
@@ -71,17 +76,18 @@ WHERE call_id = ANY ($1::uuid[]) AND (ended_at IS NOT NULL OR stop_requested_at 
 const HOLD_READING = `
 WITH quick AS MATERIALIZED (
   SELECT set_config('synchronous_commit', 'off', true) AS mode
-), read AS MATERIALIZED (
-  SELECT call_id FROM kept_calls
-  WHERE call_id = ANY ($1::uuid[]) AND ended_at IS NULL AND (SELECT count(mode) FROM quick) > 0
-  ORDER BY call_id
-  FOR NO KEY UPDATE
+), known AS MATERIALIZED (
+  SELECT k.call_id, k.ended_at
+  FROM (SELECT id FROM unnest($1::uuid[]) AS id WHERE (SELECT count(mode) FROM quick) > 0 ORDER BY id) AS ordered
+  CROSS JOIN LATERAL (
+    SELECT call_id, ended_at FROM kept_calls WHERE call_id = ordered.id LIMIT 1
+    FOR NO KEY UPDATE) AS k
 )
-UPDATE kept_calls SET read_until = greatest(read_until, now() + $2 * interval '1 millisecond')
-WHERE call_id = ANY (ARRAY(SELECT call_id FROM read))`
+UPDATE kept_calls k SET read_until = greatest(k.read_until, now() + $2 * interval '1 millisecond')
+FROM known WHERE known.ended_at IS NULL AND k.call_id = known.call_id`
 
 /** `$1` calls. */
-const HAVE_READERS = 'SELECT call_id FROM kept_calls WHERE call_id = ANY ($1::uuid[]) AND read_until > now()'
+const HAVE_READERS = `SELECT k.call_id ${GIVEN} WHERE k.read_until > now()`
 
 /** `$1` call. */
 const REMOVE = `

@@ -2,7 +2,6 @@ import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto'
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib'
 import { createEventLoopYield } from '#core/async/event-loop-yield.ts'
-import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import type { SecretKeys } from '#core/auth/stored-secrets.ts'
 import type { Runtime } from '#core/runtime.ts'
 
@@ -77,8 +76,12 @@ export function createPartCodec(
       const pause = createEventLoopYield()
       const bodies: Body[] = []
       for (const text of texts) {
-        const body = markRejectionHandled(bodyOf(text))
-        bodies.push(body instanceof Promise ? await body : body)
+        const bytes = Buffer.from(text)
+        bodies.push(
+          bytes.length > SYNC_BYTES_MAX
+            ? { format: 0, bytes: await deflate(bytes, LARGE) }
+            : smallBody(bytes),
+        )
         await pause()
       }
       return current === undefined ? bodies.map(plain) : encrypt(bodies, current, randomBytes(NONCE_BYTES))
@@ -107,11 +110,9 @@ function replyKeyOf(secretKey: string | undefined): ReplyKey | undefined {
   return { key, check: hash('sha256', key, 'buffer').subarray(0, CHECK_BYTES) }
 }
 
-function bodyOf(text: string): Body | Promise<Body> {
-  const bytes = Buffer.from(text)
+function smallBody(bytes: Buffer): Body {
   if (bytes.length < COMPRESSED_FROM_BYTES) return { format: UNCOMPRESSED, bytes }
-  if (bytes.length <= SYNC_BYTES_MAX) return { format: 0, bytes: deflateRawSync(bytes, SMALL) }
-  return deflate(bytes, LARGE).then((compressed) => ({ format: 0, bytes: compressed }))
+  return { format: 0, bytes: deflateRawSync(bytes, SMALL) }
 }
 
 function plain({ format, bytes }: Body): Buffer {

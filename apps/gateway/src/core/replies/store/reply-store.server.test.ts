@@ -526,7 +526,10 @@ describe(kind, () => {
       expect(await store.endDead()).toBe(1)
       expect(await store.append([partOf(call, 2, 1)])).toEqual([call.callId])
       expect(await store.end(endOf(call, 2), [partOf(call, 2, 1)])).toBe(false)
+      // Appended at the same moment as the call was ended.
+      await sql.query('INSERT INTO reply_parts SELECT call_id, 2, 1, bytes FROM reply_parts')
       expect(await firstsOf(call)).toEqual([1])
+      expect(await firstsOf(call, 1)).toEqual([])
       expect(await store.find(call.keyId, { kind: 'key', hash: call.hash })).toMatchObject({
         end: { outcome: 'interrupted', events: 1 },
       })

@@ -64,6 +64,11 @@ interface TakenRow {
   readonly owners: readonly (readonly [ownerId: string, bytes: number])[]
 }
 
+/*
+ * Without statistics, as in an embedded database, the planner takes the first part of each of these statements for one or two
+ * rows: few columns are null, and a range with two ends is a small one. It then finds all other rows by their indexes.
+ */
+
 /**
  * Ends as interrupted a bounded number of running calls that match the condition `open`. `$1`: their problem.
  *
@@ -89,7 +94,7 @@ UPDATE kept_calls k
 SET ended_at = now(), outcome = 'interrupted', events = s.events, problem = $1,
   bytes = CASE WHEN k.gone_at IS NULL THEN s.bytes ELSE 0 END
 FROM summed s
-WHERE k.call_id = ANY (ARRAY(SELECT call_id FROM open)) AND k.call_id = s.call_id
+WHERE k.call_id = s.call_id
 RETURNING k.call_id`
 
 /** The condition is that by which the ledger settles the calls of dead processes. */
@@ -100,31 +105,30 @@ const END_DEAD = interrupt(`NOT EXISTS (
 const END_PREDECESSORS = interrupt('k.instance <> $2::uuid')
 
 /**
- * `$1` hours. Replicas that sweep at the same time skip the calls that the other has locked. The parts of a call and its
- * `Idempotency-Key` are deleted in the same statement, so none is left without its call. A key that stands for a later call
- * stays.
+ * `$1` hours. Replicas that sweep at the same time skip the calls that the other has locked. A call is deleted in the same
+ * statement as its parts and its `Idempotency-Key`, so none is left without its call. A key that stands for a later call stays.
  */
 const SWEEP = `
 WITH expired AS MATERIALIZED (
   SELECT call_id, key_id, key_hash FROM kept_calls
-  WHERE ended_at < now() - $1 * interval '1 hour'
+  WHERE ended_at > '-infinity' AND ended_at < now() - $1 * interval '1 hour'
   ORDER BY ended_at LIMIT ${DELETED_AT_ONCE}
   FOR UPDATE SKIP LOCKED
 ), parts AS (
-  DELETE FROM reply_parts WHERE call_id = ANY (ARRAY(SELECT call_id FROM expired))
+  DELETE FROM reply_parts p USING expired e WHERE p.call_id = e.call_id
 ), keys AS MATERIALIZED (
-  SELECT key_id, hash, call_id FROM idempotency_keys
-  WHERE key_id = ANY (ARRAY(SELECT key_id FROM expired)) AND hash = ANY (ARRAY(SELECT key_hash FROM expired))
-    AND call_id = ANY (ARRAY(SELECT call_id FROM expired))
-  ORDER BY key_id, hash
-  FOR UPDATE
+  SELECT i.key_id, i.hash, i.call_id
+  FROM (SELECT * FROM expired ORDER BY key_id, key_hash) AS e
+  CROSS JOIN LATERAL (
+    SELECT key_id, hash, call_id FROM idempotency_keys
+    WHERE key_id = e.key_id AND hash = e.key_hash AND call_id = e.call_id LIMIT 1
+    FOR UPDATE) AS i
 ), freed AS (
-  DELETE FROM idempotency_keys
-  WHERE key_id = ANY (ARRAY(SELECT key_id FROM keys)) AND hash = ANY (ARRAY(SELECT hash FROM keys))
-    AND call_id = ANY (ARRAY(SELECT call_id FROM keys))
+  DELETE FROM idempotency_keys i USING keys k
+  WHERE i.key_id = k.key_id AND i.hash = k.hash AND i.call_id = k.call_id
 )
-DELETE FROM kept_calls WHERE call_id = ANY (ARRAY(SELECT call_id FROM expired))
-RETURNING call_id`
+DELETE FROM kept_calls k USING expired e WHERE k.call_id = e.call_id
+RETURNING k.call_id`
 
 /**
  * `$1` the least of the bounds, `$2` that of an owner. What takes less on the disk takes less in bytes, so nothing is read below
@@ -161,9 +165,9 @@ WITH oldest AS MATERIALIZED (
 ), evicted AS MATERIALIZED (
   SELECT call_id, bytes FROM oldest WHERE bytes_before < $1::int8
 ), parts AS (
-  DELETE FROM reply_parts WHERE call_id = ANY (ARRAY(SELECT call_id FROM evicted))
-), emptied AS (
-  UPDATE kept_calls SET gone_at = now(), reply = NULL, bytes = 0
-  WHERE call_id = ANY (ARRAY(SELECT call_id FROM evicted))
+  DELETE FROM reply_parts p USING evicted e WHERE p.call_id = e.call_id
 )
-SELECT bytes FROM evicted`
+UPDATE kept_calls k SET gone_at = now(), reply = NULL, bytes = 0
+FROM evicted e
+WHERE k.call_id = e.call_id
+RETURNING e.bytes`

@@ -129,13 +129,15 @@ async function endValues(batch: readonly PendingEnd[], codec: PartCodec): Promis
  * - The rows of calls are not locked, so a part may be stored although its call ends, or its log is lost, at the same moment. It
  *   is then beyond the last event or that of a call whose log nobody reads, and is deleted with the call. No part can outlive
  *   its call: only the sweep deletes calls, and this statement would have to last as long as their retention.
+ * - The limit in the lateral join makes the planner look up each call by its index, whatever the statistics say.
  */
 const APPEND = `
 WITH quick AS MATERIALIZED (
   SELECT set_config('synchronous_commit', 'off', true) AS mode
 ), known AS MATERIALIZED (
-  SELECT call_id, ended_at IS NOT NULL AS is_ended, gone_at IS NOT NULL AS is_gone
-  FROM kept_calls WHERE call_id = ANY ($1::uuid[])
+  SELECT k.call_id, k.ended_at IS NOT NULL AS is_ended, k.gone_at IS NOT NULL AS is_gone
+  FROM (SELECT DISTINCT id FROM unnest($1::uuid[]) AS id) AS given
+  CROSS JOIN LATERAL (SELECT * FROM kept_calls WHERE call_id = given.id LIMIT 1) AS k
 ), written AS (
   INSERT INTO reply_parts (call_id, first, count, bytes)
   SELECT p.call_id, p.first, p.count, p.bytes
@@ -153,17 +155,20 @@ WHERE k.is_ended IS NOT FALSE`
  *
  * - A log that lacks an event is lost, whatever its owner thinks of it.
  * - Rows of calls are locked in the order of their ids, and then those of keys in the order of admissions.
- * - Rows of keys are found by arrays rather than by a join, for which the planner may read the whole table.
+ * - The planner takes `open` for one row, because it assumes that few columns are null, and looks up what belongs to it by
+ *   indexes, whatever the statistics say.
  */
 const END = `
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::text[], $3::int4[], $4::int4[], $5::text[], $6::bytea[], $7::boolean[], $8::boolean[])
     AS g(call_id, outcome, events, status, problem, reply, is_lost, frees_key)
 ), known AS MATERIALIZED (
-  SELECT call_id, key_id, key_hash, ended_at, gone_at, outcome, events, status, problem
-  FROM kept_calls WHERE call_id = ANY ($1::uuid[])
-  ORDER BY call_id
-  FOR NO KEY UPDATE
+  SELECT k.*
+  FROM (SELECT id FROM unnest($1::uuid[]) AS id ORDER BY id) AS ordered
+  CROSS JOIN LATERAL (
+    SELECT call_id, key_id, key_hash, ended_at, gone_at, outcome, events, status, problem
+    FROM kept_calls WHERE call_id = ordered.id LIMIT 1
+    FOR NO KEY UPDATE) AS k
 ), repeated AS MATERIALIZED (
   SELECT k.call_id FROM given g JOIN known k USING (call_id)
   WHERE k.ended_at IS NOT NULL AND k.outcome = g.outcome AND k.events = g.events AND k.status = g.status
@@ -191,18 +196,17 @@ WITH given AS MATERIALIZED (
   SELECT a.call_id, a.first, a.count, a.bytes FROM added a JOIN summed s USING (call_id) WHERE NOT s.is_gone
   ON CONFLICT (call_id, first) DO UPDATE SET count = excluded.count, bytes = excluded.bytes
 ), dropped AS (
-  DELETE FROM reply_parts WHERE call_id = ANY (ARRAY(SELECT call_id FROM summed WHERE is_gone))
+  DELETE FROM reply_parts p USING summed s WHERE s.is_gone AND p.call_id = s.call_id
 ), freed AS MATERIALIZED (
-  SELECT key_id, hash, call_id FROM idempotency_keys
-  WHERE key_id = ANY (ARRAY(SELECT key_id FROM open WHERE frees_key))
-    AND hash = ANY (ARRAY(SELECT key_hash FROM open WHERE frees_key))
-    AND call_id = ANY (ARRAY(SELECT call_id FROM open WHERE frees_key))
-  ORDER BY key_id, hash
-  FOR UPDATE
+  SELECT i.key_id, i.hash, i.call_id
+  FROM (SELECT key_id, key_hash, call_id FROM open WHERE frees_key ORDER BY key_id, key_hash) AS o
+  CROSS JOIN LATERAL (
+    SELECT key_id, hash, call_id FROM idempotency_keys
+    WHERE key_id = o.key_id AND hash = o.key_hash AND call_id = o.call_id LIMIT 1
+    FOR UPDATE) AS i
 ), deleted AS (
-  DELETE FROM idempotency_keys
-  WHERE key_id = ANY (ARRAY(SELECT key_id FROM freed)) AND hash = ANY (ARRAY(SELECT hash FROM freed))
-    AND call_id = ANY (ARRAY(SELECT call_id FROM freed))
+  DELETE FROM idempotency_keys i USING freed f
+  WHERE i.key_id = f.key_id AND i.hash = f.hash AND i.call_id = f.call_id
 ), ended AS (
   UPDATE kept_calls k
   SET ended_at = now(), outcome = s.outcome, events = s.events, status = s.status, problem = s.problem,
@@ -210,7 +214,7 @@ WITH given AS MATERIALIZED (
     bytes = CASE WHEN s.is_gone THEN 0 ELSE s.bytes END,
     gone_at = CASE WHEN s.is_gone THEN coalesce(k.gone_at, now()) END
   FROM summed s
-  WHERE k.call_id = ANY ($1::uuid[]) AND k.call_id = s.call_id
+  WHERE k.call_id = s.call_id
   RETURNING k.call_id
 )
 SELECT call_id FROM ended UNION ALL SELECT call_id FROM repeated`

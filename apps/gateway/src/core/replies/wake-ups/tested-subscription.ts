@@ -116,7 +116,7 @@ export class TestedSubscription {
     this.#isTrusted = false
     this.#test?.arrival.reject(new Error('the connection is closed'))
     this.#test = undefined
-    const closing = this.#current?.close()
+    const closing = markRejectionHandled(this.#current?.close())
     this.#current = undefined
     if (closing === undefined) return
     this.#closing.add(closing)
