@@ -45,7 +45,7 @@ export const Environment = section({
     matching('a redis:// or rediss:// URL', (url) => isUrlOf(['redis:', 'rediss:'], url), {
       secret: true,
       description:
-        'The Redis server through which processes share rate limits. Without it each process enforces its share of them.',
+        'The Redis server through which processes share rate limits, and tell each other what is new of kept calls. Without it each process enforces its share of the limits.',
     }),
   ),
   SECRET_KEY: Type.Optional(
