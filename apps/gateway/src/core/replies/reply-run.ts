@@ -129,6 +129,7 @@ export class ReplyRun {
 
   /** Ends a call whose reply another process has ended, since it took this one for dead. */
   overrule(): void {
+    if (this.#end !== undefined) return
     this.#conclude({ kind: 'overruled' })
     this.#reply.leave()
   }
