@@ -23,6 +23,7 @@ export const ON_EMBEDDED_TOO: readonly string[] = [
   // Admission, quotas and the watch of keys: the same statements, through another driver.
   'test/e2e/ends.test.ts',
   'test/e2e/ends-with-key.test.ts',
+  'test/e2e/kept-calls.test.ts',
   'test/e2e/limits-and-quota.test.ts',
   'test/e2e/revocation.test.ts',
   'test/graphql/chat-ends-with-key.test.ts',

@@ -218,6 +218,8 @@ export interface ProblemOptions {
   readonly retryAfterSeconds?: number | undefined
   /** What a refusal for size is about. */
   readonly cost?: Cost | undefined
+  /** By default that of the reason. */
+  readonly isRetryable?: boolean | undefined
   readonly cause?: unknown
 }
 
@@ -230,6 +232,8 @@ export class Problem extends Error {
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
   readonly cost: Cost | undefined
+  /** Whether the same request may succeed later. */
+  readonly isRetryable: boolean
   /** Every input that is known to be at fault, that of {@link field} first; empty if the problem is about no field. */
   readonly mistakes: readonly Mistake[]
   readonly #text: DetailText
@@ -242,6 +246,7 @@ export class Problem extends Error {
     this.field = options.field
     this.retryAfterSeconds = options.retryAfterSeconds
     this.cost = options.cost
+    this.isRetryable = options.isRetryable ?? ERRORS[reason].retryable
     this.#text = options.detail ?? ERRORS[reason].text
     const { field, others = [] } = options
     this.mistakes = field === undefined ? [] : [{ field, text: this.#text }, ...others].slice(0, MISTAKES_MAX)

@@ -42,6 +42,8 @@ export interface KeptProblem {
   /** Absent for the text that the reason has by itself. */
   readonly detail?: string | undefined
   readonly retryAfterSeconds?: number | undefined
+  /** Whether the same request gets this problem again, since its `Idempotency-Key` stands for the call that failed. */
+  readonly isRepeated?: boolean | undefined
 }
 
 /** How clients name a kept call: by its id, or by the hash of its `Idempotency-Key` within their API key. */

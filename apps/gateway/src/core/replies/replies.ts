@@ -141,8 +141,10 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     { sizeMax: 1_000, isShared: () => true, gather: () => sleep(COUNT_REPLAYS_EVERY_MS) },
   )
 
+  let counting: Promise<unknown> = Promise.resolve()
+
   async function close(timeoutMs: number): Promise<void> {
-    await runs.close(timeoutMs)
+    await Promise.all([runs.close(timeoutMs), withDeadline(timeoutMs, counting).catch(() => undefined)])
     space.stop()
   }
 
@@ -217,7 +219,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     },
     async attach({ attachedTo, keyId }) {
       const call = await store.find(keyId, { kind: 'call', callId: attachedTo })
-      markRejectionHandled(countReplay(attachedTo))
+      counting = markRejectionHandled(countReplay(attachedTo))
       // An admission that came too late for its own client is taken back, with its key.
       return replyOf(call ?? fail('unavailable', { retryAfterSeconds: 1 }))
     },

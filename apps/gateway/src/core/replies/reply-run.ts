@@ -231,14 +231,14 @@ export class ReplyRun {
     this.#held = ''
     const last = this.#numbered(lastText)
     const before = this.#memory.last
+    const freesKey = problem !== undefined && leftNoTurn && !wasStopped
     const end: KeptEnd = {
       outcome,
       events: before + last.count,
       status,
-      problem: problem === undefined ? undefined : keptProblem(problem),
+      problem: problem === undefined ? undefined : keptProblem(problem, !freesKey),
     }
     const reply = problem === undefined && (!stream || !this.#isLost) ? this.#form.serialize() : undefined
-    const freesKey = problem !== undefined && leftNoTurn && !wasStopped
     const parts = this.#isLost ? [] : [...this.#memory.parts(), ...asParts(before + 1, last)]
     const counts = await this.#deps.end(
       this,
@@ -273,11 +273,15 @@ function asParts(first: number, { text, count }: { text: string; count: number }
   return count === 0 ? [] : [{ first, text, count }]
 }
 
-function keptProblem({ reason, detail, retryAfterSeconds }: Problem): KeptProblem {
-  return { reason, detail, retryAfterSeconds }
+function keptProblem({ reason, detail, retryAfterSeconds }: Problem, isRepeated: boolean): KeptProblem {
+  return { reason, detail, retryAfterSeconds, ...(isRepeated && { isRepeated }) }
 }
 
 /** The problem of a reply, as a reader gets it. */
-export function problemOfKept({ reason, detail, retryAfterSeconds }: KeptProblem): Problem {
-  return new Problem(reason, { detail, retryAfterSeconds })
+export function problemOfKept({ reason, detail, retryAfterSeconds, isRepeated }: KeptProblem): Problem {
+  return new Problem(reason, {
+    detail,
+    retryAfterSeconds,
+    ...(isRepeated === true && { isRetryable: false }),
+  })
 }

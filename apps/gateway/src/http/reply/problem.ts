@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import { type ErrorReason, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
 import { describeIn, nameOf } from '../request/field-place.ts'
 import { validationProblem } from '../request/validation.ts'
@@ -102,7 +102,7 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {
     'cache-control': 'no-store',
     // OpenAI's clients obey this header; without it they retry every 409, 429 and 5xx.
-    'x-should-retry': String(ERRORS[problem.reason].retryable),
+    'x-should-retry': String(problem.isRetryable),
   }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
   const seconds = retryAfterOf(problem)
