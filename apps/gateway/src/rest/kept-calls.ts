@@ -1,22 +1,20 @@
-import { createHash } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { validate } from 'uuid'
-import { fail } from '#core/errors.ts'
 import { OUTCOMES } from '#core/ledger/ledger.ts'
-import type { KeptCall, KeptCallRef } from '#core/replies/kept-call.ts'
+import type { KeptCall } from '#core/replies/kept-call.ts'
 import type { Services } from '#core/services/services.ts'
 import { FAILURES_OF_CALLS } from '#http/chat/chat-route.ts'
 import type { StreamTimes } from '#http/chat/event-stream.ts'
 import { headerOfId } from '#http/chat/id-header.ts'
-import { cursorOf } from '#http/chat/kept-request.ts'
+import { cursorOf, keptCallRefOf } from '#http/chat/kept-request.ts'
 import { sendKeptStream } from '#http/chat/kept-stream.ts'
 import { callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { CALL_HEADERS } from '#http/reply/response-headers.ts'
 import { envelope, listQuery, nullable, oneOf, problems, success, uuid } from '#http/reply/schemas.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
+import type { FieldPlaces } from '#http/request/field-place.ts'
 
 /** Reads, resumes and stops kept calls: those with an `Idempotency-Key`. */
 export function keptCallRoutes(
@@ -31,10 +29,10 @@ export function keptCallRoutes(
 
   routes.get(
     '/api/v1/calls/:call_id/stream',
-    { schema: streamSchema, onRequest, ...reads },
+    { config: { fieldPlaces: callInPath }, schema: streamSchema, onRequest, ...reads },
     async (request, reply) => {
       const after = cursorOf(request.headers['last-event-id'], request.query.after) ?? 0
-      const kept = await replies.resume(callerOf(request), refOf(request.params.call_id))
+      const kept = await replies.resume(callerOf(request), keptCallRefOf(request.params.call_id), 'events')
       // A stream may last for an hour, in which its owner reads other things.
       request.endRead?.()
       request.callId = kept.call.callId
@@ -48,7 +46,7 @@ export function keptCallRoutes(
     '/api/v1/calls/:call_id/reply',
     { schema: replySchema, onRequest, ...reads },
     async (request, reply) => {
-      const now = await replies.reply(callerOf(request), refOf(request.params.call_id))
+      const now = await replies.reply(callerOf(request), keptCallRefOf(request.params.call_id))
       reply.headers(headersOf(now.call))
       if (now.kind === 'running') {
         reply.status(202).header('retry-after', '1')
@@ -60,7 +58,7 @@ export function keptCallRoutes(
   )
 
   routes.post('/api/v1/calls/:call_id/stop', { schema: stopSchema, onRequest, ...reads }, async (request) => {
-    const { callId, outcome } = await replies.stop(callerOf(request), refOf(request.params.call_id))
+    const { callId, outcome } = await replies.stop(callerOf(request), keptCallRefOf(request.params.call_id))
     return success({ call_id: callId, outcome })
   })
 
@@ -68,19 +66,14 @@ export function keptCallRoutes(
     '/api/v1/calls/:call_id/reply',
     { schema: deleteSchema, onRequest, ...reads },
     async (request) => {
-      const { callId } = await replies.remove(callerOf(request), refOf(request.params.call_id))
+      const { callId } = await replies.remove(callerOf(request), keptCallRefOf(request.params.call_id))
       return success({ call_id: callId })
     },
   )
 }
 
-const KEY_PREFIX = 'key:'
-
-function refOf(name: string): KeptCallRef {
-  if (name.startsWith(KEY_PREFIX)) {
-    return { kind: 'key', hash: createHash('sha256').update(name.slice(KEY_PREFIX.length)).digest('hex') }
-  }
-  return validate(name) ? { kind: 'call', callId: name.toLowerCase() } : fail('call_not_found')
+function callInPath(): FieldPlaces {
+  return { callId: { part: 'path', path: ['call_id'] } }
 }
 
 function headersOf({ callId, conversation }: Pick<KeptCall, 'callId' | 'conversation'>) {
@@ -113,7 +106,7 @@ const streamSchema = {
   operationId: 'resumeCall',
   summary: 'Resume the stream of a call',
   description:
-    'Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`.',
+    'Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.',
   headers: Type.Object({
     'last-event-id': Type.Optional(
       Type.String({

@@ -58,7 +58,7 @@ export interface Callers {
   /** The id of a call that premium's chat key has made. */
   readonly callId: string
   /** Makes a kept call with premium's chat key, waits for its end, and returns its id. */
-  newKeptCall(): Promise<string>
+  newKeptCall(asked?: KeptAsked): Promise<string>
   /** Creates a key of this owner, `a key` unless it is named, and returns its id. */
   newKey(ownerId: string, name?: string): Promise<string>
   /** Uploads a file with a key of this owner and returns the id of the upload; for `premium`, with its upload key. */
@@ -214,7 +214,7 @@ export async function openCallers({
       if (key.principal === undefined) throw new Error('the key has no principal')
       return (await upload(gateway, key.principal, key.credential)).id
     },
-    newKeptCall: () => keptCall(gateway, chatKey.credential),
+    newKeptCall: (asked) => keptCall(gateway, chatKey.credential, asked),
     newKey: async (ownerId, name) => (await createKey(ownerId, ['chat'], undefined, name)).key.id,
     async freshCredential(name) {
       const { credential, principal } = callers[name]
@@ -233,28 +233,40 @@ export function chatCall(credential: string, agent: string): ChatRequest {
   return requestOf({ requestId: 'r', credential, agent, address: '127.0.0.1', query: 'Hello' })
 }
 
-/** Makes a call whose reply is kept as plain text, reads it, and returns its id. */
-export async function keptCall({ services }: Pick<Gateway, 'services'>, credential: string): Promise<string> {
+/** How a kept call is asked; by default over REST, and kept as plain text. */
+interface KeptAsked {
+  readonly face: ChatRequest['face']
+  readonly form: (chat: ChatHead) => KeptForm
+}
+
+/** Makes a call whose reply is kept, reads it, and returns its id. */
+export async function keptCall(
+  { services }: Pick<Gateway, 'services'>,
+  credential: string,
+  asked: KeptAsked = { face: 'rest', form: plainForm },
+): Promise<string> {
   const keyHash = createHash('sha256').update(randomUUID()).digest('hex')
-  const form = ({ model }: ChatHead): KeptForm => {
-    const collector = partsCollector(model, {}, ({ content }) => content)
-    return {
-      hasIds: true,
-      encode: (event) => (event.type === 'text' ? `data: ${event.text}\n\n` : ''),
-      fail: ({ reason }) => `data: ${reason}\n\n`,
-      collector,
-      serialize: () => JSON.stringify(collector.reply),
-    }
-  }
   const call = {
     ...chatCall(credential, ANSWERING_AGENT),
+    face: asked.face,
     stream: true,
-    kept: { keyHash, bodyHash: '', form },
+    kept: { keyHash, bodyHash: '', form: asked.form },
   }
   const { signal } = new AbortController()
   const kept = await services.chat.startKept(call, signal, () => undefined)
   await kept.whole(signal)
   return kept.call.callId
+}
+
+function plainForm({ model }: ChatHead): KeptForm {
+  const collector = partsCollector(model, {}, ({ content }) => content)
+  return {
+    hasIds: true,
+    encode: (event) => (event.type === 'text' ? `data: ${event.text}\n\n` : ''),
+    fail: ({ reason }) => `data: ${reason}\n\n`,
+    collector,
+    serialize: () => JSON.stringify(collector.reply),
+  }
 }
 
 /** Uploads a small text. */

@@ -113,3 +113,12 @@ export const KEY_MANAGERS: ByPrincipal = {
   user: 'role_denied',
   'admin key of a user': 'role_denied',
 }
+
+/** Only the key that made a kept call has its reply. */
+export const KEPT_CALLS: ByPrincipal = {
+  ...KEYS,
+  'upload key': 'call_not_found',
+  'admin key of an admin': 'call_not_found',
+  'chat key of an admin': 'call_not_found',
+  'admin key of a user': 'call_not_found',
+}

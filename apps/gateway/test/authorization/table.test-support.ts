@@ -16,6 +16,7 @@ import {
   EVERYBODY,
   forAnybody,
   forCaller,
+  KEPT_CALLS,
   KEY_MANAGERS,
   KEY_READERS,
   KEYS,
@@ -58,15 +59,6 @@ const CALL_SHOWN: ByPrincipal = {
   'chat key of an admin': 'nothing',
   'admin key of a user': 'nothing',
   neighbour: 'nothing',
-}
-
-/** Only the key that made a kept call has its reply. */
-const KEPT_CALLS: ByPrincipal = {
-  ...KEYS,
-  'upload key': 'call_not_found',
-  'admin key of an admin': 'call_not_found',
-  'chat key of an admin': 'call_not_found',
-  'admin key of a user': 'call_not_found',
 }
 
 /** The keys that callers see one by one. */
@@ -316,7 +308,7 @@ export const TABLE: {
   },
   replies: {
     resume: forCaller(KEPT_CALLS, async (caller, { services, all }) =>
-      services.replies.resume(caller, { kind: 'call', callId: await all.newKeptCall() }),
+      services.replies.resume(caller, { kind: 'call', callId: await all.newKeptCall() }, 'events'),
     ),
     reply: forCaller(KEPT_CALLS, async (caller, { services, all }) => {
       await services.replies.reply(caller, { kind: 'call', callId: await all.newKeptCall() })

@@ -1,3 +1,5 @@
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
+import { keptItems } from '#graphql/streams/kept-items.ts'
 import {
   ANSWERING_AGENT,
   type Caller,
@@ -9,6 +11,7 @@ import {
   ADMINS,
   type ByPrincipal,
   EVERYBODY,
+  KEPT_CALLS,
   KEY_MANAGERS,
   KEY_READERS,
   KEYS,
@@ -71,6 +74,8 @@ const REPORTED = `usage(filter: { agentId: "${FAILING_AGENT}" }, granularity: DA
 
 const CHAT = `chat(input: { agentId: "${ANSWERING_AGENT}", query: "Hello" })`
 const CHATTERS: ByPrincipal = { ...KEYS, 'upload key': 'permission_denied' }
+
+const KEPT_CHAT = { face: 'graphql', form: (chat: ChatHead) => keptItems(chat, { detail: false }) } as const
 
 const KEY_MAKERS: ByPrincipal = { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }
 /** A caller who gets the error about the wrong current password is allowed to change the password. */
@@ -192,7 +197,15 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
 
   // An API key without the permission, or a token, learns nothing about the agent.
   'Mutation.chat': row(CHATTERS, CHAT),
+  'Mutation.stopCall': row(
+    KEPT_CALLS,
+    async ({ all }) => `stopCall(input: { callId: "${await all.newKeptCall(KEPT_CHAT)}" })`,
+  ),
   'Subscription.chat': row(CHATTERS, CHAT),
+  'Subscription.chatResumed': row(
+    KEPT_CALLS,
+    async ({ all }) => `chatResumed(callId: "${await all.newKeptCall(KEPT_CHAT)}", after: 0)`,
+  ),
   'Subscription.usageUpdated': row(EVERYBODY, 'usageUpdated'),
 
   // For each of the following, what its parent does not show reads like the parent.

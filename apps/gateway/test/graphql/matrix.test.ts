@@ -54,7 +54,8 @@ async function outcomeOf(name: string, row: MatrixRow, as: CallerName): Promise<
   const around =
     row.within ?? { Query: '{ $FIELD }', Mutation: 'mutation { $FIELD }' }[type] ?? 'subscription { $FIELD }'
   // All of a reply would be too large a document for a stranger, who is refused for that before.
-  const selection = as === 'anonymous' && fieldName === 'chat' ? ' { __typename }' : selectionOf(typeOf(name))
+  const isOfChat = fieldName === 'chat' || fieldName === 'chatResumed'
+  const selection = as === 'anonymous' && isOfChat ? ' { __typename }' : selectionOf(typeOf(name))
   const document = (await textOf(around, call)).replace('$FIELD', field + selection)
   requireArguments(document, name)
   const credential = as === 'anonymous' ? '' : await face.freshCredential(as)

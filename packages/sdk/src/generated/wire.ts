@@ -489,7 +489,7 @@ export interface paths {
         };
         /**
          * Resume the stream of a call
-         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`.
+         * Returns the events of a kept call after the one that the client has, and goes on while the call runs. Only the API key that made the call may read it. It never starts another run: a stream whose process has died ends with one event whose reason is `interrupted`. Chats of GraphQL are resumed there.
          */
         get: operations["resumeCall"];
         put?: never;

@@ -46,6 +46,13 @@ export interface KeptProblem {
   readonly isRepeated?: boolean | undefined
 }
 
+/** What the log of a kept call holds: events as they are sent, or the items of GraphQL, of which each reader selects fields. */
+export type LogContent = 'events' | 'items'
+
+export function logContentOf({ face }: Pick<KeptCall, 'face'>): LogContent {
+  return face === 'graphql' ? 'items' : 'events'
+}
+
 /** How clients name a kept call: by its id, or by the hash of its `Idempotency-Key` within their API key. */
 export type KeptCallRef =
   | { readonly kind: 'call'; readonly callId: string }

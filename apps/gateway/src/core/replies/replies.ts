@@ -8,7 +8,7 @@ import type { AttachedCall, CallOutcome } from '#core/ledger/ledger.ts'
 import { type Principal, requireKey } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { OwnerShares } from '#core/sharing/owner-shares.ts'
-import type { KeptCall, KeptCallRef, KeptEnd } from './kept-call.ts'
+import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { type FollowEnd, type FollowOptions, ReplyReaders, type WholeReply } from './reply-readers.ts'
 import { problemOfKept, type ReplyToKeep, type RunCall } from './reply-run.ts'
@@ -52,9 +52,10 @@ export interface Replies {
   /**
    * The stream of a call. It never starts a run.
    *
-   * @throws Problem `call_not_found`, `reply_gone`; `invalid_request` if the call was not asked for a stream
+   * @param content - what the face can pass on
+   * @throws Problem `call_not_found`, `reply_gone`; `invalid_request` if the call was not asked for a stream, or its log holds something else
    */
-  resume(caller: Principal, ref: KeptCallRef): Promise<KeptReply>
+  resume(caller: Principal, ref: KeptCallRef, content: LogContent): Promise<KeptReply>
   /** @throws Problem `call_not_found`, `reply_gone`, and the failure of a call that has failed */
   reply(caller: Principal, ref: KeptCallRef): Promise<ReplyNow>
   /**
@@ -231,9 +232,10 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
         return false
       }
     },
-    async resume(caller, ref) {
+    async resume(caller, ref, content) {
       const call = await find(caller, ref)
-      if (!call.stream) refuseField(['call_id'], 'was not asked for a stream; read its reply as a whole.')
+      if (!call.stream) refuseField(['callId'], 'was not asked for a stream; read its reply as a whole.')
+      if (logContentOf(call) !== content) refuseField(['callId'], OTHER_CONTENT[content])
       return replyOf(call)
     },
     async reply(caller, ref) {
@@ -260,6 +262,12 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       return { callId }
     },
   }
+}
+
+/** Why a log cannot be passed on as what is wanted. */
+const OTHER_CONTENT: Readonly<Record<LogContent, string>> = {
+  events: 'was asked over GraphQL; resume it there, by the subscription chatResumed.',
+  items: 'was not asked over GraphQL; resume its stream over the REST API.',
 }
 
 /** The reply of a call whose process died may have had events that were never stored. */

@@ -38,6 +38,7 @@ const MEANINGS: Readonly<Record<string, Cells>> = {
   },
   'Takes an access token.': { ...TOKENS, ...missing },
   'Takes any API key, and no access token.': { ...KEYS, ...missing },
+  'Takes an API key, which must be the one that made the call.': { ...KEYS, ...missing },
   'Takes an API key with the permission `CHAT`.': { ...KEYS, 'upload key': 'permission_denied', ...missing },
 }
 

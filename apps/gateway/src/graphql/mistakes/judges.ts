@@ -1,4 +1,5 @@
 import { checkLogin, type LoginInput } from '#core/auth/login.ts'
+import { allOf } from '#core/input/all-of.ts'
 import type { NewKey } from '#core/keys/key-input.ts'
 import type { Principal } from '#core/principal.ts'
 import { type CallsInput, parseCallsQuery } from '#core/reports/calls-query.ts'
@@ -12,7 +13,7 @@ import {
 } from '#core/users/user-input.ts'
 import type { GraphqlContext } from '../context.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
-import { type ChatFields, chatRequestOf } from '../streams/chat-request.ts'
+import { type ChatFields, chatRequestOf, idempotencyKeyOf } from '../streams/chat-request.ts'
 import type { SoundInputs } from './sound-inputs.ts'
 
 /** Applies the rules of a field that need no database to those of its inputs that have the right type. */
@@ -58,5 +59,9 @@ function judgeChat(input: SoundInputs, context: GraphqlContext, caller: Principa
   const fields = input as unknown as Partial<ChatFields>
   // What stands in for a field that is missing is never reported, because that the field is missing is.
   const asked = { ...fields, agentId: fields.agentId ?? '', query: fields.query ?? '-', detail: false }
-  context.services.chat.check(caller, chatRequestOf(asked, context, { credential: '', stream: false }))
+  const request = chatRequestOf(asked, context, { credential: '', stream: false })
+  allOf({
+    others: () => context.services.chat.check(caller, request),
+    idempotencyKey: () => idempotencyKeyOf(asked, context),
+  })
 }

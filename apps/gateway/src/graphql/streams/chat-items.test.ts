@@ -29,9 +29,10 @@ const EVERY_EVENT: readonly ChatEvent[] = [
 describe('the items of a chat', () => {
   test('the first names the call, the last has model, reason and tokens', async () => {
     const chat = chatOf([EVERY_EVENT])
+    const { callId, conversationId, created } = chat
     const items = await collect(chatItems(chat, { detail: false }))
     expect(items).toEqual([
-      { type: 'started', chat },
+      { type: 'started', chat: { callId, conversationId, created } },
       { type: 'text', text: 'Hello' },
       { type: 'text', text: '\n\nWhich?\n\n- a\n- b' },
       { type: 'text_replaced', text: 'Withdrawn' },

@@ -3,14 +3,24 @@ import type { Chat } from '#core/calls/chats.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { replyIterator } from '#core/calls/reading/reply-iterator.ts'
 import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
 
 /** What a subscriber of a chat gets, one after the other; `type` tells them apart from each other and from details. */
 export type ChatItem =
-  | { readonly type: 'started'; readonly chat: Chat }
+  | { readonly type: 'started'; readonly chat: ChatStart }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'text_replaced'; readonly text: string }
   | DetailEvent
   | ChatEnd
+
+/** What the first item says of a call. */
+export type ChatStart = Pick<ChatHead, 'callId' | 'conversationId' | 'created'>
+
+/** What an item of a kept call has beside its own fields. */
+export interface Numbered {
+  /** The number after which a client can resume. */
+  readonly sequence?: number | undefined
+}
 
 export interface ChatEnd {
   readonly type: 'finished'
@@ -26,13 +36,20 @@ export interface ChatEnd {
  * cancels it.
  */
 export function chatItems(chat: Chat, { detail }: { detail: boolean }): AsyncIterator<ChatItem, undefined> {
-  return replyIterator(chat.events, createItems(chat, detail), [{ type: 'started', chat }])
+  return replyIterator(chat.events, createItems(chat, detail), [startItem(chat)])
+}
+
+export function startItem({ callId, conversationId, created }: ChatStart): ChatItem {
+  return { type: 'started', chat: { callId, conversationId, created } }
 }
 
 /** The texts of the items are those of REST's chunks, but for a text that replaces another, which has an item of its own. */
-function createItems(chat: Chat, detail: boolean): (event: ChatEvent) => readonly ChatItem[] {
+export function createItems(
+  { model: firstModel }: Pick<ChatHead, 'model'>,
+  detail: boolean,
+): (event: ChatEvent) => readonly ChatItem[] {
   const replyText = new ReplyText()
-  let { model } = chat
+  let model = firstModel
   let usage: TokenCounts | undefined
 
   return (event) => {

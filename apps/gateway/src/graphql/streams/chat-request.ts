@@ -1,6 +1,11 @@
-import type { ChatRequest } from '#core/calls/request/chat-request.ts'
+import type { ChatHead } from '#core/calls/request/chat-head.ts'
+import type { ChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
+import { refuseField } from '#core/errors.ts'
+import type { KeptForm } from '#core/replies/kept-form.ts'
 import { endUserOf } from '#http/chat/chat-route.ts'
+import { hashOfJson, mistakeOfKey, sha256 } from '#http/chat/kept-request.ts'
 import type { GraphqlContext } from '../context.ts'
+import { keptItems } from './kept-items.ts'
 
 /** The input of a chat as GraphQL has checked it. */
 export interface ChatFields {
@@ -12,6 +17,7 @@ export interface ChatFields {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
   readonly endUser?: string | null | undefined
   readonly detail: boolean
+  readonly idempotencyKey?: string | null | undefined
 }
 
 /** What the chat service is asked. */
@@ -32,4 +38,28 @@ export function chatRequestOf(
     endUser: endUserOf(http, chatOptions, endUser),
     stream,
   }
+}
+
+/**
+ * The key under which the reply is kept; undefined for a chat that is not kept.
+ *
+ * @throws Problem `invalid_request` if the key is not valid, or has no use
+ */
+export function idempotencyKeyOf(
+  { idempotencyKey }: Pick<ChatFields, 'idempotencyKey'>,
+  { chatOptions }: Pick<GraphqlContext, 'chatOptions'>,
+): string | undefined {
+  if (idempotencyKey == null) return undefined
+  const mistake = mistakeOfKey(idempotencyKey, chatOptions.keepsReplies)
+  return mistake === undefined ? idempotencyKey : refuseField(['idempotencyKey'], mistake)
+}
+
+/** What makes a chat a kept one. The selection does not count, since the whole reply is kept. */
+export function keptRequestOf({ idempotencyKey: _key, ...asked }: ChatFields, key: string): KeptRequest {
+  return { keyHash: sha256(key), bodyHash: hashOfJson(asked), form: keptFormOf(asked.detail) }
+}
+
+/** Separate from the function above, whose variables it would keep in memory. */
+function keptFormOf(detail: boolean): (chat: ChatHead) => KeptForm {
+  return (chat) => keptItems(chat, { detail })
 }

@@ -1,40 +1,35 @@
-import type { DetailEvent } from '#core/agents/events.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { collectReply, partsCollector } from '#core/calls/reading/collect-reply.ts'
+import { collectReply } from '#core/calls/reading/collect-reply.ts'
+import type { KeptReply } from '#core/replies/replies.ts'
 import { bearerOf } from '#http/guards/credentials.ts'
 import { showLimitOfCall } from '#http/reply/limit-headers.ts'
 import type { GraphqlContext } from '../context.ts'
-import type { ChatEnd, ChatItem } from './chat-items.ts'
-import { chatItems } from './chat-items.ts'
-import { type ChatFields, chatRequestOf } from './chat-request.ts'
+import { type ChatItem, chatItems } from './chat-items.ts'
+import { type ChatReply, parseReply, replyCollector } from './chat-reply.ts'
+import { type ChatFields, chatRequestOf, idempotencyKeyOf, keptRequestOf } from './chat-request.ts'
 import { errorAsLastItem, type ItemOrError } from './item-or-error.ts'
+import { followItems, type NumberedItem } from './kept-chats.ts'
 
-/** A whole reply, with the call that it belongs to. */
-export interface ChatReply extends Omit<ChatEnd, 'type'> {
-  readonly chat: Chat
-  readonly text: string
-  readonly details: readonly DetailEvent[]
-}
-
-/** Admits a call and reads its reply to the end. */
-export async function replyToChat(input: ChatFields, context: GraphqlContext): Promise<ChatReply> {
-  const chat = await startChat(input, context, false)
+/** Admits a call and reads its reply to the end; null if the client of a kept call leaves before. */
+export async function replyToChat(input: ChatFields, context: GraphqlContext): Promise<ChatReply | null> {
+  const started = await startChat(input, context, false)
+  if (started.kept !== undefined) {
+    const text = await started.kept.whole(context.signal)
+    return text === undefined ? null : parseReply(text)
+  }
+  const { chat } = started
   const { replyBytesMax } = context.chatOptions
-  const collector = partsCollector(chat.model, { details: input.detail }, (reply) => {
-    const { content: text, model, finishReason, usage, details } = reply
-    return { chat, text, model, finishReason, usage, details }
-  })
-  return await collectReply(chat.events, collector, replyBytesMax)
+  return await collectReply(chat.events, replyCollector(chat, input.detail), replyBytesMax)
 }
 
 /** Admits a call; its items end with an error if it fails. */
 export async function followChat(
   input: ChatFields,
   context: GraphqlContext,
-): Promise<AsyncIterableIterator<ItemOrError<ChatItem>>> {
-  const chat = await startChat(input, context, true)
+): Promise<AsyncIterableIterator<ItemOrError<ChatItem | NumberedItem>>> {
+  const { chat, kept } = await startChat(input, context, true)
   forgetRequest(input, context)
-  return errorAsLastItem(chatItems(chat, input))
+  return errorAsLastItem(kept === undefined ? chatItems(chat, input) : followItems(kept))
 }
 
 /**
@@ -47,13 +42,26 @@ function forgetRequest(input: ChatFields, context: GraphqlContext & { params?: u
   Object.assign(input, { query: '', variables: undefined, files: undefined })
 }
 
+/** A call that was started; with an `idempotencyKey` it is kept, and may be an earlier one. */
+type Started =
+  | { readonly chat: Chat; readonly kept?: undefined }
+  | { readonly kept: KeptReply; readonly chat?: undefined }
+
 /** The key is looked up by the statement that admits the call, as on REST; only its form is checked before. */
-async function startChat(input: ChatFields, context: GraphqlContext, stream: boolean): Promise<Chat> {
+async function startChat(input: ChatFields, context: GraphqlContext, stream: boolean): Promise<Started> {
   const { http, reply, signal, services } = context
   const credential = bearerOf(http)
   await services.authentication.requireKeyFormat(credential, http.ip)
+  const key = idempotencyKeyOf(input, context)
   const request = chatRequestOf(input, context, { credential, stream })
-  const chat = await services.chat.start(request, signal, showLimitOfCall(reply))
-  http.callId = chat.callId
-  return chat
+  if (key === undefined) {
+    const chat = await services.chat.start(request, signal, showLimitOfCall(reply))
+    http.callId = chat.callId
+    return { chat }
+  }
+  const call = { ...request, kept: keptRequestOf(input, key) }
+  const kept = await services.chat.startKept(call, signal, showLimitOfCall(reply))
+  http.callId = kept.call.callId
+  if (kept.isReplay) reply.header('idempotent-replayed', 'true')
+  return { kept }
 }

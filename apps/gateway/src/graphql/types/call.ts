@@ -228,7 +228,7 @@ builder.objectField(ChatStarted, 'call', (t) =>
     type: Call,
     nullable: true,
     description:
-      'The call, as `call(id)` shows it: it still runs. Null if the ledger cannot be read within two seconds. It is read only if it is selected.',
+      'The call, as `call(id)` shows it: it still runs, unless the item is repeated. Null if the ledger cannot be read within two seconds. It is read only if it is selected.',
     resolve: (query, { chat }, _args, context) =>
       context.services.chatCalls.findRunning(() => callerOfChat(context), chat.callId, query),
   }),

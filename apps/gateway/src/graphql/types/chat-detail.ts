@@ -1,8 +1,16 @@
 import { DETAIL_TYPES, type DetailEvent, type DetailSource, type DetailType } from '#core/agents/events.ts'
 import { builder } from '../builder.ts'
+import type { Numbered } from '../streams/chat-items.ts'
+
+/** The field by which a client of a kept chat resumes. */
+export const SEQUENCE = {
+  nullable: true,
+  description:
+    'The number of this item: send it as `after` of `chatResumed` to get what follows. Null where the chat has no `idempotencyKey`, and in a whole reply.',
+} as const
 
 /** What all details have. */
-const Detail = builder.interfaceRef<DetailEvent>('Detail').implement({
+const Detail = builder.interfaceRef<DetailEvent & Numbered>('Detail').implement({
   description: 'One step of the progress that the platform reports. What it did not report is null.',
   fields: (t) => ({
     stepId: t.exposeString('id', {
@@ -28,6 +36,7 @@ const Detail = builder.interfaceRef<DetailEvent>('Detail').implement({
         "What the platform sent and the other fields do not hold, by the platform's names: further fields, and values of another type than expected.",
       resolve: ({ raw }) => raw,
     }),
+    sequence: t.exposeInt('sequence', SEQUENCE),
   }),
 })
 

@@ -1,12 +1,12 @@
 import type { FinishReason as Reason, TokenCounts } from '#core/agents/events.ts'
-import type { Chat } from '#core/calls/chats.ts'
 import { builder } from '../builder.ts'
 import { enumOf } from '../enum-of.ts'
 import { JUDGES_CREDENTIALS, STARTS_CALL } from '../serving/authentication-plugin.ts'
-import type { ChatEnd, ChatItem } from '../streams/chat-items.ts'
+import type { ChatEnd, ChatItem, ChatStart, Numbered } from '../streams/chat-items.ts'
+import type { ChatReply as Reply } from '../streams/chat-reply.ts'
 import { itemOrThrow } from '../streams/item-or-error.ts'
-import { followChat, type ChatReply as Reply, replyToChat } from '../streams/start-chat.ts'
-import { DetailUnion, detailTypeName, detailTypes } from './chat-detail.ts'
+import { followChat, replyToChat } from '../streams/start-chat.ts'
+import { DetailUnion, detailTypeName, detailTypes, SEQUENCE } from './chat-detail.ts'
 
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const satisfies Reason[]
 
@@ -67,6 +67,10 @@ const ChatInput = builder.inputType('ChatInput', {
       defaultValue: false,
       description: 'Whether the reply has the progress that the platform reports.',
     }),
+    idempotencyKey: t.string({
+      description:
+        'Keeps the reply under this key of your choice (1 to 255 printable ASCII characters): the same chat can be repeated without another run, leaving does not stop the agent, and `chatResumed` follows the reply again. REST has it as the header `Idempotency-Key`.',
+    }),
   }),
 })
 
@@ -77,34 +81,40 @@ const DESCRIPTIONS = {
   usage: 'The tokens; null if the platform did not report them.',
 }
 
-export const ChatStarted = builder.objectRef<{ chat: Chat }>('ChatStarted').implement({
+export const ChatStarted = builder.objectRef<{ chat: ChatStart } & Numbered>('ChatStarted').implement({
   description: 'The first item: the call has been admitted and counted, and the agent is asked next.',
   fields: (t) => ({
     callId: t.id({ description: 'The id of the call, as `call(id)` finds it.', resolve: callId }),
     conversationId: t.string({ description: DESCRIPTIONS.conversationId, resolve: conversationId }),
     createdAt: t.field({ type: 'DateTime', description: 'When the call began.', resolve: createdAt }),
+    sequence: t.exposeInt('sequence', SEQUENCE),
   }),
 })
 
-const ChatText = builder.objectRef<{ text: string }>('ChatText').implement({
+const ChatText = builder.objectRef<{ text: string } & Numbered>('ChatText').implement({
   description: 'The next piece of the text.',
-  fields: (t) => ({ text: t.exposeString('text', { description: 'Append it to what came before.' }) }),
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'Append it to what came before.' }),
+    sequence: t.exposeInt('sequence', SEQUENCE),
+  }),
 })
 
-const ChatTextReplaced = builder.objectRef<{ text: string }>('ChatTextReplaced').implement({
+const ChatTextReplaced = builder.objectRef<{ text: string } & Numbered>('ChatTextReplaced').implement({
   description:
     'The platform withdraws the text so far, for example after a moderation, and sends another one.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'Show it in the place of all that came before.' }),
+    sequence: t.exposeInt('sequence', SEQUENCE),
   }),
 })
 
-const ChatFinished = builder.objectRef<ChatEnd>('ChatFinished').implement({
+const ChatFinished = builder.objectRef<ChatEnd & Numbered>('ChatFinished').implement({
   description: 'The last item of a complete reply. A reply that fails ends with an error instead.',
   fields: (t) => ({
     model: t.exposeString('model', { description: DESCRIPTIONS.model }),
     finishReason: t.expose('finishReason', { type: FinishReason, description: 'Why the reply ended.' }),
     usage: t.expose('usage', { type: TokenUsage, nullable: true, description: DESCRIPTIONS.usage }),
+    sequence: t.exposeInt('sequence', SEQUENCE),
   }),
 })
 
@@ -115,7 +125,7 @@ const ITEM_TYPES: Readonly<Record<string, string>> = {
   finished: 'ChatFinished',
 }
 
-const Item = builder.unionType('ChatItem', {
+export const Item = builder.unionType('ChatItem', {
   description:
     'One item of a reply in progress: `ChatStarted`, then texts and, if `detail` is true, details in their order, then `ChatFinished`.',
   types: [ChatStarted, ChatText, ChatTextReplaced, ChatFinished, ...detailTypes],
@@ -160,7 +170,7 @@ builder.subscriptionField('chat', (t) =>
     type: Item,
     nullable: true,
     description:
-      'Sends a message to an agent and follows the reply while it is written. Takes an API key with the permission `CHAT`. Leaving stops the agent. Ends with an error within a second when the key is revoked or expires or its owner is suspended, and when the gateway shuts down.',
+      'Sends a message to an agent and follows the reply while it is written. Takes an API key with the permission `CHAT`. Leaving stops the agent, unless the chat has an `idempotencyKey`. Ends with an error within a second when the key is revoked or expires or its owner is suspended, and when the gateway shuts down.',
     args: { input: t.arg({ type: ChatInput, required: true, description: 'The message.' }) },
     extensions: STARTS_CALL,
     subscribe: (_root, { input }, context) => followChat(input, context),
@@ -169,7 +179,7 @@ builder.subscriptionField('chat', (t) =>
 )
 
 interface OfChat {
-  readonly chat: Chat
+  readonly chat: ChatStart
 }
 
 function callId({ chat }: OfChat): string {

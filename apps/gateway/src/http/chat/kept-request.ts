@@ -1,6 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { validate } from 'uuid'
+import { fail } from '#core/errors.ts'
+import type { KeptCallRef } from '#core/replies/kept-call.ts'
 import { inHeader, RequestProblem } from '../request/field-place.ts'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
@@ -34,14 +37,28 @@ const KEY = /^[\x20-\x7e]{1,255}$/
 export function idempotencyKeyOf({ headers }: FastifyRequest, keepsReplies: boolean): string | undefined {
   const key = headers[IDEMPOTENCY_KEY]
   if (key === undefined) return undefined
-  if (!keepsReplies) throw mistake('this gateway keeps no replies; send the request without it.')
-  if (typeof key !== 'string' || !KEY.test(key))
-    throw mistake('expected 1 to 255 printable ASCII characters.')
-  return key
+  const mistake = mistakeOfKey(key, keepsReplies)
+  if (mistake !== undefined) throw new RequestProblem(inHeader('Idempotency-Key'), mistake)
+  return String(key)
 }
 
-function mistake(text: string): RequestProblem {
-  return new RequestProblem(inHeader('Idempotency-Key'), text)
+/** What is wrong with an `Idempotency-Key`; undefined if it is valid and has a use. */
+export function mistakeOfKey(key: unknown, keepsReplies: boolean): string | undefined {
+  if (!keepsReplies) return 'this gateway keeps no replies; send the request without it.'
+  if (typeof key !== 'string' || !KEY.test(key)) return 'expected 1 to 255 printable ASCII characters.'
+  return undefined
+}
+
+const KEY_PREFIX = 'key:'
+
+/**
+ * The kept call that a client names, by its id or as `key:<Idempotency-Key>`.
+ *
+ * @throws Problem `call_not_found` for a name that no call can have
+ */
+export function keptCallRefOf(name: string): KeptCallRef {
+  if (name.startsWith(KEY_PREFIX)) return { kind: 'key', hash: sha256(name.slice(KEY_PREFIX.length)) }
+  return validate(name) ? { kind: 'call', callId: name.toLowerCase() } : fail('call_not_found')
 }
 
 /** The largest number of an event, that of PostgreSQL's type `integer`. */

@@ -1,0 +1,62 @@
+import { OUTCOMES } from '#core/ledger/ledger.ts'
+import type { StoppedCall } from '#core/replies/replies.ts'
+import { keptCallRefOf } from '#http/chat/kept-request.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { knownOrOther } from '../enum-of.ts'
+import { itemOrThrow } from '../streams/item-or-error.ts'
+import { resumeChat } from '../streams/kept-chats.ts'
+import { CallOutcome } from './call-outcome.ts'
+import { Item } from './chat.ts'
+
+const CALL_ID =
+  'The id of the call, or `key:` and its `idempotencyKey`, such as `key:order-17`: a client may not know the id yet.'
+
+builder.subscriptionField('chatResumed', (t) =>
+  t.field({
+    type: Item,
+    nullable: true,
+    description:
+      'Follows the reply of an earlier chat with an `idempotencyKey`, from the item after the one that you have, and goes on while the chat runs. It never starts another run: a reply whose process has died ends with the error `interrupted`. Takes an API key, which must be the one that made the call.',
+    args: {
+      callId: t.arg.id({ required: true, description: CALL_ID }),
+      after: t.arg.int({
+        required: true,
+        defaultValue: 0,
+        description: 'The `sequence` of the last item that you have; 0, the default, for all of them.',
+      }),
+    },
+    subscribe: (_root, args, context) => resumeChat(args, context),
+    resolve: itemOrThrow,
+  }),
+)
+
+const StopCallInput = builder.inputType('StopCallInput', {
+  description: 'The call to stop.',
+  fields: (t) => ({ callId: t.id({ required: true, description: CALL_ID }) }),
+})
+
+const StopCallPayload = builder.objectRef<StoppedCall>('StopCallPayload').implement({
+  description: 'What `stopCall` has done.',
+  fields: (t) => ({
+    callId: t.exposeID('callId', { description: 'The id of the call.' }),
+    outcome: t.field({
+      type: CallOutcome,
+      nullable: true,
+      description: 'How the call has ended. Null while it is being stopped.',
+      resolve: ({ outcome }) => (outcome === null ? null : knownOrOther(OUTCOMES, outcome)),
+    }),
+  }),
+})
+
+builder.mutationField('stopCall', (t) =>
+  t.field({
+    type: StopCallPayload,
+    nullable: true,
+    description:
+      'Stops a call with an `idempotencyKey`, also one of the REST API, at its platform. A call that has ended is left as it is, so that a repetition does no harm. Takes an API key, which must be the one that made the call.',
+    args: { input: t.arg({ type: StopCallInput, required: true, description: 'The call to stop.' }) },
+    resolve: (_root, { input: { callId } }, context) =>
+      context.services.replies.stop(callerOf(context), keptCallRefOf(callId)),
+  }),
+)
