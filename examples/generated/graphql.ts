@@ -18,6 +18,8 @@ export type ChatInput = {
   endUser?: string | null | undefined;
   /** The http(s) URLs of files for the agent: those of your uploads, or other public ones. */
   files?: Array<string> | null | undefined;
+  /** Keeps the reply under this key of your choice (1 to 255 printable ASCII characters): the same chat can be repeated without another run, leaving does not stop the agent, and `chatResumed` follows the reply again. REST has it as the header `Idempotency-Key`. */
+  idempotencyKey?: string | null | undefined;
   /** The message. It must not be blank. */
   query: string;
   /** The input variables of the application on the platform, such as `{"language": "en"}`. */
