@@ -1,12 +1,8 @@
 import { AsyncQueue } from '#core/async/async-queue.ts'
-import { Problem, refuseField } from '#core/errors.ts'
+import { Problem } from '#core/errors.ts'
 import type { KeptReply } from '#core/replies/replies.ts'
 import { problemOfKept } from '#core/replies/reply-run.ts'
-import { keptCallRefOf } from '#http/chat/kept-request.ts'
-import { callerOf, type GraphqlContext } from '../context.ts'
-import { showLimit } from '../serving/show-limit.ts'
 import type { ChatItem, Numbered } from './chat-items.ts'
-import { errorAsLastItem, type ItemOrError } from './item-or-error.ts'
 import { parseItems } from './kept-items.ts'
 
 export type NumberedItem = ChatItem & Numbered
@@ -59,23 +55,4 @@ export function followItems(
   }
 
   return items
-}
-
-/** The items of an earlier chat, for the API key that asked it. It counts as a read. */
-export async function resumeChat(
-  { callId, after }: { readonly callId: string; readonly after: number },
-  context: GraphqlContext,
-): Promise<AsyncIterableIterator<ItemOrError<NumberedItem>>> {
-  const { http, services, signal } = context
-  const caller = callerOf(context)
-  if (after < 0) refuseField(['after'], 'must not be negative.')
-  const endRead = await services.reads.begin(caller, showLimit(context), signal)
-  try {
-    const kept = await services.replies.resume(caller, keptCallRefOf(callId), 'items')
-    http.callId = kept.call.callId
-    return errorAsLastItem(followItems(kept, after))
-  } finally {
-    // A reply may go on for an hour, in which its owner reads other things.
-    endRead()
-  }
 }

@@ -1,11 +1,13 @@
+import { refuseField } from '#core/errors.ts'
 import { OUTCOMES } from '#core/ledger/ledger.ts'
 import type { StoppedCall } from '#core/replies/replies.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
 import { builder } from '../builder.ts'
-import { callerOf } from '../context.ts'
+import { callerOf, type GraphqlContext } from '../context.ts'
 import { knownOrOther } from '../enum-of.ts'
-import { itemOrThrow } from '../streams/item-or-error.ts'
-import { resumeChat } from '../streams/kept-chats.ts'
+import { showLimit } from '../serving/show-limit.ts'
+import { errorAsLastItem, type ItemOrError, itemOrThrow } from '../streams/item-or-error.ts'
+import { followItems, type NumberedItem } from '../streams/kept-chats.ts'
 import { CallOutcome } from './call-outcome.ts'
 import { Item } from './chat.ts'
 
@@ -60,3 +62,22 @@ builder.mutationField('stopCall', (t) =>
       context.services.replies.stop(callerOf(context), keptCallRefOf(callId)),
   }),
 )
+
+/** The items of an earlier chat, for the API key that asked it. It counts as a read. */
+async function resumeChat(
+  { callId, after }: { readonly callId: string; readonly after: number },
+  context: GraphqlContext,
+): Promise<AsyncIterableIterator<ItemOrError<NumberedItem>>> {
+  const { http, services, signal } = context
+  const caller = callerOf(context)
+  if (after < 0) refuseField(['after'], 'must not be negative.')
+  const endRead = await services.reads.begin(caller, showLimit(context), signal)
+  try {
+    const kept = await services.replies.resume(caller, keptCallRefOf(callId), 'items')
+    http.callId = kept.call.callId
+    return errorAsLastItem(followItems(kept, after))
+  } finally {
+    // A reply may go on for an hour, in which its owner reads other things.
+    endRead()
+  }
+}
