@@ -42,6 +42,8 @@ export interface KeptProblem {
   /** Absent for the text that the reason has by itself. */
   readonly detail?: string | undefined
   readonly retryAfterSeconds?: number | undefined
+  /** Whether the same request gets this failure again, because its `Idempotency-Key` is not free for another call. */
+  readonly isFinal?: boolean | undefined
 }
 
 /** How clients name a kept call: by its id, or by the hash of its `Idempotency-Key` within their API key. */

@@ -241,7 +241,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
         await store.holdReading([call.callId], bounds.graceMs)
         return { kind: 'running', call }
       }
-      if (call.end.problem !== undefined) throw problemOfKept(call.end.problem)
+      // A call that has ended has this reply for ever, also where its key is free for another one.
+      if (call.end.problem !== undefined) throw problemOfKept({ ...call.end.problem, isFinal: true })
       return { kind: 'ended', call, reply: (await store.reply(call.callId)) ?? fail('reply_gone') }
     },
     async stop(caller, ref) {

@@ -230,14 +230,14 @@ export class ReplyRun {
     this.#held = ''
     const last = this.#numbered(lastText)
     const before = this.#memory.last
+    const freesKey = problem !== undefined && leftNoTurn && !wasStopped
     const end: KeptEnd = {
       outcome,
       events: before + last.count,
       status,
-      problem: problem === undefined ? undefined : keptProblem(problem),
+      problem: problem === undefined ? undefined : keptProblem(problem, { isFinal: !freesKey }),
     }
     const reply = problem === undefined && (!stream || !this.#isLost) ? this.#form.serialize() : undefined
-    const freesKey = problem !== undefined && leftNoTurn && !wasStopped
     const parts = this.#isLost ? [] : [...this.#memory.parts(), ...asParts(before + 1, last)]
     const counts = await this.#deps.end(
       this,
@@ -272,11 +272,14 @@ function asParts(first: number, { text, count }: { text: string; count: number }
   return count === 0 ? [] : [{ first, text, count }]
 }
 
-function keptProblem({ reason, detail, retryAfterSeconds }: Problem): KeptProblem {
-  return { reason, detail, retryAfterSeconds }
+function keptProblem(
+  { reason, detail, retryAfterSeconds }: Problem,
+  { isFinal }: Required<Pick<KeptProblem, 'isFinal'>>,
+): KeptProblem {
+  return { reason, detail, retryAfterSeconds, isFinal }
 }
 
 /** The problem of a reply, as a reader gets it. */
-export function problemOfKept({ reason, detail, retryAfterSeconds }: KeptProblem): Problem {
-  return new Problem(reason, { detail, retryAfterSeconds })
+export function problemOfKept({ reason, detail, retryAfterSeconds, isFinal }: KeptProblem): Problem {
+  return new Problem(reason, { detail, retryAfterSeconds, isFinal })
 }
