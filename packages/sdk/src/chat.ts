@@ -1,6 +1,6 @@
 export type { ApiPromise, WithResponse } from './api-promise.ts'
 export type { ChatParams } from './chat/chat-request.ts'
-export type { ChatStream, ChatStreamEvents, ResumedStream } from './chat/chat-stream.ts'
+export type { ChatStream, ChatStreamEvents } from './chat/chat-stream.ts'
 export { type ChatStreamSource, type ReadChatStreamOptions, readChatStream } from './chat/read-chat-stream.ts'
 export type { Reply } from './chat/reply.ts'
 export { ChatClient } from './chat-client.ts'

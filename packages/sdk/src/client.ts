@@ -1,5 +1,4 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts'
-import { ServerChatStream } from './chat/server-chat-stream.ts'
 import { resolveOptions } from './client-options.ts'
 import type { FullUser, LoginRequest, LoginResponse } from './generated/wire.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
@@ -60,7 +59,7 @@ export class Trunkline {
     this.transport = transport
     this.agents = new Agents(transport)
     this.apiKeys = new ApiKeys(transport)
-    this.chat = new ServerChat(transport, resolved, (spec) => new ServerChatStream(spec))
+    this.chat = new ServerChat(transport, resolved)
     this.calls = new Calls(this.chat)
     this.uploads = new Uploads(transport)
     this.usage = new Usage(transport)

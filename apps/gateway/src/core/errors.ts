@@ -216,10 +216,10 @@ export interface ProblemOptions {
   readonly detail?: DetailText | undefined
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined
+  /** Whether repeating the same request would only return the same failure, although its reason is one that passes. */
+  readonly isFinal?: boolean | undefined
   /** What a refusal for size is about. */
   readonly cost?: Cost | undefined
-  /** By default that of the reason. */
-  readonly isRetryable?: boolean | undefined
   readonly cause?: unknown
 }
 
@@ -231,9 +231,9 @@ export class Problem extends Error {
   /** The field and what is wrong with it, in core's own names, as the log shows it. Faces use {@link describe}. */
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
+  /** Whether repeating the same request would only return the same failure, although its reason is one that passes. */
+  readonly isFinal: boolean
   readonly cost: Cost | undefined
-  /** Whether the same request may succeed later. */
-  readonly isRetryable: boolean
   /** Every input that is known to be at fault, that of {@link field} first; empty if the problem is about no field. */
   readonly mistakes: readonly Mistake[]
   readonly #text: DetailText
@@ -245,8 +245,8 @@ export class Problem extends Error {
     this.status = ERRORS[reason].status
     this.field = options.field
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.isFinal = options.isFinal ?? false
     this.cost = options.cost
-    this.isRetryable = options.isRetryable ?? ERRORS[reason].retryable
     this.#text = options.detail ?? ERRORS[reason].text
     const { field, others = [] } = options
     this.mistakes = field === undefined ? [] : [{ field, text: this.#text }, ...others].slice(0, MISTAKES_MAX)

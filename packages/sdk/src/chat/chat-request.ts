@@ -7,6 +7,10 @@ export type ChatParams = Pick<ChatRequest, 'query'> & {
 } & {
   /** The agent that answers, instead of the client's. */
   agent?: string | undefined
+}
+
+/** A message of a whole client, whose call may be kept. */
+export type ServerChatParams = ChatParams & {
   /**
    * Keeps the call when its connection is lost: the gateway goes on, and the SDK sends the request again or resumes the stream,
    * without running the agent twice. Leaving the call is then no stop; `abort()`, `stop()` and the signal are.
@@ -26,7 +30,7 @@ export function chatRequest(
   stream: boolean,
 ): RequestSpec {
   // A program in JavaScript may pass none; the gateway then names the fields that it misses.
-  const { agent = clientAgent, keep, idempotencyKey, ...params } = given ?? {}
+  const { agent = clientAgent, ...params } = given ?? {}
   const body = {
     app_id: '',
     chat_id: '',

@@ -4,7 +4,7 @@ import type { ChatChunk, DetailEvent } from '../generated/wire.ts'
 import { abortWith, onAbort } from '../transport/on-abort.ts'
 import { requestIdOf } from '../transport/response-fields.ts'
 import { textIn } from '../transport/text-in.ts'
-import { ChatStreamReader, type NumberedChunks } from './read-chat-stream.ts'
+import { type ReadChatStreamOptions, readChatStream } from './read-chat-stream.ts'
 import { type Reply, replyOf } from './reply.ts'
 import { type ReplyCollector, replyCollector } from './reply-collector.ts'
 
@@ -17,45 +17,23 @@ export interface ChatStreamEvents {
   text: string
   /** A step of the platform's progress, if `detail` was requested. */
   detail: DetailEvent
-  /** A kept stream goes on after its connection was lost. */
-  resumed: ResumedStream
   /** The whole reply, once it is complete. */
   end: Reply
   /** The error with which the stream failed. */
   error: unknown
 }
 
-/** How a kept stream goes on after its connection was lost. */
-export interface ResumedStream {
-  /** How many attempts it took since the last event, from 1 on. */
-  readonly attempt: number
-  /** The number of the last event that was received before; undefined if there was none. */
-  readonly lastEventId: number | undefined
-  /** The id of the call, if the gateway has told it already. */
-  readonly callId: string | undefined
-}
-
 /** What a listener takes belongs to its event, which `on` and `#emit` hold together. */
 type Listeners = Record<string, ((value: never) => void)[]>
 
-/** A kept call, as far as its stream needs it. */
-export interface KeptStream {
-  /** The chunks of the call, over as many connections as it takes. */
-  chunks(
-    first: Response,
-    read: (response: Response) => NumberedChunks,
-    onResumed: (resumed: ResumedStream) => void,
-  ): AsyncIterable<ChatChunk>
-  /** Stops the call at the gateway, unless it is over. */
-  stop(): Promise<void>
-  /** Does the same for a caller who does not wait for it. */
-  abandon(): void
-}
-
 /** What a stream is made of. */
 export interface ChatStreamSpec {
-  /** Sends the request and resolves with its response. It is called once, and tells of a kept call before it is sent. */
-  readonly open: (signal: AbortSignal, onKept: (call: KeptStream) => void) => Promise<Response>
+  /** Sends the request and resolves with its response. It is called once. */
+  readonly open: (signal: AbortSignal) => Promise<Response>
+  /** Reads the chunks of the response, instead of {@link readChatStream}. */
+  readonly read?:
+    | ((response: Response, options: ReadChatStreamOptions) => AsyncIterable<ChatChunk>)
+    | undefined
   readonly signal?: AbortSignal | undefined
   readonly idleTimeoutMs?: number | undefined
   /** Whether the reply has a list of details; undefined for one that has it where there are any. */
@@ -90,7 +68,6 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   readonly #ended: Promise<unknown>
   #settle: ((failure: unknown) => void) | undefined
   #response: Promise<Response> | undefined
-  #kept: KeptStream | undefined
   #isRead = false
   #isAwaited = false
 
@@ -103,10 +80,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     })
   }
 
-  /**
-   * Reads the chunks. Leaving the loop early cancels the request, which ends the run at the platform, unless the call is kept: that
-   * one goes on, and `stop()` stops it.
-   */
+  /** Reads the chunks. Leaving the loop early cancels the request, which ends the run at the platform. */
   [Symbol.asyncIterator](): AsyncIterableIterator<ChatChunk, undefined> {
     if (this.#isRead) throw new TrunklineError('A stream can be read once.')
     this.#isRead = true
@@ -128,11 +102,11 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
 
   /**
    * Cancels the request, unless the stream has ended: `await using stream = client.chat.stream(…)` leaves nothing open, however the
-   * block is left. A kept call is left, and not stopped.
+   * block is left.
    */
   async [asyncDispose](): Promise<void> {
     this.#isAwaited = true
-    this.leave()
+    this.#controller.abort()
   }
 
   /**
@@ -165,8 +139,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
   }
 
   /**
-   * Cancels the request, which ends the run at the platform. Whoever reads gets an `AbortError`. A kept call is stopped at the
-   * gateway, without waiting for the answer.
+   * Cancels the request, which ends the run at the platform. Whoever reads gets an `AbortError`.
    *
    * @example
    * ```ts
@@ -176,34 +149,6 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
    * ```
    */
   abort(reason?: unknown): void {
-    this.#kept?.abandon()
-    this.leave(reason)
-  }
-
-  /**
-   * Stops a kept call, and resolves once the gateway knows of it; rejects where that is not certain. It works also after the loop
-   * was left. Whoever reads gets a `StreamFailedError` with the reason `stopped`. A call that is not kept is ended as by `abort()`.
-   *
-   * @example
-   * ```ts
-   * const stream = client.chat.stream({ agent: 'dify', query: 'Hello', keep: true })
-   * for await (const text of stream.textStream) {
-   *   console.log(text)
-   *   break
-   * }
-   * await stream.stop()
-   * ```
-   */
-  async stop(): Promise<void> {
-    await (this.#kept?.stop() ?? this.abort())
-  }
-
-  /**
-   * Ends the reading, which stops no kept call.
-   *
-   * @internal
-   */
-  leave(reason?: unknown): void {
     this.#controller.abort(reason)
   }
 
@@ -250,11 +195,8 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
     let failure: unknown = new AbortError('The stream was left before its end.')
     try {
       const response = await this.#openOnce()
-      const read = (each: Response) =>
-        new ChatStreamReader(each, { ...this.#spec, signal: this.#controller.signal })
-      const onResumed = (resumed: ResumedStream) => this.#emit('resumed', resumed)
-      const chunks = this.#kept?.chunks(response, read, onResumed) ?? read(response)
-      for await (const chunk of chunks) {
+      const options = { ...this.#spec, signal: this.#controller.signal }
+      for await (const chunk of (this.#spec.read ?? readChatStream)(response, options)) {
         this.#take(chunk)
         yield chunk
       }
@@ -299,9 +241,7 @@ export class ChatStream implements AsyncIterable<ChatChunk> {
       const { signal, open } = this.#spec
       // Not AbortSignal.any, which the first versions of Node 20 do not have.
       this.#endListening = abortWith(signal, this)
-      this.#response = open(this.#controller.signal, (call) => {
-        this.#kept = call
-      })
+      this.#response = open(this.#controller.signal)
     }
     return this.#response
   }

@@ -4,11 +4,6 @@ import { InvalidResponseError } from '../errors.ts'
 export interface ServerEvent {
   readonly data: string
   readonly event: string | undefined
-  /**
-   * The line `id` of this event, empty if it has none; undefined for an event that only the end of the stream has ended, whose
-   * number may be cut.
-   */
-  readonly id: string | undefined
 }
 
 /** Finds the events in the bytes of a stream. */
@@ -28,6 +23,11 @@ export interface EventParserOptions {
   /** How many characters a line, or the data of an event, may have. */
   readonly lineLengthMax?: number | undefined
   readonly onComment?: (() => void) | undefined
+  /**
+   * Is called for every line, before the event is returned that it ends. The last lines are ended by the end of the stream alone, and
+   * may be cut.
+   */
+  readonly onLine?: ((line: string, isCut: boolean) => void) | undefined
   /** Whether an event that has only a name is one, too. Without it, such an event is skipped, as the standard says. */
   readonly takesEmpty?: boolean
 }
@@ -38,6 +38,7 @@ const LINE_LENGTH_MAX = 16 * 1024 * 1024
 export function eventParser({
   lineLengthMax: lengthMax = LINE_LENGTH_MAX,
   onComment,
+  onLine,
   takesEmpty,
 }: EventParserOptions): EventParser {
   // Byte order marks are removed line by line.
@@ -46,7 +47,6 @@ export function eventParser({
   let endedInCarriageReturn = false
   let data: string | undefined
   let event: string | undefined
-  let id = ''
 
   function checked(text: string): string {
     if (text.length <= lengthMax) return text
@@ -65,10 +65,10 @@ export function eventParser({
       unfinished = lines.pop() ?? ''
       for (const each of lines) {
         const line = checked(each).replace(/^\ufeff/, '')
+        onLine?.(line, !bytes)
         if (line === '') {
-          const found = { data: data ?? '', event, id: bytes && id }
+          const found = { data: data ?? '', event }
           data = event = undefined
-          id = ''
           if (found.data !== '' || (takesEmpty && found.event)) yield found
           continue
         }
@@ -78,9 +78,8 @@ export function eventParser({
         const value = line.slice(colon + 1).replace(/^ /, '')
         if (name === 'data') data = checked(data === undefined ? value : `${data}\n${value}`)
         else if (name === 'event') event = value
-        else if (name === 'id') id = value
         else if (name === '') onComment?.()
-        // Other fields, `retry` among them, have no meaning here; but a stream may be cut within a name.
+        // Other fields, `id` and `retry` among them, have no meaning here; but a stream may be cut within a name.
         this.hasSeenField ||= ['data', 'event'].some((field) => field.startsWith(name))
       }
       checked(unfinished)

@@ -17,7 +17,7 @@ import { responseFields } from '../transport/response-fields.ts'
 import { shownCause } from '../transport/shown-cause.ts'
 import { readStatusError } from '../transport/status-error.ts'
 import { textIn } from '../transport/text-in.ts'
-import { type EventParser, eventParser, type ServerEvent } from './event-parser.ts'
+import { type EventParser, type EventParserOptions, eventParser, type ServerEvent } from './event-parser.ts'
 
 /** Options of {@link readChatStream}. */
 export interface ReadChatStreamOptions {
@@ -30,6 +30,9 @@ export interface ReadChatStreamOptions {
   /** Is called for every comment of the stream. The gateway sends one in every 15 s in which the agent says nothing. */
   readonly onComment?: (() => void) | undefined
 }
+
+/** Options of a reader of this package, which may want to know the lines of the stream as well. */
+export type ChatStreamReaderOptions = ReadChatStreamOptions & Pick<EventParserOptions, 'onLine'>
 
 /** What {@link readChatStream} reads: a response, its body, or bytes that can be iterated, such as a stream of Node. */
 export type ChatStreamSource = Response | ReadableStream<BytePiece> | AsyncIterable<BytePiece>
@@ -63,15 +66,8 @@ export function readChatStream(
   return new ChatStreamReader(source, options)
 }
 
-/** The chunks of a stream whose events may have numbers. */
-export interface NumberedChunks extends AsyncIterableIterator<ChatChunk, undefined> {
-  /** The `id` of the event that was read last; empty if it has none, and undefined if it may be cut. */
-  readonly eventId: string | undefined
-}
-
 /** Written as an iterator and not as an async generator, which would cost more for each chunk than parsing it does. */
-export class ChatStreamReader implements NumberedChunks {
-  eventId: string | undefined
+export class ChatStreamReader implements AsyncIterableIterator<ChatChunk, undefined> {
   readonly #source: ChatStreamSource
   /** What every error says of the response. */
   readonly #fields: ErrorFields
@@ -89,7 +85,7 @@ export class ChatStreamReader implements NumberedChunks {
   /** The call of `next` that waits for bytes; a further call waits for it. */
   #reading: Promise<unknown> | undefined
 
-  constructor(source: ChatStreamSource, options: ReadChatStreamOptions) {
+  constructor(source: ChatStreamSource, options: ChatStreamReaderOptions) {
     this.#source = source
     this.#fields = isResponse(source) ? responseFields(source) : {}
     this.#options = options
@@ -203,8 +199,7 @@ export class ChatStreamReader implements NumberedChunks {
   }
 
   /** Returns undefined for an event that is cut by the end of the stream. */
-  #resultOf({ data, event, id }: ServerEvent): IteratorResult<ChatChunk, undefined> | undefined {
-    this.eventId = id
+  #resultOf({ data, event }: ServerEvent): IteratorResult<ChatChunk, undefined> | undefined {
     if (data === '[DONE]') {
       this.#close()
       return ENDED

@@ -1,15 +1,72 @@
 import { TrunklineError } from '../errors.ts'
 import type { ChatChunk } from '../generated/wire.ts'
+import type { ChatStreamOptions } from '../options.ts'
 import { encoder } from '../transport/byte-source.ts'
 import { withHeaders } from '../transport/with-headers.ts'
-import { ChatStream, type ChatStreamSpec } from './chat-stream.ts'
+import { ChatStream, type ChatStreamEvents, type ChatStreamSpec } from './chat-stream.ts'
 import { CHAT_STREAM_FORM, type PassedOnForm, TEXT_FORM } from './passed-on-form.ts'
+import {
+  ChatStreamReader,
+  type ChatStreamReaderOptions,
+  type ReadChatStreamOptions,
+} from './read-chat-stream.ts'
 import { type UIMessageStreamOptions, uiMessageForm } from './ui-message-form.ts'
 import { type VisitorErrorOptions, visitorError } from './visitor-error.ts'
+
+/** The events of {@link ServerChatStream.on}, and what a listener receives. */
+export interface ServerChatStreamEvents extends ChatStreamEvents {
+  /** A kept stream goes on after its connection was lost. */
+  resumed: ResumedStream
+}
+
+/** How a kept stream goes on after its connection was lost. */
+export interface ResumedStream {
+  /** How many attempts it took since the last event, from 1 on. */
+  readonly attempt: number
+  /** The number of the last event that was received before; undefined if there was none. */
+  readonly lastEventId: number | undefined
+  /** The id of the call, if the gateway has told it already. */
+  readonly callId: string | undefined
+}
+
+/** A kept call, as far as its stream needs it. */
+export interface KeptStream {
+  /**
+   * The chunks of the call, over as many connections as it takes.
+   *
+   * @param read reads the chunks of one connection, and tells of each line of it, see {@link ChatStreamReaderOptions}
+   */
+  chunks(
+    first: Response,
+    read: (
+      response: Response,
+      onLine: NonNullable<ChatStreamReaderOptions['onLine']>,
+    ) => AsyncIterable<ChatChunk>,
+    onResumed: (resumed: ResumedStream) => void,
+  ): AsyncIterable<ChatChunk>
+  /** Stops the call at the gateway, unless it is over. */
+  stop(): Promise<void>
+  /** Does the same for a caller who does not wait for it. */
+  abandon(): void
+}
+
+/** What opening a stream takes beside the options of the caller. */
+export interface OpenOptions extends ChatStreamOptions {
+  readonly onKept?: ((call: KeptStream) => void) | undefined
+}
+
+/** What a stream is made of whose call may be kept. */
+export interface ServerChatStreamSpec extends ChatStreamSpec {
+  /** Sends the request and resolves with its response. It is called once, and tells of a kept call before it is sent. */
+  readonly open: (signal: AbortSignal, onKept?: (call: KeptStream) => void) => Promise<Response>
+}
 
 /**
  * The stream of a whole client, which runs on a server: it can also be passed on to the browser of a visitor who has no API key.
  * The request is sent as well when something reads what it returns.
+ *
+ * Leaving the stream of a kept call, by its loop or by its `await using` block, ends the reading alone: the call goes on, and `stop()`
+ * stops it.
  *
  * @example
  * ```ts
@@ -18,11 +75,76 @@ import { type VisitorErrorOptions, visitorError } from './visitor-error.ts'
  * ```
  */
 export class ServerChatStream extends ChatStream {
+  readonly #onResumed: ((resumed: ResumedStream) => void)[] = []
   #passOnComment: (() => void) | undefined
+  #kept: KeptStream | undefined
 
-  /** Streams are made by `client.chat.stream` and by conversations. */
-  constructor(spec: ChatStreamSpec) {
-    super({ ...spec, onComment: () => this.#passOnComment?.() })
+  /** Streams are made by `client.chat.stream`, by conversations and by `client.calls.resume`. */
+  constructor(spec: ServerChatStreamSpec) {
+    super({
+      ...spec,
+      open: (signal) =>
+        spec.open(signal, (call) => {
+          this.#kept = call
+        }),
+      read: (response, options) => this.#chunksOf(response, options),
+      onComment: () => this.#passOnComment?.(),
+    })
+  }
+
+  /**
+   * Calls the listener for every such event; see {@link ChatStream.on}. A kept stream also has the event `resumed`.
+   *
+   * @example
+   * ```ts
+   * client.chat
+   *   .stream({ agent: 'dify', query: 'Hello', keep: true })
+   *   .on('resumed', ({ lastEventId }) => console.log(`The connection was lost after event ${lastEventId}.`))
+   *   .on('end', (reply) => console.log(reply.text))
+   *   .on('error', (error) => console.error(error))
+   * ```
+   */
+  override on<Event extends keyof ServerChatStreamEvents>(
+    event: Event,
+    listener: (value: ServerChatStreamEvents[Event]) => void,
+  ): this {
+    if (event === 'resumed') this.#onResumed.push(listener as (resumed: ResumedStream) => void)
+    // The stream then flows, whatever the event is.
+    return super.on(event as keyof ChatStreamEvents, listener as never)
+  }
+
+  /**
+   * Cancels the request, which ends the run at the platform. Whoever reads gets an `AbortError`. A kept call is stopped at the
+   * gateway, without waiting for the answer.
+   *
+   * @example
+   * ```ts
+   * const stream = client.chat.stream({ agent: 'dify', query: 'sandbox:slow Hello', keep: true })
+   * stream.on('text', () => stream.abort('one word is enough'))
+   * stream.on('error', (error) => console.log(error))
+   * ```
+   */
+  override abort(reason?: unknown): void {
+    this.#kept?.abandon()
+    super.abort(reason)
+  }
+
+  /**
+   * Stops a kept call, and resolves once the gateway knows of it; rejects where that is not certain. It works also after the loop
+   * was left. Whoever reads gets a `StreamFailedError` with the reason `stopped`. A call that is not kept is ended as by `abort()`.
+   *
+   * @example
+   * ```ts
+   * const stream = client.chat.stream({ agent: 'dify', query: 'Hello', keep: true })
+   * for await (const text of stream.textStream) {
+   *   console.log(text)
+   *   break
+   * }
+   * await stream.stop()
+   * ```
+   */
+  async stop(): Promise<void> {
+    await (this.#kept?.stop() ?? this.abort())
   }
 
   /**
@@ -105,6 +227,15 @@ export class ServerChatStream extends ChatStream {
     return responseOf(this.#passOn(TEXT_FORM, { onError }), headers, init)
   }
 
+  #chunksOf(response: Response, options: ReadChatStreamOptions): AsyncIterable<ChatChunk> {
+    const read = (each: Response, onLine?: ChatStreamReaderOptions['onLine']) =>
+      new ChatStreamReader(each, { ...options, onLine })
+    const onResumed = (resumed: ResumedStream) => {
+      for (const listener of this.#onResumed) listener(resumed)
+    }
+    return this.#kept?.chunks(response, read, onResumed) ?? read(response)
+  }
+
   #passOn(form: PassedOnForm, { onError }: VisitorErrorOptions): ReadableStream<Uint8Array> {
     let report = onError
     let chunks: AsyncIterator<ChatChunk, undefined> | undefined
@@ -143,7 +274,8 @@ export class ServerChatStream extends ChatStream {
         cancel: (reason) => {
           this.#passOnComment = undefined
           report = undefined
-          this.leave(reason)
+          // The visitor has left, which stops no kept call.
+          super.abort(reason)
         },
       },
       // Nothing is requested before somebody reads.

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ChatClient } from '../chat.ts'
+import { Trunkline } from '../index.ts'
 import { EVENTS, streamOf } from './scripted-gateway.test-support.ts'
 
 /** How many streams of each call were opened, by its key. */
@@ -34,7 +34,7 @@ afterAll(() => {
 })
 
 test('a kept stream goes on wherever its socket is destroyed, and once more', async () => {
-  const { chat } = new ChatClient({ baseURL, apiKey: 'tl_key', agent: 'dify' })
+  const { chat } = new Trunkline({ baseURL, apiKey: 'tl_key', agent: 'dify' })
   const keys = Array.from({ length: streamOf(EVENTS).length / 9 }, (_, index) => `${index * 9}`)
   const texts = keys.map((idempotencyKey) => chat.stream({ query: 'Hello', idempotencyKey }).text())
   expect(await Promise.all(texts)).toEqual(keys.map(() => 'Hé🎉lo'))

@@ -1,15 +1,12 @@
 import type { WithResponse } from '../api-promise.ts'
-import type { ChatParams } from '../chat/chat-request.ts'
-import type { KeptStream, ResumedStream } from '../chat/chat-stream.ts'
-import type { NumberedChunks } from '../chat/read-chat-stream.ts'
+import type { ServerChatParams } from '../chat/chat-request.ts'
 import type { Reply, replyOf } from '../chat/reply.ts'
+import type { KeptStream, OpenOptions } from '../chat/server-chat-stream.ts'
 import type { ConnectionError, TrunklineError } from '../errors.ts'
 import type { ChatChunk, ChatReply } from '../generated/wire.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
 import type { RequestSpec, Transport } from '../transport/transport.ts'
 import type { CallReference, ReplyOptions, RunningCall, StoppedCall } from './kept-types.ts'
-
-type OpenOptions = ChatStreamOptions & { readonly onKept?: ((call: KeptCall) => void) | undefined }
 
 /** What the header may hold. Spaces at its ends would be cut off on the way. */
 const KEY = /^[!-~]([ -~]{0,253}[!-~])?$/
@@ -57,7 +54,7 @@ export class KeptCall implements KeptStream {
     transport: Transport,
     { maxRetries = 2 }: ChatClientOptions,
     connectionError: typeof ConnectionError,
-    reference: CallReference | ChatParams,
+    reference: CallReference | ServerChatParams,
     after = 0,
   ) {
     this.#transport = transport
@@ -107,25 +104,24 @@ export class KeptCall implements KeptStream {
     return await this.#begin(this.#streamSpec(), options)
   }
 
-  /**
-   * The chunks of the call, each once, over as many connections as it takes.
-   *
-   * @param read reads the chunks of one connection
-   */
+  /** The chunks of the call, each once, over as many connections as it takes. */
   async *chunks(
-    first: Response,
-    read: (response: Response) => NumberedChunks,
-    onResumed: (resumed: ResumedStream) => void,
+    ...[first, read, onResumed]: Parameters<KeptStream['chunks']>
   ): AsyncGenerator<ChatChunk, undefined> {
     let hasEnded = false
     for (let response = first; ; ) {
       const before = this.#lastEventId
-      const chunks = read(response)
+      let id = ''
+      /** The line `id` of the last event; empty if it has none, and undefined if it may be cut. */
+      let eventId: string | undefined
+      const chunks = read(response, (line, isCut) => {
+        if (line !== '') id = /^id: ?(.*)$/.exec(line)?.[1] ?? id
+        else [eventId, id] = [isCut ? undefined : id, '']
+      })
       try {
-        for await (const chunk of chunks) if (this.#isNew(chunks.eventId)) yield chunk
+        for await (const chunk of chunks) if (this.#isNew(eventId)) yield chunk
         // A stream may also end after a finish reason, before the usage and the end.
-        if (!this.#isNew(chunks.eventId))
-          throw new this.#ConnectionError('The stream ended before its last event.')
+        if (!this.#isNew(eventId)) throw new this.#ConnectionError('The stream ended before its last event.')
         this.#mayRun = false
         return undefined
       } catch (failure) {

@@ -1,7 +1,6 @@
 import { type ApiPromise, apiPromise } from '../api-promise.ts'
-import type { ChatStreamSpec } from '../chat/chat-stream.ts'
 import { type Reply, replyOf } from '../chat/reply.ts'
-import type { ServerChatStream } from '../chat/server-chat-stream.ts'
+import type { ServerChatStream, ServerChatStreamSpec } from '../chat/server-chat-stream.ts'
 import type {
   CallReference,
   EndedCall,
@@ -11,13 +10,13 @@ import type {
   StoppedCall,
 } from '../kept/kept-types.ts'
 import type { CallOptions } from '../options.ts'
-import type { Chat } from './chat.ts'
+import type { ServerChat } from './server-chat.ts'
 
 /** Kept calls, which outlive their connection; reached as `client.calls`. The API key that made a call can read it. */
 export class Calls {
-  readonly #chats: Chat<ServerChatStream>
+  readonly #chats: ServerChat
 
-  constructor(chats: Chat<ServerChatStream>) {
+  constructor(chats: ServerChat) {
     this.#chats = chats
   }
 
@@ -35,7 +34,7 @@ export class Calls {
    * ```
    */
   resume(id: CallReference, options: ResumeOptions = {}): ServerChatStream {
-    const open: ChatStreamSpec['open'] = async (signal, onKept) =>
+    const open: ServerChatStreamSpec['open'] = async (signal, onKept) =>
       (await this.#chats.keptCall(id, options.after)).resume({ ...options, signal, onKept })
     return this.#chats.streamOf(open, undefined, options)
   }

@@ -1,25 +1,17 @@
 import { type ApiPromise, apiPromise, type WithResponse } from '../api-promise.ts'
 import { type ChatParams, chatRequest } from '../chat/chat-request.ts'
-import type { ChatStream, ChatStreamSpec, KeptStream } from '../chat/chat-stream.ts'
+import type { ChatStream, ChatStreamSpec } from '../chat/chat-stream.ts'
 import { type Reply, replyOf } from '../chat/reply.ts'
-import { ConnectionError } from '../errors.ts'
 import type { ChatReply } from '../generated/wire.ts'
-import type { KeptCall } from '../kept/kept-call.ts'
-import type { CallReference } from '../kept/kept-types.ts'
 import type { CallOptions, ChatClientOptions, ChatStreamOptions } from '../options.ts'
 import { readObject, type Transport } from '../transport/transport.ts'
 
-async function readReply(response: Response): Promise<Reply> {
+export async function readReply(response: Response): Promise<Reply> {
   return replyOf(await readObject<ChatReply>(response), response)
 }
 
-/** What opening a stream takes beside the options of the caller. */
-export interface OpenOptions extends ChatStreamOptions {
-  readonly onKept: (call: KeptStream) => void
-}
-
 /** Chats with an agent: `chat` of a `ChatClient`. */
-export class Chat<Stream extends ChatStream = ChatStream> {
+export class Chat<Stream extends ChatStream = ChatStream, Params extends ChatParams = ChatParams> {
   readonly #transport: Transport
   readonly #options: ChatClientOptions
   readonly #streamOf: (spec: ChatStreamSpec) => Stream
@@ -39,7 +31,7 @@ export class Chat<Stream extends ChatStream = ChatStream> {
    * console.log(reply.text)
    * ```
    */
-  create(params: ChatParams, options?: CallOptions): ApiPromise<Reply> {
+  create(params: Params, options?: CallOptions): ApiPromise<Reply> {
     return apiPromise(this.reply(params, options))
   }
 
@@ -53,21 +45,18 @@ export class Chat<Stream extends ChatStream = ChatStream> {
    * }
    * ```
    */
-  stream(params: ChatParams, options?: ChatStreamOptions): Stream {
-    const open: ChatStreamSpec['open'] = (signal, onKept) => this.open(params, { ...options, signal, onKept })
-    return this.streamOf(open, params, options)
+  stream(params: Params, options?: ChatStreamOptions): Stream {
+    return this.streamOf((signal) => this.open(params, { ...options, signal }), params, options)
   }
 
   /** @internal */
-  async reply(params: ChatParams, options: CallOptions | undefined): Promise<WithResponse<Reply>> {
-    const sender = await this.#senderOf(params)
-    return await sender.send(chatRequest(this.#options.agent, params, false), options, readReply)
+  async reply(params: Params, options: CallOptions | undefined): Promise<WithResponse<Reply>> {
+    return await this.#transport.send(chatRequest(this.#options.agent, params, false), options, readReply)
   }
 
   /** @internal */
-  async open(params: ChatParams, options: OpenOptions): Promise<Response> {
-    const sender = await this.#senderOf(params)
-    return await sender.open(chatRequest(this.#options.agent, params, true), options)
+  open(params: Params, options: ChatStreamOptions): Promise<Response> {
+    return this.#transport.open(chatRequest(this.#options.agent, params, true), options)
   }
 
   /** @internal */
@@ -77,27 +66,6 @@ export class Chat<Stream extends ChatStream = ChatStream> {
     { signal, idleTimeoutMs = this.#options.idleTimeoutMs }: ChatStreamOptions = {},
     onId?: (id: string) => void,
   ): Stream {
-    return this.#streamOf({
-      open,
-      signal,
-      idleTimeoutMs,
-      wantsDetail: params && params.detail === true,
-      onId,
-    })
-  }
-
-  /**
-   * Loads the part of the package that knows kept calls, which other pages do not need.
-   *
-   * @internal
-   */
-  async keptCall(reference: CallReference | ChatParams, after?: number): Promise<KeptCall> {
-    const { KeptCall } = await import('../kept/kept-call.ts')
-    return new KeptCall(this.#transport, this.#options, ConnectionError, reference, after)
-  }
-
-  /** What sends a chat and obtains its reply. */
-  async #senderOf(params: ChatParams): Promise<Pick<Transport, 'open' | 'send'>> {
-    return params?.keep || params?.idempotencyKey !== undefined ? this.keptCall(params) : this.#transport
+    return this.#streamOf({ open, signal, idleTimeoutMs, wantsDetail: params?.detail, onId })
   }
 }

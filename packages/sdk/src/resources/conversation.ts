@@ -1,15 +1,14 @@
 import { type ApiPromise, apiPromise } from '../api-promise.ts'
-import type { ChatParams } from '../chat/chat-request.ts'
-import type { ChatStreamSpec } from '../chat/chat-stream.ts'
+import type { ServerChatParams } from '../chat/chat-request.ts'
 import type { Reply } from '../chat/reply.ts'
-import type { ServerChatStream } from '../chat/server-chat-stream.ts'
+import type { OpenOptions, ServerChatStream, ServerChatStreamSpec } from '../chat/server-chat-stream.ts'
 import type { CallOptions, ChatStreamOptions } from '../options.ts'
 import { BadRequestError } from '../status-errors.ts'
 import type { Chat } from './chat.ts'
 
 /** What holds for every message of a conversation, and the id of one that exists already. */
 export type ConversationParams = Omit<
-  ChatParams,
+  ServerChatParams,
   'query' | 'chat_id' | 'conversation_id' | 'idempotencyKey'
 > & {
   /** The conversation to continue. Without it the first reply names a new one. */
@@ -28,11 +27,11 @@ export type ConversationParams = Omit<
  * ```
  */
 export class Conversation {
-  readonly #chats: Chat<ServerChatStream>
-  readonly #params: Omit<ChatParams, 'query'>
+  readonly #chats: Chat<ServerChatStream, ServerChatParams>
+  readonly #params: Omit<ServerChatParams, 'query'>
   #id: string | undefined
 
-  constructor(chats: Chat<ServerChatStream>, { id, ...params }: ConversationParams) {
+  constructor(chats: Chat<ServerChatStream, ServerChatParams>, { id, ...params }: ConversationParams) {
     this.#chats = chats
     this.#params = params
     this.#id = id
@@ -53,7 +52,7 @@ export class Conversation {
    * console.log(reply.text)
    * ```
    */
-  create(message: string | ChatParams, options?: CallOptions): ApiPromise<Reply> {
+  create(message: string | ServerChatParams, options?: CallOptions): ApiPromise<Reply> {
     const reply = this.#send(message, (params) => this.#chats.reply(params, options))
     return apiPromise(
       reply.then((received) => {
@@ -73,14 +72,19 @@ export class Conversation {
    * console.log(talk.id)
    * ```
    */
-  stream(message: string | ChatParams, options?: ChatStreamOptions): ServerChatStream {
-    const open: ChatStreamSpec['open'] = (signal, onKept) =>
-      this.#send(message, (params) => this.#chats.open(params, { ...options, signal, onKept }))
+  stream(message: string | ServerChatParams, options?: ChatStreamOptions): ServerChatStream {
+    const open: ServerChatStreamSpec['open'] = (signal, onKept) => {
+      const opening: OpenOptions = { ...options, signal, onKept }
+      return this.#send(message, (params) => this.#chats.open(params, opening))
+    }
     return this.#chats.streamOf(open, this.#paramsOf(message), options, (id) => this.#keep(id))
   }
 
   /** Sends a message, and once more if the agent leaves it to its callers to name a conversation, which a refusal shows. */
-  async #send<T>(message: string | ChatParams, attempt: (params: ChatParams) => Promise<T>): Promise<T> {
+  async #send<T>(
+    message: string | ServerChatParams,
+    attempt: (params: ServerChatParams) => Promise<T>,
+  ): Promise<T> {
     const params = this.#paramsOf(message)
     try {
       return await attempt(params)
@@ -93,7 +97,7 @@ export class Conversation {
     }
   }
 
-  #paramsOf(message: string | ChatParams): ChatParams {
+  #paramsOf(message: string | ServerChatParams): ServerChatParams {
     // Each agent reads the one of the two that is its own.
     const ids = this.#id ? { chat_id: this.#id, conversation_id: this.#id } : {}
     return { ...this.#params, ...(typeof message === 'string' ? { query: message } : message), ...ids }

@@ -1,5 +1,6 @@
 import type { ErrorReason } from '#core/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/ledger.ts'
+import type { FieldPath } from '#core/values/field-path.ts'
 
 /**
  * A call whose reply is a log that any number of readers follow, on any replica, and again after the end. It has an
@@ -42,8 +43,10 @@ export interface KeptProblem {
   /** Absent for the text that the reason has by itself. */
   readonly detail?: string | undefined
   readonly retryAfterSeconds?: number | undefined
-  /** Whether the same request gets this problem again, since its `Idempotency-Key` stands for the call that failed. */
-  readonly isRepeated?: boolean | undefined
+  /** The inputs at fault, by core's names for them. */
+  readonly mistakes?: readonly { readonly field: FieldPath; readonly text: string }[] | undefined
+  /** Whether the same request gets this failure again, because its `Idempotency-Key` is not free for another call. */
+  readonly isFinal?: boolean | undefined
 }
 
 /** What the log of a kept call holds: events as they are sent, or the items of GraphQL, of which each reader selects fields. */

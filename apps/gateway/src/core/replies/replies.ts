@@ -10,8 +10,9 @@ import type { Runtime } from '#core/runtime.ts'
 import { OwnerShares } from '#core/sharing/owner-shares.ts'
 import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
+import { problemOfKept } from './kept-problem.ts'
 import { type FollowEnd, type FollowOptions, ReplyReaders, type WholeReply } from './reply-readers.ts'
-import { problemOfKept, type ReplyToKeep, type RunCall } from './reply-run.ts'
+import type { ReplyToKeep, RunCall } from './reply-run.ts'
 import { ReplyRuns, type ReplyRunsDeps, type RunsObserver } from './reply-runs.ts'
 import { ReplySpace } from './reply-space.ts'
 import type { ReplyStore } from './store/reply-store.ts'
@@ -245,7 +246,8 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
         await store.holdReading([call.callId], bounds.graceMs)
         return { kind: 'running', call }
       }
-      if (call.end.problem !== undefined) throw problemOfKept(call.end.problem)
+      // A call that has ended has this reply for ever, also where its key is free for another one.
+      if (call.end.problem !== undefined) throw problemOfKept({ ...call.end.problem, isFinal: true })
       return { kind: 'ended', call, reply: (await store.reply(call.callId)) ?? fail('reply_gone') }
     },
     async stop(caller, ref) {

@@ -4,8 +4,9 @@ import type { CallOutcome } from '#core/ledger/ledger.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { countEvents, withIds } from './event-text.ts'
-import type { KeptEnd, KeptProblem } from './kept-call.ts'
+import type { KeptEnd } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
+import { keptProblem } from './kept-problem.ts'
 import { type Events, LogMemory } from './log-memory.ts'
 import type { EndOfReply, StoredPart } from './store/reply-store.ts'
 
@@ -236,7 +237,7 @@ export class ReplyRun {
       outcome,
       events: before + last.count,
       status,
-      problem: problem === undefined ? undefined : keptProblem(problem, !freesKey),
+      problem: problem === undefined ? undefined : keptProblem(problem, { isFinal: !freesKey }),
     }
     const reply = problem === undefined && (!stream || !this.#isLost) ? this.#form.serialize() : undefined
     const parts = this.#isLost ? [] : [...this.#memory.parts(), ...asParts(before + 1, last)]
@@ -271,17 +272,4 @@ const UNREAD = { detail: 'The call was stopped because nobody read its reply.' }
 
 function asParts(first: number, { text, count }: { text: string; count: number }): Events[] {
   return count === 0 ? [] : [{ first, text, count }]
-}
-
-function keptProblem({ reason, detail, retryAfterSeconds }: Problem, isRepeated: boolean): KeptProblem {
-  return { reason, detail, retryAfterSeconds, ...(isRepeated && { isRepeated }) }
-}
-
-/** The problem of a reply, as a reader gets it. */
-export function problemOfKept({ reason, detail, retryAfterSeconds, isRepeated }: KeptProblem): Problem {
-  return new Problem(reason, {
-    detail,
-    retryAfterSeconds,
-    ...(isRepeated === true && { isRetryable: false }),
-  })
 }

@@ -2,8 +2,9 @@ import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
 import { refuseField } from '#core/errors.ts'
 import type { KeptForm } from '#core/replies/kept-form.ts'
+import { bodyHash } from '#http/chat/body-hash.ts'
 import { endUserOf } from '#http/chat/chat-route.ts'
-import { hashOfJson, mistakeOfKey, sha256 } from '#http/chat/kept-request.ts'
+import { mistakeOfKey, sha256 } from '#http/chat/kept-request.ts'
 import type { GraphqlContext } from '../context.ts'
 import { keptItems } from './kept-items.ts'
 
@@ -56,7 +57,7 @@ export function idempotencyKeyOf(
 
 /** What makes a chat a kept one. The selection does not count, since the whole reply is kept. */
 export function keptRequestOf({ idempotencyKey: _key, ...asked }: ChatFields, key: string): KeptRequest {
-  return { keyHash: sha256(key), bodyHash: hashOfJson(asked), form: keptFormOf(asked.detail) }
+  return { keyHash: sha256(key), bodyHash: bodyHash(asked), form: keptFormOf(asked.detail) }
 }
 
 /** Separate from the function above, whose variables it would keep in memory. */

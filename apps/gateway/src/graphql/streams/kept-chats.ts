@@ -1,7 +1,7 @@
 import { AsyncQueue } from '#core/async/async-queue.ts'
 import { Problem } from '#core/errors.ts'
+import { problemOfKept } from '#core/replies/kept-problem.ts'
 import type { KeptReply } from '#core/replies/replies.ts'
-import { problemOfKept } from '#core/replies/reply-run.ts'
 import type { ChatItem, Numbered } from './chat-items.ts'
 import { parseItems } from './kept-items.ts'
 

@@ -18,10 +18,11 @@ import { guardLargeBodies } from '../guards/large-bodies.ts'
 import { showLimitOfCall } from '../reply/limit-headers.ts'
 import { abortedWith } from '../request/aborted-with.ts'
 import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '../request/field-place.ts'
+import { bodyHash } from './body-hash.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 import { type StreamTimes, sendEventStream } from './event-stream.ts'
 import { headerOfId, idOfHeader } from './id-header.ts'
-import { cursorOf, hashOfJson, idempotencyKeyOf, sha256 } from './kept-request.ts'
+import { cursorOf, idempotencyKeyOf, sha256 } from './kept-request.ts'
 import { sendKeptStream } from './kept-stream.ts'
 
 export interface ChatRouteOptions extends StreamTimes {
@@ -103,7 +104,7 @@ export function chatRoute<Body extends ChatBody, Form>(
       const stream = body.stream === true
       const key = idempotencyKeyOf(request, options.keepsReplies)
       // Before the face may change what was parsed.
-      const bodyHash = key === undefined ? '' : hashOfJson(body)
+      const hashOfBody = key === undefined ? '' : bodyHash(body)
       const { agent, asks, conversation, form } = route.read(request, reply, endUser)
       const call: ChatRequest = {
         requestId: request.id,
@@ -118,7 +119,11 @@ export function chatRoute<Body extends ChatBody, Form>(
       }
       if (key !== undefined) {
         const after = cursorOf(request.headers['last-event-id']) ?? 0
-        const kept: KeptRequest = { keyHash: sha256(key), bodyHash, form: keptFormOf(route, form) }
+        const kept: KeptRequest = {
+          keyHash: sha256(key),
+          bodyHash: hashOfBody,
+          form: keptFormOf(route, form),
+        }
         const signal = abortedWith(reply)
         return answerKept(
           { request, reply, stream, after, signal },

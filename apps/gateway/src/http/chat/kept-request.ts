@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { validate } from 'uuid'
@@ -38,14 +38,15 @@ export function idempotencyKeyOf({ headers }: FastifyRequest, keepsReplies: bool
   const key = headers[IDEMPOTENCY_KEY]
   if (key === undefined) return undefined
   const mistake = mistakeOfKey(key, keepsReplies)
-  if (mistake !== undefined) throw new RequestProblem(inHeader('Idempotency-Key'), mistake)
+  if (mistake !== undefined) throw new RequestProblem(inHeader(IDEMPOTENCY_KEY), mistake)
   return String(key)
 }
 
 /** What is wrong with an `Idempotency-Key`; undefined if it is valid and has a use. */
 export function mistakeOfKey(key: unknown, keepsReplies: boolean): string | undefined {
-  if (!keepsReplies) return 'this gateway keeps no replies; send the request without it.'
-  if (typeof key !== 'string' || !KEY.test(key)) return 'expected 1 to 255 printable ASCII characters.'
+  if (!keepsReplies) return 'this gateway keeps no replies, so send the request without an Idempotency-Key.'
+  if (typeof key !== 'string' || !KEY.test(key))
+    return 'expected 1 to 255 printable ASCII characters as the Idempotency-Key.'
   return undefined
 }
 
@@ -75,39 +76,10 @@ export function cursorOf(header: unknown, parameter?: string | undefined): numbe
   if (text === undefined) return undefined
   const number = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
   if (number <= NUMBER_MAX) return number
-  const place = isHeader ? inHeader('Last-Event-ID') : ({ part: 'query', path: ['after'] } as const)
+  const place = isHeader ? inHeader('last-event-id') : ({ part: 'query', path: ['after'] } as const)
   throw new RequestProblem(place, `expected the id of an event, a whole number up to ${NUMBER_MAX}.`)
 }
 
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
-}
-
-/** SHA-256, in hex, of what was parsed from JSON, whatever the order of the keys in its objects. */
-export function hashOfJson(value: unknown): string {
-  const hash = createHash('sha256')
-  addJson(hash, value)
-  return hash.digest('hex')
-}
-
-/** The depth of a body is bounded where it is parsed. */
-function addJson(hash: Hash, value: unknown): void {
-  if (Array.isArray(value)) {
-    hash.update('[')
-    for (const item of value) {
-      addJson(hash, item)
-      hash.update(',')
-    }
-    hash.update(']')
-  } else if (typeof value === 'object' && value !== null) {
-    hash.update('{')
-    for (const key of Object.keys(value).sort()) {
-      hash.update(`${JSON.stringify(key)}:`)
-      addJson(hash, (value as Readonly<Record<string, unknown>>)[key])
-      hash.update(',')
-    }
-    hash.update('}')
-  } else {
-    hash.update(JSON.stringify(value) ?? 'undefined')
-  }
 }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorReason, Problem } from '#core/errors.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
 import { problemOf } from '#core/problem-of.ts'
 import { describeIn, nameOf } from '../request/field-place.ts'
 import { validationProblem } from '../request/validation.ts'
@@ -102,7 +102,7 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {
     'cache-control': 'no-store',
     // OpenAI's clients obey this header; without it they retry every 409, 429 and 5xx.
-    'x-should-retry': String(problem.isRetryable),
+    'x-should-retry': String(ERRORS[problem.reason].retryable && !problem.isFinal),
   }
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer'
   const seconds = retryAfterOf(problem)
@@ -111,7 +111,8 @@ export function problemHeaders(problem: Problem): Record<string, string> {
 }
 
 /** After how long a client should try again; every face says so of what is unavailable only for now. */
-export function retryAfterOf({ retryAfterSeconds, status }: Problem): number | undefined {
+export function retryAfterOf({ retryAfterSeconds, status, isFinal }: Problem): number | undefined {
+  if (isFinal) return undefined
   const seconds = retryAfterSeconds ?? (status === 503 ? 1 : undefined)
   // A window of a minute that has just begun lasts 60 s when rounded up, which some clients would ignore.
   return seconds === WAITED_FOR_SECONDS_MAX + 1 ? WAITED_FOR_SECONDS_MAX : seconds
