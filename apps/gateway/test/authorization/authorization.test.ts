@@ -108,7 +108,7 @@ async function answerTo(app: FastifyInstance, operationId: string, name: CallerN
   const contentType = encoded?.headers.get('content-type')
   const response = await app.inject({
     method: method as 'GET',
-    url: `${path?.replace('{id}', (await id?.(call)) ?? '')}${query ?? ''}`,
+    url: `${path?.replace(/\{\w+\}/, (await id?.(call)) ?? '')}${query ?? ''}`,
     headers: {
       agent: 'answering',
       ...(credential !== '' && { authorization: `Bearer ${credential}` }),

@@ -26,6 +26,7 @@ interface Operation {
 
 const theirKey = ({ all, caller }: RequestContext) => all.newKey(caller.ownerId)
 const theirUpload = ({ all, caller }: RequestContext) => all.newUpload(caller.ownerId)
+const theirKeptCall = ({ all }: RequestContext) => all.newKeptCall()
 const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
 
@@ -96,6 +97,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   deleteUpload: { method: 'uploads.remove', id: theirUpload },
   readUsage: { method: 'usage.report', query: `?agent=${FAILING_AGENT}` },
   listCalls: { method: 'usage.calls', query: `?agent=${FAILING_AGENT}` },
+  resumeCall: { method: 'replies.resume', id: theirKeptCall },
+  readReply: { method: 'replies.reply', id: theirKeptCall },
+  stopCall: { method: 'replies.stop', id: theirKeptCall },
+  deleteReply: { method: 'replies.remove', id: theirKeptCall },
 }
 
 /** The operations that do not depend on the caller. */

@@ -90,13 +90,12 @@ export class EventStream {
     const { raw } = this.#reply
     this.#isOpen = true
     this.#reply.hijack()
+    // The headers that hooks have set: request id, CORS, limits, and that a response to a GET request is not stored.
+    const headers = this.#reply.getHeaders() as Record<string, string>
     raw.writeHead(200, {
-      // The headers that hooks have set: request id, CORS and limits.
-      ...(this.#reply.getHeaders() as Record<string, string>),
+      ...headers,
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': this.#reply.hasHeader('cache-control')
-        ? 'no-store, no-transform'
-        : 'no-cache, no-transform',
+      'cache-control': `${headers['cache-control'] ?? 'no-cache'}, no-transform`,
       'x-accel-buffering': 'no',
       // A stream may outlast the listener of a process that stops. A client that was promised the connection would send its next
       // request at the moment in which it closes, and cannot know what became of that request.
