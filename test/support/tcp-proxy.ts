@@ -12,6 +12,8 @@ export interface TcpProxy {
   restore(): Promise<void>
   /** Resets all open connections before the next answer of the service is forwarded. Resolves when that has happened. */
   loseNextAnswer(matching: string): Promise<void>
+  /** Closes the connections of the next answers, each after so many bytes of its answer were forwarded. */
+  cutAnswers(...afterBytes: readonly number[]): void
   close(): Promise<void>
 }
 
@@ -19,6 +21,7 @@ export async function startTcpProxy(serviceUrl: string, host = '127.0.0.1'): Pro
   const target = new URL(serviceUrl)
   const pairs = new Set<readonly [Socket, Socket]>()
   let isStalled = false
+  let cuts: readonly number[] = []
   let losing: { readonly matching: string; done(): void } | undefined
 
   const server = createServer((client) => {
@@ -26,11 +29,19 @@ export async function startTcpProxy(serviceUrl: string, host = '127.0.0.1'): Pro
     const pair = [client, service] as const
     pairs.add(pair)
     let isDoomed = false
+    /** How many bytes of the answer are still forwarded, if it will be cut. */
+    let forwarded: number | undefined
     client.on('data', (chunk) => {
+      if (forwarded === undefined) [forwarded, ...cuts] = cuts
       isDoomed ||= losing !== undefined && chunk.includes(losing.matching)
       service.write(chunk)
     })
     service.on('data', (chunk) => {
+      if (forwarded !== undefined) {
+        const part = chunk.subarray(0, forwarded)
+        forwarded -= part.length
+        return client.write(part, () => forwarded === 0 && client.destroy())
+      }
       if (!isDoomed) return client.write(chunk)
       // The service has done its work and answered, but the client never receives the answer.
       losing?.done()
@@ -88,6 +99,9 @@ export async function startTcpProxy(serviceUrl: string, host = '127.0.0.1'): Pro
           },
         }
       })
+    },
+    cutAnswers(...afterBytes) {
+      cuts = afterBytes
     },
     async close() {
       if (server.listening) await stopListening()
