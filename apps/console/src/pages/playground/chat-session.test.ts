@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { ChatSession } from './chat-session.ts'
 import { PlaygroundKey } from './playground-key.ts'
 import { parseChat, type StoredChat, serializedChat } from './stored-chat.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 interface Asked {
   readonly path: string
@@ -149,6 +153,24 @@ test.each([
   await session.resumeUnfinished()
   expect(statesOf(session)).toEqual([expected])
   expect(statesOf(open())).toEqual([expected])
+})
+
+test('a question without an answer is sent with the same key where it is tried again', async () => {
+  const lost = () => {
+    throw new TypeError('network error')
+  }
+  // Once the question, and then nine times its stream.
+  vi.useFakeTimers()
+  const { open, asked } = chatWith(...Array(10).fill(lost), stream(textEvent('Hi', 1) + lastEvents(2)))
+  const session = open()
+  const sent = session.send('Hello', [])
+  await vi.runAllTimersAsync()
+  await sent
+  expect(statesOf(session)).toEqual([{ state: 'lost', text: '' }])
+  const [turn] = session.turns
+  if (turn !== undefined) await session.tryAgain(turn)
+  expect(statesOf(session)).toEqual([{ state: 'done', text: 'Hi' }])
+  expect([asked.at(0), asked.at(-1)]).toEqual([asked[0], asked[0]])
 })
 
 test('asking again keeps what an interrupted answer has, and takes the place of a failure', async () => {

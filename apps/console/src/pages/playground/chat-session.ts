@@ -32,8 +32,8 @@ interface Running {
 }
 
 const DRAWN_EVERY_MS = 40
-/** With the waits between them, these last for a minute, which a restart of the gateway does not take. */
-const RESUME_RETRIES = 10
+/** With the waits between them, these last for half a minute, which a restart of the gateway rarely takes. */
+const RESUME_RETRIES = 8
 
 /**
  * One conversation with an agent: its turns, of which at most one is running. The gateway keeps the replies, so that they survive a
@@ -85,12 +85,15 @@ export class ChatSession {
   /** Goes on with what was being read when the page was left, if there is something. */
   async resumeUnfinished(): Promise<void> {
     const unfinished = this.#turns.findLast(({ state, error }) => state === 'lost' && error === undefined)
-    if (unfinished !== undefined) await this.resume(unfinished)
+    if (unfinished !== undefined) await this.#run(unfinished.id, (running) => this.#resume(running))
   }
 
-  /** Reads a reply again whose connection was lost. */
-  async resume({ id }: Turn): Promise<void> {
-    await this.#run(id, (running) => this.#resume(running))
+  /** Goes on with a reply whose connection was lost. */
+  async tryAgain({ id, callId }: Turn): Promise<void> {
+    if (callId !== undefined) return await this.#run(id, (running) => this.#resume(running))
+    // Perhaps nothing has reached the gateway. With the same key, the question is not asked twice.
+    if (this.#running === undefined) this.#change(id, { wasAway: false, startedAtMs: Date.now() })
+    await this.#run(id, (running) => this.#ask(running))
   }
 
   /** Sends the message of a turn again: in place of it, or after it where something of its reply stays. */

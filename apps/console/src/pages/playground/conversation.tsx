@@ -43,7 +43,7 @@ export function Conversation({ agent, app, session, turns, mayMakeKeys }: Conver
               conversationId={session.conversationId}
               isLast={index === turns.length - 1}
               mayMakeKeys={mayMakeKeys}
-              onResume={() => void session.resume(turn)}
+              onTryAgain={() => void session.tryAgain(turn)}
               onAskAgain={() => void session.askAgain(turn)}
             />
           ))

@@ -10,14 +10,14 @@ interface TurnEndProps {
   /** Whether no other message came after it. */
   readonly isLast: boolean
   readonly mayMakeKeys: boolean
-  onResume(): void
+  onTryAgain(): void
   onAskAgain(): void
 }
 
 const ICONS = { interrupted: Unplug, unread: CirclePause, missing: SearchX, gone: CloudOff } as const
 
 /** How a reply has ended, unless it is complete, and what can be done about it. */
-export function TurnEnd({ turn, isLast, mayMakeKeys, onResume, onAskAgain }: TurnEndProps) {
+export function TurnEnd({ turn, isLast, mayMakeKeys, onTryAgain, onAskAgain }: TurnEndProps) {
   const t = useTranslations('playground')
   const { state, error } = turn
   switch (state) {
@@ -26,7 +26,7 @@ export function TurnEnd({ turn, isLast, mayMakeKeys, onResume, onAskAgain }: Tur
     case 'failed':
       return <ErrorNotice error={error} retry={onAskAgain} />
     case 'lost':
-      if (error !== undefined) return <ErrorNotice error={error} retry={onResume} />
+      if (error !== undefined) return <ErrorNotice error={error} retry={onTryAgain} />
       return <p className={styles.note}>{t(mayMakeKeys ? 'reconnecting' : 'pasteToResume')}</p>
     case 'interrupted':
     case 'unread':

@@ -16,13 +16,13 @@ interface TurnViewProps {
   /** Whether no other message came after it. */
   readonly isLast: boolean
   readonly mayMakeKeys: boolean
-  onResume(): void
+  onTryAgain(): void
   onAskAgain(): void
 }
 
 /** A message, what the agent did, and its reply. */
 export function TurnView(props: TurnViewProps) {
-  const { turn, agentName, isLast, mayMakeKeys, onResume, onAskAgain, ...chat } = props
+  const { turn, agentName, isLast, mayMakeKeys, onTryAgain, onAskAgain, ...chat } = props
   const t = useTranslations('playground')
   const runs = isRunning(turn)
   return (
@@ -56,7 +56,7 @@ export function TurnView(props: TurnViewProps) {
         {runs ? (
           <Progress turn={turn} />
         ) : (
-          <TurnEnd {...{ turn, isLast, mayMakeKeys, onResume, onAskAgain }} />
+          <TurnEnd {...{ turn, isLast, mayMakeKeys, onTryAgain, onAskAgain }} />
         )}
         {!runs && <TurnFooter turn={turn} {...chat} />}
       </div>
