@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../support/browser.ts'
 import { type ConsoleInBrowser, startConsole } from '../support/console-page.ts'
-import { freePort } from '../support/free-port.ts'
 
 /** A reply that takes some seconds, of numbered fragments: `1 网关 2 网关 …`. */
 const SLOW = 'sandbox:slow=20 sandbox:long=300 Hello'
@@ -13,9 +12,11 @@ describe.runIf(HAS_BROWSER)('answers of the playground that are kept', () => {
   let console: ConsoleInBrowser
 
   beforeAll(async () => {
-    // The page finds the gateway at the same address after a restart, and its death is soon known.
-    const env = { PORT: String(await freePort()) }
+    const env: Record<string, string> = {}
+    // The death of a process is soon known.
     console = await startConsole({ env, settings: { instance: { leaseMs: 600 } } })
+    // After a restart, pages find the gateway at the same address.
+    env.PORT = new URL(console.system.gateway.url).port
   })
   afterAll(() => console?.remove())
 
