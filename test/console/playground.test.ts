@@ -58,7 +58,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await page.keyboard.press('Enter')
   }
 
-  test('an agent is found and asked, the conversation goes on, and the key ends with the visit', async () => {
+  test('an agent is found and asked, the conversation goes on, and the key ends with the session', async () => {
     const { page, logIn, problems, violations } = await console.visit('/agents')
     await logIn()
     await page.getByRole('heading', { name: 'Dify' }).waitFor()
@@ -91,7 +91,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
 
     await reply(page, 1).getByRole('button', { name: 'Raw frames' }).click()
     const frames = await page.getByRole('group', { name: 'Raw frames' }).textContent()
-    expect(frames).toMatch(/^data: \{"id":"playground-[\s\S]*data: \[DONE\]\s*$/)
+    expect(frames).toMatch(/^data: \{"id":"playground-[\s\S]*data: \[DONE\]\s+id: \d+\s*$/)
     await page.keyboard.press('Escape')
     await reply(page, 1).getByRole('button', { name: 'Copy as code' }).click()
     const curl = await page.getByRole('group', { name: 'curl' }).textContent()
@@ -121,10 +121,19 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await ended(page, 2)
     await reply(page, 2).getByText('This is turn 3 of our conversation').waitFor()
     expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([true, false])
+
+    // The chat is there again after other pages.
     await page.getByRole('link', { name: 'Agents', exact: true }).click()
-    await expect
-      .poll(async () => (await keysOf('fastgpt')).map(({ is_active }) => is_active))
-      .toEqual([false, false])
+    await page.getByRole('heading', { name: 'Dify' }).waitFor()
+    expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([true, false])
+    await page.goBack()
+    await reply(page, 2).getByText('This is turn 3 of our conversation').waitFor()
+
+    await page.getByTitle('Account').click()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Username').waitFor()
+    expect((await keysOf('fastgpt')).map(({ is_active }) => is_active)).toEqual([false, false])
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     expect(problems).toEqual([])
   })
 
@@ -159,7 +168,7 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     expect(problems).toEqual([])
   })
 
-  test('stopping ends the run, a reader who has scrolled away is left alone, and closing the page revokes the key', async () => {
+  test('stopping ends the run, and a reader who has scrolled away is left alone', async () => {
     const { page, logIn, problems } = await console.visit('/agents/dify')
     await logIn()
     await ask(page, 'sandbox:slow=5 sandbox:long=100000 Hello')
@@ -178,14 +187,19 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
 
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('You stopped this reply.').waitFor()
-    await expect.poll(async () => (await management('/calls?limit=1')).items[0].outcome).toBe('client_gone')
+    const stopped = { outcome: 'client_gone', reason: 'stopped' }
+    await expect.poll(async () => (await management('/calls?limit=1')).items[0]).toMatchObject(stopped)
+    // What was written stays, and is there after a reload, which does not ask the gateway for more.
+    await page.reload()
+    await page.getByText('You stopped this reply.').waitFor()
+    await log.getByText('700 网关').waitFor()
     expect(await message(page).inputValue()).toBe('')
 
     await page.getByRole('button', { name: 'New chat' }).click()
     await page.getByText('Ask Dify something').waitFor()
+    await page.reload()
+    await page.getByText('Ask Dify something').waitFor()
     expect((await keysOf('dify')).map((key) => key.is_active)).toEqual([true])
-    await page.goto('about:blank')
-    await expect.poll(async () => (await keysOf('dify'))[0]?.is_active).toBe(false)
     expect(problems).toEqual([])
   })
 
@@ -307,6 +321,17 @@ describe.runIf(HAS_BROWSER)('agents and the playground', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await ended(page, 0)
     await reply(page, 0).getByText('Hello from the HiAgent emulator').waitFor()
+
+    // An answer that a reload has broken off waits for the key.
+    await ask(page, 'sandbox:slow=20 sandbox:long=200 Hello')
+    await reply(page, 1).getByText('20 网关').waitFor()
+    await page.reload()
+    await page.getByText('Paste your key again to read on.').waitFor()
+    await reply(page, 0).getByText('Hello from the HiAgent emulator').waitFor()
+    expect(await violations()).toEqual([])
+    await page.getByLabel('API key', { exact: true }).fill(key.full_key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await reply(page, 1).getByText('200 网关').waitFor()
     const stored = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))
     expect(stored).not.toContain(key.full_key)
     await page.goto(`${gateway.url}/console/agents`)

@@ -9,7 +9,8 @@ const session: Session = {
   role: 'user',
 }
 
-function memory(): Storage {
+/** A storage whose values have at most so many characters. */
+function memory(valueMax = 1_000): Storage {
   const items = new Map<string, string>()
   return {
     get length() {
@@ -18,7 +19,10 @@ function memory(): Storage {
     clear: () => items.clear(),
     key: (index) => [...items.keys()][index] ?? null,
     getItem: (key) => items.get(key) ?? null,
-    setItem: (key, value) => void items.set(key, value),
+    setItem(key, value) {
+      if (value.length > valueMax) throw new DOMException('full', 'QuotaExceededError')
+      items.set(key, value)
+    },
     removeItem: (key) => void items.delete(key),
   }
 }
@@ -52,4 +56,35 @@ test.each(['', 'null', '{', '{"accessToken":1}', '{"accessToken":"x"}'])('%j is 
   const storage = memory()
   storage.setItem('trunkline.session', stored)
   expect(new SessionStore(storage).current).toBeUndefined()
+})
+
+test('items are there again after a reload, and end with the session, of which others may still read them', () => {
+  const storage = memory()
+  const store = new SessionStore(storage)
+  store.set(session)
+  store.setItem('chat', 'hello')
+  storage.setItem('of another', 'stays')
+  const reloaded = new SessionStore(storage)
+  expect(reloaded.getItem('chat')).toBe('hello')
+  const atEnd: (string | undefined)[] = []
+  reloaded.onEnd(() => atEnd.push(reloaded.getItem('chat')))
+  reloaded.set(undefined)
+  reloaded.set(undefined)
+  reloaded.setItem('chat', 'too late')
+  expect([atEnd, reloaded.getItem('chat'), storage.length]).toEqual([['hello'], undefined, 1])
+})
+
+test('a new session finds no items of one that ended while no page was open', () => {
+  const storage = memory()
+  const store = new SessionStore(storage)
+  store.set(session)
+  store.setItem('chat', 'hello')
+  storage.removeItem('trunkline.session')
+  expect(new SessionStore(storage).getItem('chat')).toBeUndefined()
+})
+
+test('an item that does not fit says so, and is no failure', () => {
+  const store = new SessionStore(memory(100))
+  store.set(session)
+  expect([store.setItem('chat', 'x'.repeat(101)), store.setItem('chat', 'x')]).toEqual([false, true])
 })

@@ -3,8 +3,9 @@ import { useTranslations } from 'use-intl'
 import { IconButton } from '../../ui/button.tsx'
 import { Empty } from '../../ui/notice.tsx'
 import type { Agent } from '../agents/agent.ts'
-import type { ChatSession, Turn } from './chat-session.ts'
+import type { ChatSession } from './chat-session.ts'
 import styles from './playground.module.css'
+import type { Turn } from './turn.ts'
 import { TurnView } from './turn-view.tsx'
 import { useFollowedEnd } from './use-followed-end.ts'
 
@@ -32,7 +33,7 @@ export function Conversation({ agent, app, session, turns, mayMakeKeys }: Conver
             </Empty>
           </div>
         ) : (
-          turns.map((turn) => (
+          turns.map((turn, index) => (
             <TurnView
               key={turn.id}
               turn={turn}
@@ -40,7 +41,10 @@ export function Conversation({ agent, app, session, turns, mayMakeKeys }: Conver
               agentName={agent.name}
               app={app}
               conversationId={session.conversationId}
-              onRetry={() => void session.retry(turn)}
+              isLast={index === turns.length - 1}
+              mayMakeKeys={mayMakeKeys}
+              onTryAgain={() => void session.tryAgain(turn)}
+              onAskAgain={() => void session.askAgain(turn)}
             />
           ))
         )}

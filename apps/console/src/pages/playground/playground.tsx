@@ -9,21 +9,24 @@ import { Page } from '../../ui/page.tsx'
 import type { Agent } from '../agents/agent.ts'
 import { AgentStatus } from '../agents/agent-status.tsx'
 import { AppChoice, useApp } from './app-choice.tsx'
-import { ChatSession, type Turn } from './chat-session.ts'
+import type { ChatSession } from './chat-session.ts'
+import { chatOf, endChat, keyOf } from './chats.ts'
 import { Composer } from './composer.tsx'
 import { Conversation } from './conversation.tsx'
 import { PasteKey } from './paste-key.tsx'
 import styles from './playground.module.css'
+import { isRunning, type Turn } from './turn.ts'
 import { useAttachments } from './use-attachments.ts'
-import { usePlaygroundKey } from './use-playground-key.ts'
 
 /** The chat itself. What is typed and attached stays when a new chat begins or another app is chosen. */
 export function Playground({ agent }: { readonly agent: Agent }) {
   const t = useTranslations('playground')
   const { role } = useSession()
   const mayMakeKeys = role !== 'user'
-  const key = usePlaygroundKey(agent.id)
+  const key = keyOf(agent.id)
   const [hasKey, setHasKey] = useState(false)
+  // A pasted key is gone with the page.
+  useEffect(() => () => key.paste(undefined), [key])
   const [draft, setDraft] = useDraftText(`chat ${agent.id}`)
   const attachments = useAttachments(agent.id, key)
   const [app, setApp] = useApp(agent)
@@ -31,17 +34,11 @@ export function Playground({ agent }: { readonly agent: Agent }) {
   const keepsConversation = agent.features.conversation
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new number is a new chat.
   const session = useMemo(
-    () =>
-      new ChatSession({
-        baseURL: location.origin,
-        agent: agent.id,
-        app,
-        keepsConversation,
-        key,
-      }),
-    [agent.id, app, key, keepsConversation, chatNumber],
+    () => chatOf(agent.id, app, keepsConversation),
+    [agent.id, app, keepsConversation, chatNumber],
   )
-  const { turns, isRunning } = useChat(session)
+  const hasAccess = mayMakeKeys || hasKey
+  const turns = useTurns(session, hasAccess)
   return (
     <Page
       title={agent.name}
@@ -53,7 +50,13 @@ export function Playground({ agent }: { readonly agent: Agent }) {
         </span>
       }
       actions={
-        <Button onClick={() => setChatNumber(chatNumber + 1)} disabled={turns.length === 0}>
+        <Button
+          disabled={turns.length === 0}
+          onClick={() => {
+            endChat(agent.id)
+            setChatNumber(chatNumber + 1)
+          }}
+        >
           <MessageSquarePlus aria-hidden />
           {t('newChat')}
         </Button>
@@ -76,8 +79,8 @@ export function Playground({ agent }: { readonly agent: Agent }) {
           draft={draft}
           onDraft={setDraft}
           attachments={agent.features.files ? attachments : undefined}
-          isRunning={isRunning}
-          isLocked={!mayMakeKeys && !hasKey}
+          isRunning={turns.some(isRunning)}
+          isLocked={!hasAccess}
           onStop={() => session.stop()}
           onSend={() => {
             const files = attachments.take()
@@ -90,15 +93,10 @@ export function Playground({ agent }: { readonly agent: Agent }) {
   )
 }
 
-interface Chat {
-  readonly turns: readonly Turn[]
-  readonly isRunning: boolean
-}
-
-/** The turns of a chat. Leaving it breaks off what is running. */
-function useChat(session: ChatSession): Chat {
-  const turns = useSyncExternalStore(session.subscribe, () => session.turns)
-  useEffect(() => () => session.stop(), [session])
-  const state = turns.at(-1)?.state
-  return { turns, isRunning: state === 'waiting' || state === 'streaming' }
+/** The turns of a chat, which goes on with what a reload has broken off as soon as there is a key. */
+function useTurns(session: ChatSession, hasAccess: boolean): readonly Turn[] {
+  useEffect(() => {
+    if (hasAccess) void session.resumeUnfinished()
+  }, [session, hasAccess])
+  return useSyncExternalStore(session.subscribe, () => session.turns)
 }

@@ -8,8 +8,8 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton, Snippet } from '../../ui/copy.tsx'
 import { Choices } from '../../ui/fields/choices.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
-import type { Turn } from './chat-session.ts'
 import styles from './turn.module.css'
+import type { Turn } from './turn.ts'
 
 interface TurnFooterProps {
   readonly turn: Turn

@@ -1,10 +1,10 @@
 import { Bot, FileText, UserRound } from 'lucide-react'
 import { useTranslations } from 'use-intl'
-import { ErrorNotice } from '../../ui/notice.tsx'
-import type { Turn } from './chat-session.ts'
 import { ReplyText } from './reply/reply-text.tsx'
 import { TimeLine } from './reply/time-line.tsx'
 import styles from './turn.module.css'
+import { isRunning, type Turn } from './turn.ts'
+import { TurnEnd } from './turn-end.tsx'
 import { TurnFooter } from './turn-footer.tsx'
 
 interface TurnViewProps {
@@ -13,15 +13,20 @@ interface TurnViewProps {
   readonly agentName: string
   readonly app: string
   readonly conversationId: string
-  onRetry(): void
+  /** Whether no other message came after it. */
+  readonly isLast: boolean
+  readonly mayMakeKeys: boolean
+  onTryAgain(): void
+  onAskAgain(): void
 }
 
 /** A message, what the agent did, and its reply. */
-export function TurnView({ turn, agentName, onRetry, ...chat }: TurnViewProps) {
+export function TurnView(props: TurnViewProps) {
+  const { turn, agentName, isLast, mayMakeKeys, onTryAgain, onAskAgain, ...chat } = props
   const t = useTranslations('playground')
-  const isRunning = turn.state === 'waiting' || turn.state === 'streaming'
+  const runs = isRunning(turn)
   return (
-    <article className={styles.turn} aria-busy={isRunning}>
+    <article className={styles.turn} aria-busy={runs}>
       <div className={styles.message}>
         <span className={styles.who}>
           <UserRound aria-hidden />
@@ -46,18 +51,28 @@ export function TurnView({ turn, agentName, onRetry, ...chat }: TurnViewProps) {
           <Bot aria-hidden />
           <strong>{agentName}</strong>
         </span>
-        {turn.details.length > 0 && <TimeLine details={turn.details} isRunning={isRunning} />}
-        {turn.text !== '' && <ReplyText text={turn.text} isRunning={isRunning} />}
-        {isRunning && (
-          <p className={styles.running}>
-            <span className={styles.dots} aria-hidden />
-            {t(turn.text === '' ? 'waiting' : 'writing')}
-          </p>
+        {turn.details.length > 0 && <TimeLine details={turn.details} isRunning={runs} />}
+        {turn.text !== '' && <ReplyText text={turn.text} isRunning={runs} />}
+        {runs ? (
+          <Progress turn={turn} />
+        ) : (
+          <TurnEnd {...{ turn, isLast, mayMakeKeys, onTryAgain, onAskAgain }} />
         )}
-        {turn.state === 'stopped' && <p className={styles.note}>{t('stopped')}</p>}
-        {turn.state === 'failed' && <ErrorNotice error={turn.error} retry={onRetry} />}
-        {!isRunning && <TurnFooter turn={turn} {...chat} />}
+        {!runs && <TurnFooter turn={turn} {...chat} />}
       </div>
     </article>
+  )
+}
+
+/** What a running reply is at. */
+function Progress({ turn }: { readonly turn: Turn }) {
+  const t = useTranslations('playground')
+  const { isStopped, isReconnecting, text } = turn
+  const doing = isStopped ? 'stopping' : isReconnecting ? 'reconnecting' : text === '' ? 'waiting' : 'writing'
+  return (
+    <p className={styles.running}>
+      <span className={styles.dots} aria-hidden />
+      {t(doing)}
+    </p>
   )
 }

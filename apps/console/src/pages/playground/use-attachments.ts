@@ -1,8 +1,8 @@
 import { AbortError, Trunkline } from '@trunkline/sdk'
 import { useRef, useState } from 'react'
 import { useSession } from '../../session/use-session.ts'
-import type { SentFile } from './chat-session.ts'
 import type { PlaygroundKey } from './playground-key.ts'
+import type { SentFile } from './turn.ts'
 
 /** A file that was chosen for the next message. */
 export interface Attachment {

@@ -1,0 +1,236 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { ChatSession } from './chat-session.ts'
+import { PlaygroundKey } from './playground-key.ts'
+import { parseChat, type StoredChat, serializedChat } from './stored-chat.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+interface Asked {
+  readonly path: string
+  readonly idempotencyKey: string | null
+}
+
+/** A gateway that answers one request after the other as the test says. */
+function chatWith(...answers: readonly (() => Response)[]) {
+  const asked: Asked[] = []
+  let stored: string | undefined
+  const open = (apiKey: string | undefined = 'tl_key') => {
+    const key = new PlaygroundKey({
+      baseURL: 'http://gateway.example.com',
+      agent: 'dify',
+      keys: { newest: () => undefined, add: () => undefined, forget: () => undefined },
+      accessToken: () => undefined,
+    })
+    key.paste(apiKey)
+    return new ChatSession({
+      baseURL: 'http://gateway.example.com',
+      agent: 'dify',
+      app: '',
+      keepsConversation: true,
+      key,
+      stored: parseChat(stored),
+      save: (chat) => {
+        stored = serializedChat(chat).next().value
+      },
+      schedule: (draw) => draw(),
+      async fetch(input, init) {
+        const { pathname } = new URL(String(input))
+        asked.push({
+          path: pathname.replace('/api/v1', ''),
+          idempotencyKey: new Headers(init?.headers).get('idempotency-key'),
+        })
+        const answer = answers[asked.length - 1]
+        if (answer === undefined) throw new Error(`unexpected: ${pathname}`)
+        return answer()
+      },
+    })
+  }
+  return { open, asked, stored: () => parseChat(stored) }
+}
+
+const event = (body: object, id: number) => `data: ${JSON.stringify(body)}\nid: ${id}\n\n`
+const textEvent = (content: string, id: number) =>
+  event({ id: 'c1', choices: [{ index: 0, delta: { role: 'assistant', content } }] }, id)
+const lastEvents = (id: number) =>
+  event({ id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, id) +
+  `data: [DONE]\nid: ${id + 1}\n\n`
+const stream = (text: string) => () =>
+  new Response(text, { headers: { 'content-type': 'text/event-stream', 'x-call-id': 'call-1' } })
+/** A stream whose connection is lost after the text. */
+const cut = (text: string) => () => {
+  const bytes = [new TextEncoder().encode(text)]
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const next = bytes.shift()
+      if (next === undefined) controller.error(new TypeError('network error'))
+      else controller.enqueue(next)
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-call-id': 'call-1' } })
+}
+const failed = (reason: string, id: number) => event({ error: { message: reason, code: reason, reason } }, id)
+const problem =
+  (status: number, reason: string, more = {}) =>
+  () =>
+    Response.json({ code: status, msg: reason, reason, retryable: false, ...more }, { status })
+
+const statesOf = ({ turns }: Pick<ChatSession, 'turns'> | StoredChat) =>
+  turns.map(({ state, text }) => ({ state, text }))
+
+test('the question is stored with its key before it is sent', async () => {
+  const chat = chatWith(() => {
+    expect(chat.stored()?.turns).toMatchObject([{ query: 'Hello', state: 'lost' }])
+    expect(chat.stored()?.turns[0]?.idempotencyKey).toBe(chat.asked[0]?.idempotencyKey)
+    return stream(textEvent('Hi', 1) + lastEvents(2))()
+  })
+  const session = chat.open()
+  await session.send('Hello', [])
+  expect(statesOf(session)).toEqual([{ state: 'done', text: 'Hi' }])
+  expect(chat.stored()).toMatchObject({
+    conversationId: session.conversationId,
+    turns: session.turns.map(({ text }) => ({ text })),
+  })
+})
+
+test('a connection that is lost is made again, and the reply is whole', async () => {
+  const whole = textEvent('one ', 1) + textEvent('two', 2) + lastEvents(3)
+  const { open, asked } = chatWith(cut(textEvent('one ', 1)), stream(whole))
+  const session = open()
+  const doing = new Set<boolean>()
+  session.subscribe(() => doing.add(session.turns[0]?.isReconnecting === true))
+  await session.send('Hello', [])
+  expect(statesOf(session)).toEqual([{ state: 'done', text: 'one two' }])
+  expect([...doing]).toEqual([false, true])
+  expect(asked.map(({ path }) => path)).toEqual([
+    '/chat',
+    `/calls/${encodeURIComponent(`key:${asked[0]?.idempotencyKey}`)}/stream`,
+  ])
+})
+
+test('a page that is loaded again resumes what was unfinished, and nothing else', async () => {
+  const chat = chatWith(
+    stream(textEvent('first', 1) + lastEvents(2)),
+    () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+    stream(textEvent('second', 1) + lastEvents(2)),
+  )
+  const left = chat.open()
+  await left.send('One', [])
+  void left.send('Two', [])
+  await expect.poll(() => chat.asked.length).toBe(2)
+  const session = chat.open()
+  await session.resumeUnfinished()
+  await session.resumeUnfinished()
+  expect(statesOf(session)).toEqual([
+    { state: 'done', text: 'first' },
+    { state: 'done', text: 'second' },
+  ])
+  expect(chat.asked.length).toBe(3)
+  // How long it took is not known.
+  expect(session.turns.map(({ totalMs }) => totalMs !== undefined)).toEqual([true, false])
+})
+
+test.each([
+  ['stopped', stream(textEvent('Hi', 1) + failed('stopped', 2)), { state: 'unread', text: 'Hi' }],
+  [
+    'interrupted',
+    stream(textEvent('Hi', 1) + failed('interrupted', 2)),
+    { state: 'interrupted', text: 'Hi' },
+  ],
+  ['another failure', stream(textEvent('Hi', 1) + failed('agent_error', 2)), { state: 'failed', text: 'Hi' }],
+  ['not found', problem(404, 'call_not_found'), { state: 'missing', text: '' }],
+  ['gone', problem(410, 'reply_gone'), { state: 'gone', text: '' }],
+  ['a key that is over', problem(401, 'key_expired'), { state: 'gone', text: '' }],
+] as const)('a reply that is resumed and %s', async (_name, answer, expected) => {
+  const { open, stored } = chatWith(
+    () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+    answer,
+  )
+  void open().send('Hello', [])
+  await expect.poll(() => stored()?.turns.length).toBe(1)
+  const session = open()
+  await session.resumeUnfinished()
+  expect(statesOf(session)).toEqual([expected])
+  expect(statesOf(open())).toEqual([expected])
+})
+
+test('a question without an answer is sent with the same key where it is tried again', async () => {
+  const lost = () => {
+    throw new TypeError('network error')
+  }
+  // Once the question, and then nine times its stream.
+  vi.useFakeTimers()
+  const { open, asked } = chatWith(...Array(10).fill(lost), stream(textEvent('Hi', 1) + lastEvents(2)))
+  const session = open()
+  const sent = session.send('Hello', [])
+  await vi.runAllTimersAsync()
+  await sent
+  expect(statesOf(session)).toEqual([{ state: 'lost', text: '' }])
+  const [turn] = session.turns
+  if (turn !== undefined) await session.tryAgain(turn)
+  expect(statesOf(session)).toEqual([{ state: 'done', text: 'Hi' }])
+  expect([asked.at(0), asked.at(-1)]).toEqual([asked[0], asked[0]])
+})
+
+test('asking again keeps what an interrupted answer has, and takes the place of a failure', async () => {
+  const { open, asked } = chatWith(
+    stream(textEvent('Half', 1) + failed('interrupted', 2)),
+    problem(429, 'agent_rate_limited'),
+    stream(textEvent('Whole', 1) + lastEvents(2)),
+  )
+  const session = open()
+  await session.send('Hello', [])
+  const [interrupted] = session.turns
+  if (interrupted !== undefined) await session.askAgain(interrupted)
+  expect(statesOf(session)).toEqual([
+    { state: 'interrupted', text: 'Half' },
+    { state: 'failed', text: '' },
+  ])
+  const failure = session.turns.at(-1)
+  if (failure !== undefined) await session.askAgain(failure)
+  expect(statesOf(session)).toEqual([
+    { state: 'interrupted', text: 'Half' },
+    { state: 'done', text: 'Whole' },
+  ])
+  expect(new Set(asked.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
+})
+
+test('a gateway that keeps no replies is asked without a key, also for the next question', async () => {
+  const fields = [{ field: 'headers.Idempotency-Key', message: 'this gateway keeps no replies' }]
+  const { open, asked } = chatWith(
+    problem(400, 'invalid_request', { fields }),
+    stream(textEvent('one', 1) + lastEvents(2)),
+    stream(textEvent('two', 1) + lastEvents(2)),
+  )
+  const session = open()
+  await session.send('Hello', [])
+  await session.send('Hello', [])
+  expect(statesOf(session)).toEqual([
+    { state: 'done', text: 'one' },
+    { state: 'done', text: 'two' },
+  ])
+  expect(asked.map(({ idempotencyKey }) => idempotencyKey !== null)).toEqual([true, false, false])
+})
+
+test('of a chat without enough room, less is stored, and at last the question alone', async () => {
+  const { open, stored } = chatWith(
+    stream(textEvent('one', 1) + lastEvents(2)),
+    stream(textEvent('two', 1) + lastEvents(2)),
+  )
+  const session = open()
+  await session.send('First', [])
+  await session.send('Second', [])
+  const chat = stored()
+  const texts = chat === undefined ? [] : [...serializedChat(chat)]
+  expect(texts.map((text) => parseChat(text)?.turns.map((turn) => `${turn.query}: ${turn.text}`))).toEqual([
+    ['First: one', 'Second: two'],
+    ['First: one', 'Second: two'],
+    ['Second: two'],
+    ['Second: '],
+  ])
+})
+
+test.each([undefined, '', '{', 'null', '{"version":0,"turns":[]}'])('%j is no chat', (text) => {
+  expect(parseChat(text)).toBeUndefined()
+})
