@@ -1,4 +1,4 @@
-import { type ChatChunk, type ChatStream, Trunkline, TrunklineError } from '@trunkline/sdk'
+import { type ChatChunk, type ServerChatStream, Trunkline, TrunklineError } from '@trunkline/sdk'
 import type { PlaygroundKey } from './playground-key.ts'
 import { recordedFetch } from './recorded-fetch.ts'
 import type { StoredChat } from './stored-chat.ts'
@@ -27,7 +27,7 @@ interface Running {
   readonly controller: AbortController
   /** The key with which the question was sent; only that one can read the reply. */
   apiKey: string | undefined
-  stream: ChatStream | undefined
+  stream: ServerChatStream | undefined
   isResuming: boolean
 }
 
@@ -187,7 +187,7 @@ export class ChatSession {
     }
   }
 
-  #questionStream(running: Running): ChatStream {
+  #questionStream(running: Running): ServerChatStream {
     const { agent, app } = this.#options
     const { query, files, idempotencyKey } = this.#turn(running.turnId)
     return this.#client(running).chat.stream(
@@ -236,7 +236,7 @@ export class ChatSession {
     })
   }
 
-  async #read(running: Running, stream: ChatStream): Promise<void> {
+  async #read(running: Running, stream: ServerChatStream): Promise<void> {
     const { turnId, isResuming } = running
     running.stream = stream
     this.#change(turnId, { frames: '' })
