@@ -7,19 +7,37 @@ export interface HalfRequest {
   finish(): Promise<string>
 }
 
-/** Opens a connection, and sends the first lines of a chat request, or nothing yet. */
+interface HalfRequestOptions {
+  readonly isSilent?: boolean
+  readonly method?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** By default that of a chat. */
+  readonly body?: string
+}
+
+/** Opens a connection, and sends the first lines of a request, by default a chat, or nothing yet. */
 export async function halfRequest(
   url: string,
   key: string,
-  { isSilent = false }: { readonly isSilent?: boolean } = {},
+  {
+    isSilent = false,
+    method = 'POST',
+    path = '/api/v1/chat',
+    headers = {},
+    ...more
+  }: HalfRequestOptions = {},
 ): Promise<HalfRequest> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).setEncoding('utf8')
   await once(socket, 'connect')
-  const body = JSON.stringify(chatBody())
+  const body = more.body ?? JSON.stringify(chatBody())
+  const lines = Object.entries({ agent: 'openai', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   const head =
-    `POST /api/v1/chat HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
-    `Agent: openai\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+    `${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${key}\r\n` +
+    `${lines.join('')}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
   if (!isSilent) socket.write(head)
   return {
     async finish() {

@@ -127,3 +127,63 @@ export function failureOf(stream: string): string | undefined {
   const failure = eventsOf(stream).find((event) => event.includes('"error":{'))
   return failure === undefined ? undefined : /"code":"(\w+)"/.exec(failure)?.[1]
 }
+
+/** The whole events of the bytes that a client had received when its connection broke. */
+export function wholeEvents(received: Buffer): string {
+  return received.subarray(0, received.lastIndexOf('\n\n') + 2 || 0).toString()
+}
+
+/** The number of the last event of a text, 0 if it has none. */
+export function lastIdOf(events: string): number {
+  return Number(/^id: (\d+)\n\n$/m.exec(eventsOf(events).at(-1) ?? '')?.[1] ?? 0)
+}
+
+/** Everything that a response brings, also if its connection breaks. */
+export async function receivedOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  try {
+    for await (const chunk of body ?? []) chunks.push(chunk)
+  } catch {
+    // What has been received counts.
+  }
+  return withoutComments(wholeEvents(Buffer.concat(chunks)))
+}
+
+export interface CutReader {
+  /** The clients of the gateways that are asked in turn; each connection is broken. */
+  readonly clients: readonly KeptClient[]
+  readonly call: string
+  /** Whether connections break within an event, which is then lost, or between two. */
+  readonly isMidEvent: boolean
+}
+
+/** Reads a stream whose connection breaks after every event, and returns what the client has in the end. */
+export async function readWithCuts({ clients, call, isMidEvent }: CutReader): Promise<string> {
+  let text = ''
+  for (let turn = 0; ; turn += 1) {
+    const cut = new AbortController()
+    const client = clients[turn % clients.length]
+    const response = await client?.resume(call, { lastEventId: lastIdOf(text), signal: cut.signal })
+    if (response?.status !== 200) throw new Error(`refused: ${response?.status} ${await response?.text()}`)
+    const { events, isEnd } = await readSome(response, isMidEvent)
+    text += events
+    cut.abort()
+    if (isEnd) return text
+  }
+}
+
+async function readSome(
+  { body }: Response,
+  isMidEvent: boolean,
+): Promise<{ events: string; isEnd: boolean }> {
+  let received = Buffer.alloc(0)
+  for await (const chunk of body ?? []) {
+    received = Buffer.concat([received, chunk])
+    const all = eventsOf(wholeEvents(received))
+    if (all.length < (isMidEvent ? 2 : 1)) continue
+    const kept = isMidEvent ? all.slice(0, -1) : all
+    const half = isMidEvent ? Buffer.from(all.at(-1) ?? '').subarray(0, 9) : Buffer.alloc(0)
+    return { events: wholeEvents(Buffer.concat([Buffer.from(kept.join('')), half])), isEnd: false }
+  }
+  return { events: withoutComments(wholeEvents(received)), isEnd: true }
+}
