@@ -120,7 +120,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       bounds: { bytesMax, graceMs, replyBytesMax: 1_000_000, headerHoldMs: 15_000, readersMax: 100 },
       observer: { lost: (callId) => lost.push(callId), storable: () => undefined },
     })
-    return { replies, store, lost }
+    return { replies, store, wakeUps, lost }
   }
   type Process = ReturnType<typeof processOf>
 
@@ -365,6 +365,41 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     const late = follow(await attach(elsewhere))
     expect((await late.over).kind).toBe('ended')
     expect(late.text).toBe(own.text)
+  })
+
+  test('a stop that comes while the process looks for stops is not overlooked', async () => {
+    const working = processOf().store
+    const looks: PromiseWithResolvers<void>[] = []
+    const here = processOf({
+      store: {
+        async stopped(callIds) {
+          const found = await working.stopped(callIds)
+          const look = Promise.withResolvers<void>()
+          looks.push(look)
+          // The first look has seen nothing, and its answer is late.
+          if (looks.length === 1) await look.promise
+          return found
+        },
+      },
+    })
+    const { call, reply } = await begin(here)
+    await vi.waitFor(() => expect(looks).toHaveLength(1), 5_000)
+    await working.requestStop(call.callId)
+    here.wakeUps.send('stop', [call.callId])
+    looks[0]?.resolve()
+    await vi.waitFor(() => expect(reply.asked).toEqual(['stop']), 500)
+  })
+
+  test('a process that closes waits for the ends of its calls', async () => {
+    const here = processOf()
+    const { call, reply } = await begin(here)
+    reply.text('a')
+    const closing = here.replies.tasks.close(5_000)
+    await new Promise(setImmediate)
+    reply.fail(new Problem('draining'), { outcome: 'drained', leftNoTurn: false })
+    await closing
+    const [found] = await here.store.read([{ callId: call.callId, after: 0 }])
+    expect(found?.call.end).toMatchObject({ outcome: 'drained', events: 2 })
   })
 
   test('a stop in another process stops the run, and is idempotent', async () => {

@@ -48,6 +48,8 @@ export class ReplyRuns {
   #timer: NodeJS.Timeout | undefined
   #isStoring = false
   #isLooking = false
+  /** Something may have changed since the look that is under way began. */
+  #mustLookAgain = false
   #isStorable = true
   #lookedAtMs = 0
   #unwrittenEnds = 0
@@ -84,10 +86,11 @@ export class ReplyRuns {
     return this.#runs.get(callId)
   }
 
-  /** Waits until every end is stored, at most so long. */
+  /** Waits until every run has ended and every end is stored, at most so long. */
   async close(timeoutMs: number): Promise<void> {
     const deadline = this.#deps.runtime.elapsedMs() + timeoutMs
-    while (this.#unwrittenEnds > 0 && this.#deps.runtime.elapsedMs() < deadline) await sleep(20)
+    const isBusy = () => this.#runs.size > 0 || this.#unwrittenEnds > 0
+    while (isBusy() && this.#deps.runtime.elapsedMs() < deadline) await sleep(20)
     this.#isClosed = true
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -108,7 +111,8 @@ export class ReplyRuns {
   }
 
   #lookSoon(): void {
-    if (!this.#isLooking) markRejectionHandled(this.#look())
+    if (this.#isLooking) this.#mustLookAgain = true
+    else markRejectionHandled(this.#look())
   }
 
   /** Stores what the runs have appended, in one statement at a time. */
@@ -182,6 +186,7 @@ export class ReplyRuns {
   /** Looks for calls that were asked to stop, that others have ended, and that nobody reads. */
   async #look(): Promise<void> {
     this.#isLooking = true
+    this.#mustLookAgain = false
     this.#lookedAtMs = this.#deps.runtime.elapsedMs()
     const { store, bounds } = this.#deps
     try {
@@ -196,6 +201,7 @@ export class ReplyRuns {
       // The calls go on. That the database does not answer is reported where logs are stored.
     }
     this.#isLooking = false
+    if (this.#mustLookAgain) this.#lookSoon()
   }
 
   async #leaveUnread(runs: readonly ReplyRun[]): Promise<void> {
