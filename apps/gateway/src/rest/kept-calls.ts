@@ -29,7 +29,13 @@ export function keptCallRoutes(
 
   routes.get(
     '/api/v1/calls/:call_id/stream',
-    { config: { fieldPlaces: callInPath }, schema: streamSchema, onRequest, ...reads },
+    {
+      config: { fieldPlaces: callInPath },
+      schema: streamSchema,
+      onRequest,
+      exposeHeadRoute: false,
+      ...reads,
+    },
     async (request, reply) => {
       const after = cursorOf(request.headers['last-event-id'], request.query.after) ?? 0
       const kept = await replies.resume(callerOf(request), keptCallRefOf(request.params.call_id), 'events')
