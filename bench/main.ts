@@ -13,6 +13,8 @@ const SCENARIOS = {
   'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
   'reply-log': 'the log of kept replies: 1,000 streams, with and without SECRET_KEY',
+  'kept-calls':
+    'kept calls in several processes: kills, the same request at once, stops, CPU (a quarter of an hour; --only for one part)',
   usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
   migrations: 'how long admissions wait while a ledger of a million calls is migrated (two minutes)',
   'usage-prune': 'the size of a ledger that is pruned every day',
@@ -37,8 +39,8 @@ const OPTIONS = {
   embedded: { type: 'boolean', of: ['neighbours'], summary: 'on the embedded database alone' },
   from: {
     type: 'string',
-    of: ['release', 'resilience'],
-    summary: 'the checkout to start with or to compare with; resilience takes a commit as well',
+    of: ['release', 'resilience', 'kept-calls'],
+    summary: 'the checkout to start with or to compare with; resilience and kept-calls take a commit as well',
   },
   to: {
     type: 'string',
@@ -51,7 +53,11 @@ const OPTIONS = {
     of: ['release'],
     summary: 'how many streams are open behind each proxy; 300 by default',
   },
-  only: { type: 'string', of: ['resilience'], summary: 'one part, such as hang or flapping' },
+  only: {
+    type: 'string',
+    of: ['resilience', 'kept-calls'],
+    summary: 'one part, such as hang or kills',
+  },
   seconds: {
     type: 'string',
     of: ['resilience'],
@@ -61,6 +67,16 @@ const OPTIONS = {
     type: 'string',
     of: ['resilience'],
     summary: 'how many of each platform; 1000 by default',
+  },
+  kills: {
+    type: 'string',
+    of: ['kept-calls'],
+    summary: 'how many calls lose their process; 100 by default',
+  },
+  same: {
+    type: 'string',
+    of: ['kept-calls'],
+    summary: 'how many clients send the same request; 1000 by default',
   },
 } as const satisfies Record<
   string,

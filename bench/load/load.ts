@@ -64,13 +64,17 @@ function timeOf(pool: Pool, target: Target, call: Call): Promise<number> {
         last = chunk
       },
       onResponseEnd() {
-        const isWhole = status === 200 && last.toString('latin1').endsWith(call.ending)
+        const isWhole = status === 200 && endsWith(last.toString('latin1'), call.ending)
         if (isWhole) resolve(Number(process.hrtime.bigint() - startedNs) / 1e6)
         else reject(new Error(`a call was answered ${status}: ${last}`))
       },
       onResponseError: (_controller, error) => reject(error),
     })
   })
+}
+
+function endsWith(text: string, ending: string | RegExp): boolean {
+  return typeof ending === 'string' ? text.endsWith(ending) : ending.test(text)
 }
 
 function poolOf({ origin }: Target, connections: number): Pool {

@@ -5,7 +5,7 @@ export interface Call {
   readonly path: string
   readonly body: string
   /** The end of a complete reply. */
-  readonly ending: string
+  readonly ending: string | RegExp
 }
 
 /** The mock platform keeps streams open whose request contains this. */

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { checkOut } from '../../test/support/last-release.ts'
 import { costOf } from '../figures/cost.ts'
 import { each, inTurns, type Pair } from '../figures/pair.ts'
 import { median } from '../figures/quantile.ts'
 import { range } from '../figures/rows.ts'
 import { run } from '../load/load.ts'
 import { JSON_CALL, STREAM_CALL } from '../load/workload.ts'
+import { mainOf } from '../servers/checkout.ts'
 import { leaveServerCore } from '../servers/cores.ts'
 import type { GatewayTarget } from '../servers/gateway.ts'
 import type { Stage } from '../stage.ts'
@@ -60,13 +58,4 @@ function report(figures: Figures, name: string, rounds: readonly Pair<number>[])
     `${name}: ${us('base')} before, ${us('tested')} now, × ${ratio.toFixed(3)} (${range(ratios)})`,
     { text: 'at most 5 % more', isHeld: ratio <= RATIO_MAX },
   )
-}
-
-/** The program of a checkout whose packages are installed, or of a commit, which is checked out and installed. */
-async function mainOf(stage: Stage, from: string): Promise<string> {
-  const main = resolve(from, 'apps/gateway/bin/trunkline.js')
-  if (existsSync(main)) return main
-  const release = await checkOut(from)
-  stage.atEnd(release.remove)
-  return release.main
 }

@@ -1,6 +1,11 @@
 /** The figures of a run, printed as they come, each with its aim. */
 export class Figures {
   readonly #missed: string[] = []
+  readonly #scenario: string
+
+  constructor(scenario: string) {
+    this.#scenario = scenario
+  }
 
   /** Prints a figure and notes whether its aim is reached. Without an aim it is for information. */
   add(part: string, figure: string, aim?: { readonly text: string; readonly isHeld: boolean }): void {
@@ -15,8 +20,8 @@ export class Figures {
   /** Prints the last line. */
   end(): void {
     const { length } = this.#missed
-    if (length === 0) console.log('resilience: all aims held')
-    else console.log(`resilience: ${length} aims not held: ${this.#missed.join('; ')}`)
+    if (length === 0) console.log(`${this.#scenario}: all aims held`)
+    else console.log(`${this.#scenario}: ${length} aims not held: ${this.#missed.join('; ')}`)
     if (length > 0) process.exitCode = 1
   }
 }

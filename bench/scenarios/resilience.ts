@@ -26,7 +26,7 @@ export async function bench(stage: Stage): Promise<void> {
   const { only } = stage.options
   if (only !== undefined && PARTS[only] === undefined)
     throw new Error(`--only is one of ${Object.keys(PARTS).join(', ')}.`)
-  const figures = new Figures()
+  const figures = new Figures('resilience')
   for (const [name, measure] of Object.entries(PARTS)) {
     if (only === undefined || only === name) await measure(stage, figures).finally(() => stage.clear())
   }

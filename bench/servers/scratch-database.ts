@@ -17,7 +17,7 @@ export interface ScratchDatabase {
   drop(): Promise<void>
 }
 
-const SERVER_URL =
+export const SERVER_URL =
   process.env.BENCH_DATABASE_URL ??
   process.env.TEST_DATABASE_URL ??
   'postgres://postgres@127.0.0.1:5432/postgres'

@@ -8,11 +8,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { halfRequest } from '../support/half-request.ts'
 import {
-  eventsOf,
   failureOf,
   idsOf,
-  type KeptClient,
-  type KeptFace,
   type KeptQuestion,
   keptBody,
   lastIdOf,
@@ -22,6 +19,7 @@ import {
   withoutComments,
 } from '../support/kept-calls.ts'
 import { type KeptReplicas, startKeptReplicas } from '../support/kept-replicas.ts'
+import { askAll, begin, killAmidCalls, outcomesOf, stopTimes } from '../support/kept-trials.ts'
 import { query } from '../support/query.ts'
 import { type ScriptedPlatform, sse, startScriptedPlatform } from '../support/scripted-platform.ts'
 import { readerOf } from '../support/stream.ts'
@@ -33,30 +31,8 @@ const server = process.env.E2E_DATABASE_URL ?? ''
 const redisUrl = process.env.E2E_REDIS_URL ?? ''
 
 const SILENT = 'sandbox:silence Hello'
-const FIRST = /^id: 1$/m
 /** How many clients send the same request at once. */
 const SAME = process.env.SOAK ? 1_000 : 200
-
-interface Ended {
-  readonly outcome: string | null
-}
-
-const rowsOf = ({ databaseUrl }: KeptReplicas, keyId: string) =>
-  query<Ended>(databaseUrl, 'SELECT outcome FROM calls WHERE key_id = $1', [keyId])
-
-const rowsEnd = (replicas: KeptReplicas, keyId: string) =>
-  until('every call has ended', async () => {
-    const rows = await rowsOf(replicas, keyId)
-    return rows.every(({ outcome }) => outcome !== null) && rows.map(({ outcome }) => outcome)
-  })
-
-/** Begins a stream at a client's gateway. */
-async function begin(client: KeptClient, question: KeptQuestion, face: KeptFace = 'chat') {
-  const key = randomUUID()
-  const response = await client.ask(face, key, { ...question, stream: true })
-  if (response.status !== 200) throw new Error(`refused: ${await response.text()}`)
-  return { key, response, callId: response.headers.get('x-call-id') ?? '' }
-}
 
 const CUT_QUERIES = [
   'sandbox:slow=8 sandbox:long=12 Hello',
@@ -92,24 +68,6 @@ async function expectCutsAreHarmless(replicas: KeptReplicas): Promise<void> {
   }
 }
 
-/** How long stops from the second gateway take to reach the platform of a call that runs in the first. */
-async function stopTimes(replicas: KeptReplicas, count: number): Promise<number[]> {
-  const { seen } = replicas.sandbox.agents.openai
-  const times: number[] = []
-  for (let time = 0; time < count; time += 1) {
-    const asked = `${SILENT} ${randomUUID()}`
-    const { response, callId } = await begin(replicas.client(0), { query: asked })
-    const reader = readerOf(response)
-    await reader.until(FIRST)
-    const startedMs = performance.now()
-    expect(await replicas.client(1).stop(callId)).toMatchObject({ call_id: callId })
-    await seen.waitFor(({ runs }) => runs.find((run) => run.query === asked)?.state === 'aborted')
-    times.push(performance.now() - startedMs)
-    expect(failureOf(await reader.rest())).toBe('stopped')
-  }
-  return times.sort((a, b) => a - b)
-}
-
 const median = (times: readonly number[]) => times[times.length >> 1] ?? Number.NaN
 
 describe.skipIf(server === '')('two replicas without Redis', () => {
@@ -134,7 +92,13 @@ describe.skipIf(server === '')('two replicas without Redis', () => {
     timeout: 120_000,
   }, async () => {
     const rounds = process.env.SOAK ? 20 : 2
-    for (let round = 0; round < rounds; round += 1) await killRound(replicas)
+    let interrupted = 0
+    for (let round = 0; round < rounds; round += 1) {
+      const killed = await killAmidCalls(replicas)
+      expect(killed.faults).toEqual([])
+      interrupted += killed.interrupted
+    }
+    expect(interrupted).toBeGreaterThan(rounds)
     const { code, output } = await (replicas.gateways[1] as KeptReplicas['gateways'][0]).trunkline(
       ...['usage', 'verify'],
     )
@@ -200,59 +164,6 @@ describe.skipIf(server === '')('two replicas without Redis', () => {
   })
 })
 
-/** Kills the process of several running calls at a random moment, and starts it again. */
-async function killRound(replicas: KeptReplicas): Promise<void> {
-  const [victim] = replicas.gateways as [KeptReplicas['gateways'][0]]
-  const { id: keyId, full_key: apiKey } = await replicas.api.createKey(replicas.token)
-  const [there, survivor] = [replicas.client(0, apiKey), replicas.client(1, apiKey)]
-  const { seen } = replicas.sandbox.agents.openai
-  const calls = Array.from({ length: 6 }, (_, number) => {
-    const key = randomUUID()
-    // The last is asked for JSON.
-    return { key, query: `sandbox:slow=${5 + number} sandbox:long=1000 ${key}`, stream: number < 5 }
-  })
-  const asking = calls.map(async (call) => {
-    await new Promise((resolve) => setTimeout(resolve, 300 * Math.random()))
-    const response = await there.ask('chat', call.key, call).catch(() => undefined)
-    const live = call.stream && response && survivor.resume(`key:${call.key}`).then(receivedOf)
-    return { response, received: response && (await receivedOf(response)), live: live && (await live) }
-  })
-  await seen.waitFor(() => calls.some((call) => seen.turns({ query: call.query }) > 0))
-  await new Promise((resolve) => setTimeout(resolve, 600 * Math.random()))
-  await victim.kill()
-  const answers = await Promise.all(asking)
-
-  for (const [index, call] of calls.entries()) {
-    const name = `key:${call.key}`
-    const ended = await survivor.ended(name)
-    const reason = reasonOf(await ended.text())
-    // One that was killed before it was admitted is unknown.
-    if (reason === 'call_not_found') continue
-    expect([ended.status, reason]).toEqual([502, 'interrupted'])
-    const again = await survivor.ask('chat', call.key, call)
-    expect(again.headers.get('x-should-retry') ?? 'false').toBe('false')
-    const repeated = await again.text()
-    if (call.stream) {
-      const { received = '', live } = answers[index] ?? {}
-      const stored = await (await survivor.resume(name)).text()
-      expect(eventsOf(stored).filter((event) => event.includes('"interrupted"'))).toHaveLength(1)
-      expect(failureOf(stored)).toBe('interrupted')
-      const prefix = eventsOf(stored).slice(0, -1).join('')
-      expect(received.startsWith(prefix) || prefix.startsWith(received)).toBe(true)
-      if (live !== undefined && typeof live === 'string') expect(live).toBe(stored)
-      // A client that has more than was stored gets the frame alone.
-      const rest = await (await survivor.resume(name, { lastEventId: lastIdOf(received) })).text()
-      expect(failureOf(rest)).toBe('interrupted')
-      if (received.length >= prefix.length) expect(eventsOf(rest)).toHaveLength(1)
-      else expect(received + rest).toBe(stored)
-      if (prefix !== '') expect(repeated).toBe(stored)
-    }
-    expect(seen.turns({ query: call.query })).toBeLessThanOrEqual(1)
-  }
-  await victim.start()
-  expect(new Set(await rowsEnd(replicas, keyId))).toEqual(new Set(['interrupted']))
-}
-
 describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and SECRET_KEY', () => {
   let replicas: KeptReplicas
 
@@ -262,15 +173,8 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
   }, 120_000)
   afterAll(() => replicas?.remove())
 
-  /** Sends the same request many times, to all gateways in turn. */
-  const askAll = (apiKey: string, idempotencyKey: string, question: KeptQuestion) =>
-    Promise.all(
-      Array.from({ length: SAME }, async (_, index) => {
-        const response = await replicas.client(index, apiKey).ask('chat', idempotencyKey, question)
-        const text = withoutComments(await response.text())
-        return { status: response.status, text, callId: response.headers.get('x-call-id') }
-      }),
-    )
+  const askAllOf = (apiKey: string, idempotencyKey: string, question: KeptQuestion) =>
+    askAll(replicas, apiKey, idempotencyKey, { ...question, times: SAME })
   const turnsOf = (asked: string) => replicas.sandbox.agents.dify.seen.turns({ query: asked })
   const countsOf = (answers: readonly { status: number; text: string }[]) => {
     const counts: Record<string, number> = {}
@@ -296,12 +200,12 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
     const asked = `sandbox:slow=10 sandbox:long=40 ${randomUUID()}`
     const question = { agent: 'dify', query: asked, stream }
     const key = randomUUID()
-    const [first, ...others] = await askAll(apiKey, key, question)
+    const [first, ...others] = await askAllOf(apiKey, key, question)
     expect(first?.status).toBe(200)
     for (const other of others) expect(other).toEqual(first)
-    for (const later of await askAll(apiKey, key, question)) expect(later).toEqual(first)
+    for (const later of await askAllOf(apiKey, key, question)) expect(later).toEqual(first)
     expect(turnsOf(asked)).toBe(1)
-    expect(await rowsEnd(replicas, id)).toEqual(['done'])
+    expect(await outcomesOf(replicas, id)).toEqual(['done'])
     const counted = await until('every repetition is counted', async () => {
       const [row] = await query<{ replays: number }>(
         replicas.databaseUrl,
@@ -318,17 +222,17 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
     const { control } = replicas.sandbox.agents.coze
     const key = randomUUID()
     await control.fail('refuse')
-    const refused = await askAll(apiKey, key, { agent: 'coze', stream: true })
+    const refused = await askAllOf(apiKey, key, { agent: 'coze', stream: true })
     await control.recover()
     expect(refused.filter(({ status }) => status !== 502 && status !== 503)).toEqual([])
     const asked = `Hello ${key}`
-    const before = (await rowsEnd(replicas, id)).filter((outcome) => outcome === 'done')
+    const before = (await outcomesOf(replicas, id)).filter((outcome) => outcome === 'done')
     expect(before).toEqual([])
-    const [first, ...others] = await askAll(apiKey, key, { agent: 'dify', query: asked, stream: true })
+    const [first, ...others] = await askAllOf(apiKey, key, { agent: 'dify', query: asked, stream: true })
     expect(first?.status).toBe(200)
     for (const other of others) expect(other).toEqual(first)
     expect(turnsOf(asked)).toBe(1)
-    expect((await rowsEnd(replicas, id)).filter((outcome) => outcome === 'done')).toHaveLength(1)
+    expect((await outcomesOf(replicas, id)).filter((outcome) => outcome === 'done')).toHaveLength(1)
   })
 
   test('the same over quota: no turn and no claim; and for the last unit of it one turn', async () => {
@@ -337,7 +241,7 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
     const { id, full_key: apiKey } = await api.createKey(token, { owner_id: user.id })
     const [last, over] = [randomUUID(), randomUUID()]
     const question = (key: string) => ({ agent: 'dify', query: `Hello ${key}`, stream: true })
-    const answers = await askAll(apiKey, last, question(last))
+    const answers = await askAllOf(apiKey, last, question(last))
     const [answered] = answers.filter(({ status }) => status === 200)
     expect(answered).toBeDefined()
     for (const answer of answers) {
@@ -345,13 +249,13 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
       if (answer.status === 200) expect(answer).toEqual(answered)
       else expect(reasonOf(answer.text)).toBe('quota_exceeded')
     }
-    for (const answer of await askAll(apiKey, last, question(last))) expect(answer).toEqual(answered)
-    expect(countsOf(await askAll(apiKey, over, question(over)))).toEqual({ quota_exceeded: SAME })
+    for (const answer of await askAllOf(apiKey, last, question(last))) expect(answer).toEqual(answered)
+    expect(countsOf(await askAllOf(apiKey, over, question(over)))).toEqual({ quota_exceeded: SAME })
     expect(turnsOf(question(over).query)).toBe(0)
     await api.call('PATCH', `/api/v1/users/${user.id}`, { token, body: { max_api_calls: 10 } })
-    expect(countsOf(await askAll(apiKey, over, question(over)))).toEqual({ 200: SAME })
+    expect(countsOf(await askAllOf(apiKey, over, question(over)))).toEqual({ 200: SAME })
     expect([turnsOf(question(last).query), turnsOf(question(over).query)]).toEqual([1, 1])
-    expect(await rowsEnd(replicas, id)).toEqual(['done', 'done'])
+    expect(await outcomesOf(replicas, id)).toEqual(['done', 'done'])
   })
 
   test('the same with a key that is revoked meanwhile: all end, and nobody is answered after it', async () => {
@@ -359,13 +263,13 @@ describe.skipIf(server === '' || redisUrl === '')('four replicas with Redis and 
     const { id, full_key: apiKey } = await api.createKey(token)
     const key = randomUUID()
     const question = { agent: 'dify', query: `${SILENT} ${key}` }
-    const asking = askAll(apiKey, key, question)
+    const asking = askAllOf(apiKey, key, question)
     await replicas.sandbox.agents.dify.seen.waitFor(() => turnsOf(question.query) === 1)
     await api.call('POST', `/api/v1/api-keys/${id}/revoke`, { token })
     expect(countsOf(await asking)).toEqual({ key_revoked: SAME })
-    expect(countsOf(await askAll(apiKey, key, question))).toEqual({ key_revoked: SAME })
+    expect(countsOf(await askAllOf(apiKey, key, question))).toEqual({ key_revoked: SAME })
     expect(turnsOf(question.query)).toBe(1)
-    expect(await rowsEnd(replicas, id)).toHaveLength(1)
+    expect(await outcomesOf(replicas, id)).toHaveLength(1)
   })
 })
 
@@ -434,14 +338,14 @@ describe.skipIf(server === '' || redisUrl === '')(
 
     /** A run in the first gateway, with a reader at each. */
     async function beginSteps() {
-    // The response begins with the first event. A request of this face leaves nothing to store for its conversation.
-    const beginning = begin(replicas.client(0), { agent: 'steps', conversation: '' }, 'openai')
-    await platform.send('one')
-    const { response, callId } = await beginning
-    const near = readerOf(response)
-    await near.until(/one/)
-    const far = await replicas.client(1).resume(callId)
-    return { callId, near, far: receivedOf(far) }
+      // The response begins with the first event. A request of this face leaves nothing to store for its conversation.
+      const beginning = begin(replicas.client(0), { agent: 'steps', conversation: '' }, 'openai')
+      await platform.send('one')
+      const { response, callId } = await beginning
+      const near = readerOf(response)
+      await near.until(/one/)
+      const far = await replicas.client(1).resume(callId)
+      return { callId, near, far: receivedOf(far) }
     }
 
     test.each([
