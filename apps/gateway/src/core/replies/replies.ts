@@ -143,7 +143,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     { sizeMax: 1_000, isShared: () => true, gather: () => sleep(COUNT_REPLAYS_EVERY_MS) },
   )
 
-  let counting: Promise<unknown> = Promise.resolve()
+  let counting: Promise<unknown> = markRejectionHandled(Promise.resolve())
 
   async function close(timeoutMs: number): Promise<void> {
     await Promise.all([runs.close(timeoutMs), withDeadline(timeoutMs, counting).catch(() => undefined)])
