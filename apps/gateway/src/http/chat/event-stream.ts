@@ -13,6 +13,11 @@ export interface StreamTimes {
   readonly keepAliveMs: number
 }
 
+interface StreamOptions extends StreamTimes {
+  /** What caches are told. The response to a GET request would be stored otherwise. */
+  readonly lifetime?: 'no-cache' | 'no-store'
+}
+
 const KEEP_ALIVE = ': keep-alive\n\n'
 /** Clients that split lines like Python's `splitlines` take these for line ends and would cut an event in two. */
 const UNICODE_LINE_ENDS = /[\u0085\u2028\u2029]/g
@@ -53,12 +58,14 @@ export async function sendEventStream(
 export class EventStream {
   readonly #reply: FastifyReply
   readonly #keepAliveMs: number
+  readonly #lifetime: StreamOptions['lifetime']
   #isOpen = false
   #lastWriteMs = performance.now()
   #timer: NodeJS.Timeout
 
-  constructor(reply: FastifyReply, { headerHoldMs, keepAliveMs }: StreamTimes) {
+  constructor(reply: FastifyReply, { headerHoldMs, keepAliveMs, lifetime = 'no-cache' }: StreamOptions) {
     this.#reply = reply
+    this.#lifetime = lifetime
     this.#keepAliveMs = keepAliveMs
     this.#timer = this.#wakeIn(headerHoldMs)
   }
@@ -90,12 +97,11 @@ export class EventStream {
     const { raw } = this.#reply
     this.#isOpen = true
     this.#reply.hijack()
-    // The headers that hooks have set: request id, CORS, limits, and that a response to a GET request is not stored.
-    const headers = this.#reply.getHeaders() as Record<string, string>
     raw.writeHead(200, {
-      ...headers,
+      // The headers that hooks have set: request id, CORS and limits.
+      ...(this.#reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': `${headers['cache-control'] ?? 'no-cache'}, no-transform`,
+      'cache-control': `${this.#lifetime}, no-transform`,
       'x-accel-buffering': 'no',
       // A stream may outlast the listener of a process that stops. A client that was promised the connection would send its next
       // request at the moment in which it closes, and cannot know what became of that request.

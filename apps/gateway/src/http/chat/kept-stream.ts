@@ -25,7 +25,7 @@ export async function sendKeptStream(
   { call, follow }: Pick<KeptReply, 'call' | 'follow'>,
   { after, signal, refuses, ...times }: KeptStreamOptions,
 ): Promise<void> {
-  const stream = new EventStream(reply, times)
+  const stream = new EventStream(reply, { ...times, lifetime: refuses ? 'no-cache' : 'no-store' })
   let last = after
   const fails = (problem: Problem) => stream.write(failureFrame(call.face, problem, last + 1))
   try {
