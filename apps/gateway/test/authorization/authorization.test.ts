@@ -15,7 +15,7 @@ let complete: FastifyInstance
 let withoutHooks: FastifyInstance
 
 beforeAll(async () => {
-  all = await openCallers()
+  all = await openCallers({ chatsPerMinute: 10_000 })
   complete = await createServer(all.config, all.gateway, createLogger('silent'))
   withoutHooks = await serveWithoutHooks(all)
 }, 120_000)

@@ -96,7 +96,7 @@ export interface CallersOptions {
 export async function openCallers({
   log = createLogger('silent'),
   refusedDocuments = 10_000,
-  chatsPerMinute = 1_000,
+  chatsPerMinute = 60,
   readPoints,
   serverUrl,
 }: CallersOptions = {}): Promise<Callers> {
