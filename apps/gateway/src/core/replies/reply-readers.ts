@@ -123,31 +123,8 @@ export class ReplyReaders {
   }
 
   /** Undefined if the rest must be read from the database. */
-  async #followRun(run: ReplyRun, reader: Reader): Promise<FollowEnd | undefined> {
-    const waiting = new Waiting(reader.signal)
-    const endListening = run.onChange(() => waiting.wake())
-    try {
-      for (;;) {
-        waiting.clear()
-        if (reader.isGone) return { kind: 'left' }
-        const { end } = run
-        if (end?.kind === 'overruled') return undefined
-        if (!run.holds(reader.at)) return run.isLost ? { kind: 'gone' } : undefined
-        if (end !== undefined) reader.refuse(end.end)
-        const events = run.read(reader.at)
-        if (events !== undefined) {
-          const taking = markRejectionHandled(reader.pass(events.text, events.count))
-          if (taking !== undefined) await taking
-        } else if (end !== undefined) {
-          return { kind: 'ended', end: end.end, last: reader.at }
-        } else {
-          await waiting.next()
-        }
-      }
-    } finally {
-      endListening()
-      waiting.end()
-    }
+  #followRun(run: ReplyRun, reader: Reader): Promise<FollowEnd | undefined> {
+    return new Promise((resolve, reject) => new RunFollower(run, reader, { resolve, reject }).pump())
   }
 
   async #followStored(callId: string, reader: Reader, run: ReplyRun | undefined): Promise<FollowEnd> {
@@ -272,6 +249,85 @@ class Reader {
     const hasStream = status === 200 || (status === undefined && events > 0)
     if (this.#hasPassed || problem === undefined || hasStream) return
     if (this.#options.canRefuse?.() === true) throw problemOfKept(problem)
+  }
+}
+
+type Settle = Pick<PromiseWithResolvers<FollowEnd | undefined>, 'resolve' | 'reject'>
+
+/**
+ * Passes on the events of a run as they are appended, in the same turn of the event loop. It is no loop that awaits each change,
+ * which would cost every event several promises.
+ */
+class RunFollower {
+  readonly #run: ReplyRun
+  readonly #reader: Reader
+  readonly #settle: Settle
+  readonly #endListening: () => void
+  readonly #onAbort = () => this.pump()
+  #isPaused = false
+  #isOver = false
+
+  constructor(run: ReplyRun, reader: Reader, settle: Settle) {
+    this.#run = run
+    this.#reader = reader
+    this.#settle = settle
+    this.#endListening = run.onChange(() => this.pump())
+    reader.signal.addEventListener('abort', this.#onAbort)
+  }
+
+  pump(): void {
+    if (this.#isPaused || this.#isOver) return
+    try {
+      for (;;) {
+        const end = this.#end()
+        if (end !== undefined) {
+          this.#close()
+          this.#settle.resolve(end === 'in the database' ? undefined : end)
+          return
+        }
+        const events = this.#run.read(this.#reader.at)
+        if (events === undefined) return
+        const taking = markRejectionHandled(this.#reader.pass(events.text, events.count))
+        if (taking !== undefined) {
+          this.#isPaused = true
+          taking.then(
+            () => this.#resume(),
+            (error: unknown) => this.#fail(error),
+          )
+          return
+        }
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Undefined as long as there is something to pass on or to wait for. */
+  #end(): FollowEnd | 'in the database' | undefined {
+    const { at, isGone } = this.#reader
+    const { end, isLost } = this.#run
+    if (isGone) return { kind: 'left' }
+    if (end?.kind === 'overruled') return 'in the database'
+    if (!this.#run.holds(at)) return isLost ? { kind: 'gone' } : 'in the database'
+    if (end === undefined) return undefined
+    this.#reader.refuse(end.end)
+    return at < this.#run.last ? undefined : { kind: 'ended', end: end.end, last: at }
+  }
+
+  #resume(): void {
+    this.#isPaused = false
+    this.pump()
+  }
+
+  #fail(error: unknown): void {
+    this.#close()
+    this.#settle.reject(error)
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#endListening()
+    this.#reader.signal.removeEventListener('abort', this.#onAbort)
   }
 }
 

@@ -153,6 +153,11 @@ export class ReplyRun {
     }
   }
 
+  /** The number of the last event that readers get. */
+  get last(): number {
+    return this.#memory.last
+  }
+
   holds(after: number): boolean {
     return this.#memory.holds(after)
   }
