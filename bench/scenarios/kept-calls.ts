@@ -145,15 +145,30 @@ async function measureCpu(stage: Stage, figures: Figures): Promise<void> {
     const gateway = await stage.gateway(database.url, platform.origin, main === undefined ? {} : { main })
     await run(gateway, JSON_CALL, { calls: loads.warmUp, concurrency: BUSY })
     await run(gateway, STREAM_CALL, { calls: loads.streams * 2, concurrency: BUSY })
-    // An earlier commit may know nothing of kept calls.
-    if (main === undefined)
-      await run(keptAt(gateway), KEPT_STREAM_CALL, { calls: loads.streams, concurrency: BUSY })
     await database.analyze()
     await database.pinSessions()
     return gateway
   }
   const gateway = await start()
+  // First, while neither of them has had a kept call.
+  if (from !== undefined) {
+    const pair = { base: await start(await mainOf(stage, from)), tested: gateway }
+    for (const { name, call, count } of [
+      { name: 'a JSON call without a key, beside the earlier commit', call: JSON_CALL, count: loads.json },
+      { name: 'a stream without a key, beside the earlier commit', call: STREAM_CALL, count: loads.streams },
+    ]) {
+      const load = { calls: count, concurrency: BUSY }
+      const costs = await inTurns(ROUNDS, pair, (target) => costOf(target, call, load))
+      report(
+        figures,
+        name,
+        costs.map((cost) => each(cost, ({ cpuUs: us }) => us / count)),
+        EPHEMERAL_RATIO_MAX,
+      )
+    }
+  }
   const streams = { calls: loads.streams, concurrency: BUSY }
+  await run(keptAt(gateway), KEPT_STREAM_CALL, streams)
   const ways = { base: gateway as Target, tested: keptAt(gateway) }
   const rounds = await inTurns(ROUNDS, ways, async (target) => {
     const isKept = target !== gateway
@@ -161,21 +176,6 @@ async function measureCpu(stage: Stage, figures: Figures): Promise<void> {
   })
   const perChunk = rounds.map((round) => each(round, (us) => us / loads.streams / CHUNKS_PER_STREAM))
   report(figures, 'a chunk of a kept stream, beside one of another', perChunk, KEPT_RATIO_MAX)
-  if (from === undefined) return
-  const pair = { base: await start(await mainOf(stage, from)), tested: gateway }
-  for (const { name, call, count } of [
-    { name: 'a JSON call without a key, beside the earlier commit', call: JSON_CALL, count: loads.json },
-    { name: 'a stream without a key, beside the earlier commit', call: STREAM_CALL, count: loads.streams },
-  ]) {
-    const load = { calls: count, concurrency: BUSY }
-    const costs = await inTurns(ROUNDS, pair, (target) => costOf(target, call, load))
-    report(
-      figures,
-      name,
-      costs.map((cost) => each(cost, ({ cpuUs: us }) => us / count)),
-      EPHEMERAL_RATIO_MAX,
-    )
-  }
   figures.add('cpu', `the gateway has used ${(cpuUs(gateway.pid) / 1e6).toFixed(0)} s in all`)
 }
 
