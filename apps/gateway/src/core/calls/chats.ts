@@ -65,11 +65,9 @@ export interface ChatDeps extends EnterDeps, Pick<RouteOfDeps, 'routes'>, Pick<A
   readonly runtime: Runtime
   readonly observe: CallObserver
   readonly bounds: ChatBounds
-  readonly kept: KeptCalls
+  /** Where the replies of kept calls go. */
+  readonly kept: KeptReplies
 }
-
-/** Where the replies of kept calls go. */
-export type KeptCalls = KeptReplies
 
 /** Limits of one process. */
 export interface ChatBounds extends PlaceBounds {
