@@ -60,7 +60,7 @@ async function measure(
   const [session] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const pid = session?.pid ?? 0
   const bounds = { retentionHours: 24, bytesPerOwnerMax: 2 ** 40, bytesTotalMax: 2 ** 40 }
-  const store = createReplyStore({ sql, randomBytes, secretKeys, bounds })
+  const store = createReplyStore({ database: { kind: 'server', sql }, randomBytes, secretKeys, bounds })
   const texts = Array.from({ length: STREAMS }, textOfFlush)
 
   const timesMs: number[] = []

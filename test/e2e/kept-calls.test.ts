@@ -584,3 +584,34 @@ test('a gateway that keeps no replies refuses kept calls, and takes all others',
     await system.remove()
   }
 })
+
+describe('a gateway that is killed', () => {
+  let system: GatewayWithSandbox
+
+  beforeAll(async () => {
+    // On a database server the next process waits until the lease of the dead one has expired.
+    system = await startGatewayWithSandbox({ settings: { instance: { leaseMs: 600 } } })
+  })
+  afterAll(() => system?.remove())
+
+  test('has stored all but the last moment of a stream, and says that it was interrupted', async () => {
+    const query = 'sandbox:slow=40 sandbox:long=200 Hello'
+    const response = await clientOf(system).ask('chat', 'killed', { query, stream: true })
+    const received = await readerOf(response).until(/^id: 40$/m)
+    await system.gateway.kill()
+    await system.gateway.start()
+
+    const client = clientOf(system)
+    const events = eventsOf(await (await client.resume('key:killed')).text())
+    expect(failureOf(events.at(-1) ?? '')).toBe('interrupted')
+    const stored = events.slice(0, -1)
+    // Parts are stored four times a second, and a busy machine is given a second.
+    expect(stored.length).toBeGreaterThan(10)
+    const prefix = stored.slice(0, 40).join('')
+    expect(withoutComments(received).startsWith(prefix)).toBe(true)
+    expect(await refusalOf(await client.reply('key:killed'))).toEqual([502, 'interrupted'])
+    const again = await client.ask('chat', 'killed', { query, stream: true })
+    expect(eventsOf(await again.text())).toEqual(events)
+    expect(turnsOf(system, query)).toBe(1)
+  })
+})

@@ -182,7 +182,7 @@ export async function createGateway({
     },
   })
   const replyStore = createReplyStore({
-    sql,
+    database,
     randomBytes: runtime.randomBytes,
     secretKeys: { secretKey, secretKeyPrevious },
     bounds: config.replies,

@@ -103,7 +103,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
   } = {}) {
     const { sql } = database
     const bounds = { retentionHours: 24, bytesPerOwnerMax: 2 ** 30, bytesTotalMax: 2 ** 40 }
-    const store = { ...createReplyStore({ sql, randomBytes, secretKeys: {}, bounds }), ...more }
+    const store = { ...createReplyStore({ database, randomBytes, secretKeys: {}, bounds }), ...more }
     const wakeUps = createWakeUps({
       // Without notifications: readers of other processes find out by looking.
       database: { sql },

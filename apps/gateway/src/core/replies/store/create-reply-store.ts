@@ -1,5 +1,5 @@
 import type { SecretKeys } from '#core/auth/stored-secrets.ts'
-import type { Sql } from '#core/database/database.ts'
+import type { Database } from '#core/database/database.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { createKeptCallSigns } from './kept-call-signs.ts'
 import { createPartCodec } from './part-codec.ts'
@@ -9,17 +9,18 @@ import { createReplyUpkeep } from './reply-upkeep.ts'
 import { createReplyWriter } from './reply-writer.ts'
 
 export interface ReplyStoreDeps {
-  readonly sql: Sql
+  readonly database: Pick<Database, 'sql' | 'kind'>
   readonly randomBytes: Runtime['randomBytes']
   readonly secretKeys: SecretKeys
   readonly bounds: KeptBounds
 }
 
 /** Every statement takes a bounded number of rows, and all times are those of the database's clock. */
-export function createReplyStore({ sql, randomBytes, secretKeys, bounds }: ReplyStoreDeps): ReplyStore {
+export function createReplyStore({ database, randomBytes, secretKeys, bounds }: ReplyStoreDeps): ReplyStore {
+  const { sql } = database
   const codec = createPartCodec(secretKeys, { randomBytes })
   return {
-    ...createReplyWriter(sql, codec),
+    ...createReplyWriter(database, codec),
     ...createReplyReader(sql, codec),
     ...createKeptCallSigns(sql),
     ...createReplyUpkeep(sql, bounds),

@@ -31,7 +31,7 @@ describe(kind, () => {
 
   const storeOf = (more: { secretKeys?: SecretKeys; bounds?: Partial<KeptBounds>; sql?: Sql } = {}) =>
     createReplyStore({
-      sql,
+      database: { kind, sql: more.sql ?? sql },
       randomBytes,
       secretKeys: {},
       ...more,

@@ -1,6 +1,6 @@
 import { createBatcher } from '#core/async/batcher.ts'
 import { isDiskFull, isLostConnection, isStatementTimeout } from '#core/database/connection-error.ts'
-import type { Sql } from '#core/database/database.ts'
+import type { Database } from '#core/database/database.ts'
 import { byteaArray, int4Array, uuidArray } from './binary-arrays.ts'
 import type { PartCodec } from './part-codec.ts'
 import type { EndOfReply, ReplyStore, StoredPart } from './reply-store.ts'
@@ -18,7 +18,16 @@ interface PendingEnd {
   readonly parts: readonly StoredPart[]
 }
 
-export function createReplyWriter(sql: Sql, codec: PartCodec): ReplyWriter {
+/**
+ * An embedded engine writes what was committed asynchronously only with the next commit that waits, since nothing else runs in it:
+ * a kill of the process would take everything since then.
+ */
+const COMMIT_OF_APPENDS = { server: 'off', embedded: 'on' } as const
+
+export function createReplyWriter(
+  { sql, kind }: Pick<Database, 'sql' | 'kind'>,
+  codec: PartCodec,
+): ReplyWriter {
   /** Returns those that count. Of several ends of one call all but the first are written by a later statement. */
   async function endSome(batch: readonly PendingEnd[]): Promise<PendingEnd[]> {
     const ofCall = Map.groupBy(batch, ({ end }) => end.callId)
@@ -49,7 +58,7 @@ export function createReplyWriter(sql: Sql, codec: PartCodec): ReplyWriter {
       const ended = new Set<string>()
       for (const some of portions(parts, { countMax: PARTS_AT_ONCE, charactersOf })) {
         const bytes = await codec.seal(some.map(({ text }) => text))
-        const rows = await sql.query<CallRow>(APPEND, partValues(some, bytes))
+        const rows = await sql.query<CallRow>(APPEND, [...partValues(some, bytes), COMMIT_OF_APPENDS[kind]])
         for (const { call_id } of rows) ended.add(call_id)
       }
       return [...ended]
@@ -122,9 +131,10 @@ async function endValues(batch: readonly PendingEnd[], codec: PartCodec): Promis
 }
 
 /**
- * `$1` to `$4`: the calls, first numbers, counts and bytes of parts. Returns the calls that have ended.
+ * `$1` to `$4`: the calls, first numbers, counts and bytes of parts, `$5`: whether the commit waits for the disk. Returns the calls
+ * that have ended.
  *
- * - The commit does not wait for the disk. The end of a call does, and writes what was committed before it as well; after a crash
+ * - On a server the commit does not wait for the disk. The end of a call does, and writes what was committed before it as well; after a crash
  *   of the database server a log may lack its last moments, which {@link END} notices.
  * - The rows of calls are not locked, so a part may be stored although its call ends, or its log is lost, at the same moment. It
  *   is then beyond the last event or that of a call whose log nobody reads, and is deleted with the call. No part can outlive
@@ -133,7 +143,7 @@ async function endValues(batch: readonly PendingEnd[], codec: PartCodec): Promis
  */
 const APPEND = `
 WITH quick AS MATERIALIZED (
-  SELECT set_config('synchronous_commit', 'off', true) AS mode
+  SELECT set_config('synchronous_commit', $5, true) AS mode
 ), known AS MATERIALIZED (
   SELECT k.call_id, k.ended_at IS NOT NULL AS is_ended, k.gone_at IS NOT NULL AS is_gone
   FROM (SELECT DISTINCT id FROM unnest($1::uuid[]) AS id) AS given
