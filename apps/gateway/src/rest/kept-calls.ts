@@ -33,7 +33,6 @@ export function keptCallRoutes(
       config: { fieldPlaces: callInPath },
       schema: streamSchema,
       onRequest,
-      exposeHeadRoute: false,
       ...reads,
     },
     async (request, reply) => {
@@ -43,6 +42,8 @@ export function keptCallRoutes(
       request.endRead?.()
       request.callId = kept.call.callId
       reply.headers(headersOf(kept.call))
+      // Whoever asks for the head alone is no reader.
+      if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
       await sendKeptStream(reply, kept, { ...times, after, signal: abortedWith(reply), refuses: false })
       return reply
     },
