@@ -29,8 +29,11 @@ export interface RunsObserver {
 
 /** How far the database is behind what readers in this process get. */
 const STORE_EVERY_MS = 250
-/** How often a process looks whether its calls were asked to stop, of which it may not have been told. */
-const LOOK_EVERY_MS = 1_000
+/**
+ * How often a process looks whether its calls were asked to stop, of which it may not have been told. Ticks are a quarter of a second
+ * apart, so that it takes at most a second.
+ */
+const LOOK_EVERY_MS = 750
 /** What all runs of a process together may have waiting to be stored. */
 const UNSTORED_BYTES_MAX = 64 * 1024 * 1024
 /** What one statement stores. */
