@@ -114,7 +114,7 @@ export function createChatService(deps: ChatDeps): ChatService {
    * Admits a call, up to its reply, which is to be read. A kept call whose `Idempotency-Key` stands for an earlier one is attached
    * to that.
    *
-   * @throws Problem if the call is rejected, which its observers are told
+   * @throws Problem if the call is rejected; its observers have been told then
    */
   async function begin(
     request: ChatRequest,

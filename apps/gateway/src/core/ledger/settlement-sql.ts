@@ -188,15 +188,15 @@ WITH open AS MATERIALIZED (
 )${rollUp(bounds)}
 SELECT id FROM settled`
 
+/** The condition that the process of a row has no lease any more; `table` is the alias of the table with its `instance`. */
+export const isOfDeadInstance = (table: string) => `NOT EXISTS (
+    SELECT FROM instances i WHERE i.id = ${table}.instance AND i.stopped_at IS NULL AND i.lease_until > now())`
+
 /** The statements that settle calls. The bounds are part of their text, because they never change while a process runs. */
 export const settlements = (bounds: RollupBounds) => ({
   SETTLE: settle(bounds),
   /** `$1`: this instance. For a database that only one process uses, in which all other instances have ended. */
   SETTLE_PREDECESSORS: interrupt(bounds, 'c.instance <> $1::uuid'),
   /** For the open calls of instances whose lease has expired. */
-  SETTLE_DEAD: interrupt(
-    bounds,
-    `NOT EXISTS (
-    SELECT FROM instances i WHERE i.id = c.instance AND i.stopped_at IS NULL AND i.lease_until > now())`,
-  ),
+  SETTLE_DEAD: interrupt(bounds, isOfDeadInstance('c')),
 })

@@ -1,4 +1,5 @@
 import type { Sql } from '#core/database/database.ts'
+import { isOfDeadInstance } from '#core/ledger/settlement-sql.ts'
 import type { KeptProblem } from '../kept-call.ts'
 import type { KeptBounds, ReplyStore } from './reply-store.ts'
 
@@ -97,9 +98,7 @@ FROM summed s
 WHERE k.call_id = s.call_id
 RETURNING k.call_id`
 
-/** The condition is that by which the ledger settles the calls of dead processes. */
-const END_DEAD = interrupt(`NOT EXISTS (
-    SELECT FROM instances i WHERE i.id = k.instance AND i.stopped_at IS NULL AND i.lease_until > now())`)
+const END_DEAD = interrupt(isOfDeadInstance('k'))
 
 /** `$2`: this instance. */
 const END_PREDECESSORS = interrupt('k.instance <> $2::uuid')
