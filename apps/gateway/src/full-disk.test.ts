@@ -71,10 +71,12 @@ test('a login succeeds and writes nothing', async () => {
   const { services, health } = gateway
   const { user, accessToken } = await services.login.login(
     { username: 'admin', password: 'correct horse' },
-    '127.0.0.1',
+    { address: '127.0.0.1', requestId: 'test' },
   )
   expect([user.username, user.lastLogin]).toEqual(['admin', null])
-  expect(await services.authentication.authenticate(accessToken, '127.0.0.1')).toMatchObject({
+  expect(
+    await services.authentication.authenticate(accessToken, { address: '127.0.0.1', requestId: 'test' }),
+  ).toMatchObject({
     userId: user.id,
   })
   expect(await health.dependencies()).toMatchObject({ disk: { ok: false } })

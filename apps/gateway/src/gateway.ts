@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
+import { describeConfig } from '#config/describe-config.ts'
 import type { Config } from '#config/load.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
+import { recordConfiguration } from '#core/audit/configuration-event.ts'
 import { createInstallationSecret } from '#core/auth/installation-secret.ts'
 import { createSigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import { createTokens } from '#core/auth/tokens.ts'
@@ -325,6 +327,7 @@ export async function createGateway({
       await tokens.prepare()
       await secret.prepare()
       await storage.prepare()
+      if (!disk.space.isLow) await recordConfiguration(sql, describeConfig(config, secret.value))
       await instances.join()
       // An embedded database has one owner, so calls that are still open ended with the previous process.
       if (database.kind === 'embedded') {

@@ -91,7 +91,7 @@ describe('one mistake, an agent that does not exist in a list', () => {
 
   test('is named by the command line as its option', async () => {
     const run = createCommands({ ...gateway, database })
-    const problem = await problemOf(run('keys create', { owner: 'admin', ...NEW_KEY }))
+    const problem = await problemOf(run('keys create', { owner: 'admin', ...NEW_KEY }, 'root@host'))
     expect(refusalLine(problem)).toBe(`--agents[1]: ${EXPECTED}`)
   })
 

@@ -189,7 +189,7 @@ DECLARE
   deleted int;
 BEGIN
   SELECT * INTO last_one FROM audit_events
-  WHERE at < date_trunc('day', until, 'UTC') ORDER BY n DESC LIMIT 1;
+  WHERE at < date_trunc('day', until, 'UTC') ORDER BY at DESC, n DESC LIMIT 1;
   IF last_one.n > (SELECT cut_n FROM audit_head WHERE id = 1) THEN
     PERFORM audit_append(jsonb_build_object(
       'operation', 'audit.cut', 'actor', 'gateway', 'target', 'audit_event', 'targetId', last_one.n,

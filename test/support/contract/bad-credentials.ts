@@ -29,9 +29,11 @@ export async function badCredentials(
   const suspended = await services.keys.create(admin, { ...key, ownerId: other.id })
   await services.users.update(admin, other.id, { status: 'suspended' })
   const past = await gatewayOfThePast(database, TOKEN_LIFETIME_SECONDS + 1)
-  const old = await past.services.login.login(ADMIN, '127.0.0.1')
-  const left = await services.login.login(ADMIN, '127.0.0.1')
-  await services.login.logout(await services.authentication.authenticate(left.accessToken, '127.0.0.1'))
+  const old = await past.services.login.login(ADMIN, { address: '127.0.0.1', requestId: 'test' })
+  const left = await services.login.login(ADMIN, { address: '127.0.0.1', requestId: 'test' })
+  await services.login.logout(
+    await services.authentication.authenticate(left.accessToken, { address: '127.0.0.1', requestId: 'test' }),
+  )
   return {
     credential_missing: undefined,
     credential_malformed: 'tl_mistyped',

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { oneLine } from '#process/refusal-line.ts'
 import manifest from '../../../../packages/trunkline/package.json' with { type: 'json' }
 import { addAgentsCommand } from './agents.ts'
+import { addAuditCommands } from './audit.ts'
 import { addConfigCommands } from './config-check.ts'
 import { addDatabaseCommands } from './database.ts'
 import { addHealthCommand } from './health.ts'
@@ -40,5 +41,6 @@ Commands reach a running gateway through its socket in DATA_DIR, or open the dat
   addCallCommands(program)
   addUploadCommands(program)
   addSecretCommands(program)
+  addAuditCommands(program)
   return program
 }

@@ -7,7 +7,7 @@ import { problemOf } from '#core/problem-of.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
 import type { ChatRouteOptions } from '#http/chat/chat-route.ts'
-import { bearerOf } from '#http/guards/credentials.ts'
+import { bearerOf, originOf } from '#http/guards/credentials.ts'
 import { createLoaders, type Loaders } from './reads/loaders.ts'
 import { PreviousReports } from './reads/previous-report.ts'
 import { ReportPoints } from './reads/report-points.ts'
@@ -123,7 +123,7 @@ async function lookUp(
   credential: Credential,
 ): Promise<void> {
   try {
-    credential.caller = await authentication.authenticate(bearerOf(http), http.ip)
+    credential.caller = await authentication.authenticate(bearerOf(http), originOf(http))
   } catch (error) {
     credential.problem = problemOf(error)
   }

@@ -31,29 +31,29 @@ describe.each([
     const dataDir = join(directory, below)
     await mkdir(dataDir, { recursive: true })
     server = await serveCommands(dataDir, echo)
-    expect(await callRunningGateway(dataDir, 'users create', { name: 'Ü' })).toEqual({
+    expect(await callRunningGateway(dataDir, 'users create', { name: 'Ü' }, 'root@host')).toEqual({
       running: true,
       result: { command: 'users create', args: { name: 'Ü' } },
     })
     await server.close(LONG_MS)
     server = undefined
-    expect(await callRunningGateway(dataDir, 'x', {})).toEqual({ running: false })
+    expect(await callRunningGateway(dataDir, 'x', {}, 'root@host')).toEqual({ running: false })
   })
 
   test('the socket of a killed gateway counts as no running gateway, and the next gateway replaces it', async () => {
     const dataDir = join(directory, below)
     await mkdir(dataDir, { recursive: true })
     await leaveStaleSocket(dataDir)
-    expect(await callRunningGateway(dataDir, 'x', {})).toEqual({ running: false })
+    expect(await callRunningGateway(dataDir, 'x', {}, 'root@host')).toEqual({ running: false })
     server = await serveCommands(dataDir, echo)
-    expect(await callRunningGateway(dataDir, 'x', {})).toMatchObject({ running: true })
+    expect(await callRunningGateway(dataDir, 'x', {}, 'root@host')).toMatchObject({ running: true })
   })
 })
 
 test('without a directory, or below a file, no gateway is running', async () => {
-  expect(await callRunningGateway(join(directory, 'none'), 'x', {})).toEqual({ running: false })
+  expect(await callRunningGateway(join(directory, 'none'), 'x', {}, 'root@host')).toEqual({ running: false })
   await writeFile(join(directory, 'file'), '')
-  expect(await callRunningGateway(join(directory, 'file'), 'x', {})).toEqual({ running: false })
+  expect(await callRunningGateway(join(directory, 'file'), 'x', {}, 'root@host')).toEqual({ running: false })
 })
 
 test("only the gateway's own user may connect", async () => {
@@ -65,13 +65,16 @@ test('if a command fails, the caller throws its message', async () => {
   server = await serveCommands(directory, async () => {
     throw new Error('This username is taken.')
   })
-  await expect(callRunningGateway(directory, 'x', {})).rejects.toThrow('This username is taken.')
+  await expect(callRunningGateway(directory, 'x', {}, 'root@host')).rejects.toThrow('This username is taken.')
 })
 
 test('a result that is not JSON fails only its own command', async () => {
   server = await serveCommands(directory, async (command) => (command === 'count' ? 1n : 'well'))
-  await expect(callRunningGateway(directory, 'count', {})).rejects.toThrow('BigInt')
-  expect(await callRunningGateway(directory, 'other', {})).toEqual({ running: true, result: 'well' })
+  await expect(callRunningGateway(directory, 'count', {}, 'root@host')).rejects.toThrow('BigInt')
+  expect(await callRunningGateway(directory, 'other', {}, 'root@host')).toEqual({
+    running: true,
+    result: 'well',
+  })
 })
 
 test('closing waits for a running command', async () => {
@@ -81,7 +84,7 @@ test('closing waits for a running command', async () => {
     started.resolve()
     return finish.promise
   })
-  const call = callRunningGateway(directory, 'x', {})
+  const call = callRunningGateway(directory, 'x', {}, 'root@host')
   await started.promise
   const closed = running.close(LONG_MS)
   finish.resolve('done')
@@ -95,7 +98,7 @@ test('closing does not wait longer than it should', async () => {
     started.resolve()
     return new Promise(() => undefined)
   })
-  const call = callRunningGateway(directory, 'x', {})
+  const call = callRunningGateway(directory, 'x', {}, 'root@host')
   await started.promise
   await Promise.all([running.close(10), expect(call).rejects.toThrow('The running gateway did not answer.')])
 })

@@ -9,7 +9,8 @@ import { sleep } from '#core/async/sleep.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import { errorCode } from '#core/values/error-code.ts'
 
-export type RunCommand = (command: string, args: unknown) => Promise<unknown>
+/** `operator` is the account of the operating system that sends the command. */
+export type RunCommand = (command: string, args: unknown, operator: string) => Promise<unknown>
 export type CommandOutcome = { running: false } | { running: true; result: unknown }
 
 export interface CommandServer {
@@ -58,8 +59,10 @@ export async function callRunningGateway(
   dataDir: string,
   command: string,
   args: unknown,
+  operator: string,
 ): Promise<CommandOutcome> {
-  const reply = await throughShortPath(socketPath(dataDir), (short) => send(short, { command, args }))
+  const call = { command, args, operator }
+  const reply = await throughShortPath(socketPath(dataDir), (short) => send(short, call))
   if (reply === undefined) return { running: false }
   if ('error' in reply) throw new RemoteCommandError(reply.error)
   return { running: true, result: reply.result }
@@ -68,6 +71,7 @@ export async function callRunningGateway(
 interface Call {
   readonly command: string
   readonly args: unknown
+  readonly operator: string
 }
 
 type Reply = { readonly result: unknown } | { readonly error: string }
@@ -78,8 +82,8 @@ async function replyTo(
   describe: (error: unknown) => string,
 ): Promise<string> {
   try {
-    const { command, args } = (await json(req)) as Call
-    return JSON.stringify({ result: await run(command, args) } satisfies Reply)
+    const { command, args, operator } = (await json(req)) as Call
+    return JSON.stringify({ result: await run(command, args, operator) } satisfies Reply)
   } catch (error) {
     return JSON.stringify({ error: describe(error) } satisfies Reply)
   }

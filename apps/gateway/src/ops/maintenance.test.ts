@@ -20,6 +20,9 @@ const sweepInstances = vi.fn(async () => 0)
 const sweepReplies = vi.fn(async () => 0)
 const sweepUploads = vi.fn(async () => 0)
 const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
+const addOmitted = vi.fn(async () => 0)
+const cutAudit = vi.fn(async () => 0)
+const auditHead = vi.fn(async () => undefined)
 const claim = vi.fn(async (): Promise<Claim> => CLAIMED)
 const isHeld = vi.fn(async () => true)
 const end = vi.fn(async () => undefined)
@@ -36,6 +39,7 @@ beforeEach(() => {
     replies: { sweep: sweepReplies },
     instances: { sweep: sweepInstances },
     uploads: { expired: sweepUploads, orphans: sweepOrphans },
+    audit: { addOmitted, cut: cutAudit, head: auditHead },
     lease: { claim, isHeld, end, recordCheck: async () => CHECKED_AT },
     metrics,
     log: createLogger('silent'),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
@@ -22,6 +23,8 @@ export const MAINTENANCE_PERIODS: MaintenancePeriods = {
   /** Comparing the storage with the records lists every file, so it happens only every six hours. */
   orphansEveryMs: 21_600_000,
 }
+/** How often the head of the audit log is logged, against which a copy of the log can be compared later. */
+const HEAD_EVERY_MS = 3_600_000
 /** How often a process asks whether the maintenance is due: how long that of a dead process waits at most for another. */
 const ASK_EVERY_MS = 60_000
 
@@ -31,6 +34,7 @@ export function createMaintenance({
   replies,
   instances,
   uploads,
+  audit,
   lease,
   metrics,
   log,
@@ -40,11 +44,13 @@ export function createMaintenance({
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   uploads: UploadSweep
+  audit: ChainSweep
   lease: MaintenanceLease
   metrics: Pick<Metrics, 'usageDrift'>
   log: Logger
 }): Maintenance {
   let timer: NodeJS.Timeout | undefined
+  let headLoggedMs = Number.NEGATIVE_INFINITY
 
   async function claim(): Promise<void> {
     const { isClaimed, orphansAreDue, check } = await lease.claim()
@@ -61,8 +67,10 @@ export function createMaintenance({
       replies.sweep,
       instances.sweep,
       uploads.expired,
+      audit.addOmitted,
+      audit.cut,
     ]
-    const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]
+    const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify, logHead]
     for (const part of orphans ? [...parts, sweepOrphans] : parts) {
       if (timer === undefined || !(await lease.isHeld())) return
       await part().catch(logFailure)
@@ -94,6 +102,13 @@ export function createMaintenance({
     const checkedAt = await lease.recordCheck(drifts.length)
     if (checkedAt !== undefined) metrics.usageDrift({ count: drifts.length, checkedAt })
     for (const drift of drifts.slice(0, 10)) log.error({ drift }, 'usage does not add up')
+  }
+
+  async function logHead(): Promise<void> {
+    if (performance.now() - headLoggedMs < HEAD_EVERY_MS) return
+    const head = await audit.head()
+    headLoggedMs = performance.now()
+    if (head !== undefined) log.info({ head }, 'the head of the audit log')
   }
 
   function schedule(): void {

@@ -1,4 +1,6 @@
 import type { AgentStatus } from '#core/agents/deployments/probes.ts'
+import { whoIs } from '#core/audit/actor.ts'
+import { type ChainState, notedHead, verifyChain } from '#core/audit/verify-chain.ts'
 import type { RewrittenSecrets } from '#core/auth/signing-key-administration.ts'
 import type { Database } from '#core/database/database.ts'
 import { exportDatabase } from '#core/database/export/export.ts'
@@ -20,6 +22,7 @@ import type { SweptOrphans } from '#core/uploads/upload-sweep.ts'
 import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/user-input.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
+import type { RunCommand } from '#ops/command-socket.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
 import { signingKeyRecord } from '#records/signing-key-record.ts'
@@ -52,6 +55,8 @@ export interface CommandArguments {
   'signing-keys rotate': { acceptSeconds?: number | undefined }
   /** The path must be absolute, since the process that writes the file may have another working directory. */
   'db export': { file: string }
+  /** `head` is a number and a hash that the gateway has logged. */
+  'audit verify': { head?: string | undefined }
 }
 
 /** The results of the commands. Their records are those of REST, made by the same functions. */
@@ -75,6 +80,7 @@ export interface CommandResults {
   'signing-keys list': SigningKeyRecord[]
   'signing-keys rotate': SigningKeyRecord[]
   'db export': ExportEnd['end']
+  'audit verify': ChainState
 }
 
 /** An agent, and REST's records of its deployments. */
@@ -102,23 +108,46 @@ export type Command = keyof CommandArguments
 
 type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<CommandResults[Name]> }
 
+interface CommandDeps {
+  readonly services: Pick<Services, 'users' | 'keys' | 'agents' | 'usage'>
+  readonly processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
+  readonly database: Database
+  readonly runtime: Pick<Runtime, 'now'>
+}
+
 /**
  * Creates the function that executes commands. They run with the rights of an administrator, because a caller who can reach
  * the socket or the database has full access anyway. A new key belongs to the user that the command names.
  *
  * @throws OperatorError (the returned function) if the command is not known
  */
-export function createCommands({
-  services: { users, keys, agents, usage: reports },
-  processTasks: { usage, uploads, signingKeys, agents: catalog },
-  database,
-  runtime,
-}: {
-  services: Pick<Services, 'users' | 'keys' | 'agents' | 'usage'>
-  processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents'>
-  database: Database
-  runtime: Pick<Runtime, 'now'>
-}): (name: string, args: unknown) => Promise<unknown> {
+export function createCommands(deps: CommandDeps): RunCommand {
+  return async (name, args, operatorName) => {
+    const commands = commandsOf(deps, operatorName)
+    if (!Object.hasOwn(commands, name)) {
+      throw new OperatorError(`The running gateway does not know the command "${name}": its version differs.`)
+    }
+    return commands[name as Command](args as never)
+  }
+}
+
+/** @param operatorName - the account that runs a command, for the audit log */
+function commandsOf(
+  {
+    services: { users, keys, agents, usage: reports },
+    processTasks: { usage, uploads, signingKeys, agents: catalog, audit },
+    database,
+    runtime,
+  }: CommandDeps,
+  operatorName: string,
+): Commands {
+  const operator = (userId = NIL_UUID): Principal => ({
+    userId,
+    role: 'admin',
+    via: { kind: 'token', tokenId: NIL_UUID, expiresAt: new Date(0) },
+    origin: { operator: operatorName },
+  })
+  const by = whoIs(operator())
   const usersOf = ({ search, state, ...order }: CommandArguments['users list']) =>
     all((page) =>
       readOrderedPage(page, (query) => users.list(operator(), { ...query, ...order }, { search, state })),
@@ -129,7 +158,7 @@ export function createCommands({
   const userOf = async (username: string | undefined) =>
     username === undefined ? {} : { userId: (await users.findByName(operator(), username)).id }
 
-  const commands: Commands = {
+  return {
     agents: () =>
       Promise.all(
         agents.findMany(operator(), [...catalog.current().keys()]).map(async ({ id, name, platform }) => ({
@@ -179,25 +208,29 @@ export function createCommands({
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
     async 'uploads sweep'() {
+      await audit.append(by, { operation: 'uploads.sweep', target: 'upload' })
       let expired = 0
       for (let count = await uploads.expired(); count > 0; count = await uploads.expired()) expired += count
       return { expired, ...(await uploads.orphans()) }
     },
     'uploads files': ({ after }) => uploads.files(after),
-    'secrets rewrite': () => signingKeys.rewriteSecrets(),
+    'secrets rewrite': () => signingKeys.rewriteSecrets(by),
     'signing-keys list': async () => (await signingKeys.list()).map(signingKeyRecord),
     async 'signing-keys rotate'({ acceptSeconds }) {
       if (acceptSeconds !== undefined && acceptSeconds > ACCEPT_SECONDS_MAX)
         refuseField(['acceptSeconds'], `expected at most ${ACCEPT_SECONDS_MAX}.`)
-      return (await signingKeys.rotate({ acceptSeconds })).map(signingKeyRecord)
+      return (await signingKeys.rotate(by, { acceptSeconds })).map(signingKeyRecord)
     },
-    'db export': ({ file }) => exportDatabase(database, file),
-  }
-  return async (name, args) => {
-    if (!Object.hasOwn(commands, name)) {
-      throw new OperatorError(`The running gateway does not know the command "${name}": its version differs.`)
-    }
-    return commands[name as Command](args as never)
+    async 'db export'({ file }) {
+      await audit.append(by, { operation: 'export', target: 'export', targetId: 'database' })
+      return exportDatabase(database, file)
+    },
+    async 'audit verify'({ head }) {
+      const noted = head === undefined ? undefined : notedHead(head)
+      if (head !== undefined && noted === undefined)
+        refuseField(['head'], 'expected <number>:<hash>, as the gateway logs it.')
+      return verifyChain(database.sql, noted)
+    },
   }
 }
 
@@ -208,10 +241,6 @@ const REPORT_POINTS_MAX = 10_000
 const ACCEPT_SECONDS_MAX = 315_360_000
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
-
-function operator(userId = NIL_UUID): Principal {
-  return { userId, role: 'admin', via: { kind: 'token', tokenId: NIL_UUID, expiresAt: new Date(0) } }
-}
 
 async function all<Item>(
   read: (page: PageRequest) => Promise<{ items: readonly Item[]; nextCursor: string | null }>,

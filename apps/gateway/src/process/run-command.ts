@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import type { Database } from '#core/database/database.ts'
@@ -22,7 +23,7 @@ export async function runCommand<Name extends Command>(
   args: CommandArguments[Name],
 ): Promise<CommandResults[Name]> {
   if (config.databaseUrl === undefined) {
-    const answer = await callRunningGateway(config.dataDir, name, args)
+    const answer = await callRunningGateway(config.dataDir, name, args, operatorName())
     if (answer.running) return answer.result as CommandResults[Name]
     requireEmbedded(config.dataDir)
   }
@@ -36,8 +37,22 @@ export async function runCommand<Name extends Command>(
     const log = createLogger('silent')
     const gateway = await createGateway({ config, database, runtime: systemRuntime, log })
     await gateway.prepareCommands()
-    return (await createCommands({ ...gateway, database })(name, args)) as CommandResults[Name]
+    return (await createCommands({ ...gateway, database })(
+      name,
+      args,
+      operatorName(),
+    )) as CommandResults[Name]
   })
+}
+
+/** The account that runs the command, for the audit log. */
+function operatorName(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`
+  } catch {
+    // A container may run as a user id without an account.
+    return `${process.getuid?.() ?? 'unknown'}@${hostname()}`
+  }
 }
 
 /** Applies the missing migrations and returns their names. */

@@ -5,7 +5,7 @@ import type { Runtime } from '#core/runtime.ts'
 import type { Services } from '#core/services/services.ts'
 import { PASSWORD_CHARACTERS_MAX, USERNAME_INPUT_CHARACTERS_MAX } from '#core/users/user-rules.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
-import { callerOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
+import { callerOf, originOf, TOKEN_PROBLEMS, tokenOnly } from '#http/guards/credentials.ts'
 import { BODY_PROBLEMS } from '#http/reply/body-problems.ts'
 import { envelope, problems, ref, success } from '#http/reply/schemas.ts'
 import { UserSchema, userRecord } from '#records/user-record.ts'
@@ -24,7 +24,7 @@ export function loginRoutes(
     ['/api/v1/auth', { login: loginSchema('authLogin'), logout: logoutSchema('authLogout') }],
   ] as const) {
     routes.post(`${path}/login`, { schema: schemas.login }, async (request) => {
-      const { accessToken, expiresIn, user } = await services.login.login(request.body, request.ip)
+      const { accessToken, expiresIn, user } = await services.login.login(request.body, originOf(request))
       return success({
         access_token: accessToken,
         token_type: 'bearer' as const,

@@ -131,7 +131,10 @@ async function serveWithoutHooks({ config, gateway }: Callers): Promise<FastifyI
       const credential = request.headers.authorization?.slice('Bearer '.length) ?? ''
       request.apiKey = credential
       if (credential === '') return
-      request.principal = await gateway.services.authentication.authenticate(credential, request.ip)
+      request.principal = await gateway.services.authentication.authenticate(credential, {
+        address: request.ip,
+        requestId: request.id,
+      })
     }
   })
   await mountRoutes(app, config, gateway)

@@ -161,11 +161,11 @@ export async function openCallers({
     return callerOf(fullKey, target)
   }
   const tokenOf = async (username: string) =>
-    (await login.login({ username, password: PASSWORD }, '127.0.0.1')).accessToken
+    (await login.login({ username, password: PASSWORD }, { address: '127.0.0.1', requestId: 'test' })).accessToken
   const byToken = async (username: string, target: string) => callerOf(await tokenOf(username), target)
   const callerOf = async (credential: string, ownerId: string): Promise<Caller> => ({
     credential,
-    principal: await authentication.authenticate(credential, '127.0.0.1'),
+    principal: await authentication.authenticate(credential, { address: '127.0.0.1', requestId: 'test' }),
     ownerId,
   })
 

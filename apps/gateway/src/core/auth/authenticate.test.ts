@@ -4,6 +4,7 @@ import { makeApiKey } from '#core/keys/key-format.ts'
 import { OPENING_MS, openUserServices, type UserServices } from './users.test-support.ts'
 
 const ADDRESS = '10.0.0.1'
+const FROM = { address: ADDRESS, requestId: 'request-1' }
 let services: UserServices
 
 beforeAll(async () => {
@@ -21,10 +22,11 @@ test('a key acts for its owner, with the role that the owner has now', async () 
     allowedAgents: ['dify/helpdesk'],
   })
   await services.users.update(admin, owner.userId, { role: 'user' })
-  expect(await services.authentication.authenticate(key.fullKey, ADDRESS)).toEqual({
+  expect(await services.authentication.authenticate(key.fullKey, FROM)).toEqual({
     userId: owner.userId,
     role: 'user',
     via: { kind: 'key', keyId: key.id, permissions: ['chat', 'upload'], allowedAgents: ['dify/helpdesk'] },
+    origin: FROM,
   })
 })
 
@@ -32,7 +34,7 @@ test('an access token is recognized by its form', async () => {
   const user = await services.join('user')
   const row = await services.database.prisma.user.findUniqueOrThrow({ where: { id: user.userId } })
   const { accessToken } = await services.tokens.issue(row)
-  expect(await services.authentication.authenticate(accessToken, ADDRESS)).toMatchObject({
+  expect(await services.authentication.authenticate(accessToken, FROM)).toMatchObject({
     userId: user.userId,
   })
 })
@@ -62,7 +64,9 @@ test('a rejected key names its reason and counts against its address', async () 
     [suspended.fullKey, 'owner_suspended'],
   ] as const) {
     const { remaining } = await limits.refusedKeys.take('10.0.0.2')
-    await expect(authentication.authenticate(credential, '10.0.0.2')).rejects.toMatchObject({ reason })
+    await expect(
+      authentication.authenticate(credential, { address: '10.0.0.2', requestId: 'test' }),
+    ).rejects.toMatchObject({ reason })
     expect((await limits.refusedKeys.take('10.0.0.2')).remaining).toBe(remaining - 2)
   }
 })
@@ -71,10 +75,14 @@ test('a valid key is accepted from an address with too many rejected keys', asyn
   const { authentication } = services
   const key = await services.keyOf(await services.join('premium'))
   for (let refused = 0; refused < 60; refused += 1) {
-    await expect(authentication.authenticate('x', '10.0.0.3')).rejects.toMatchObject({ status: 401 })
+    await expect(
+      authentication.authenticate('x', { address: '10.0.0.3', requestId: 'test' }),
+    ).rejects.toMatchObject({ status: 401 })
   }
-  await expect(authentication.authenticate('x', '10.0.0.3')).rejects.toMatchObject({ reason: 'rate_limited' })
-  await authentication.authenticate(key.fullKey, '10.0.0.3')
+  await expect(
+    authentication.authenticate('x', { address: '10.0.0.3', requestId: 'test' }),
+  ).rejects.toMatchObject({ reason: 'rate_limited' })
+  await authentication.authenticate(key.fullKey, { address: '10.0.0.3', requestId: 'test' })
 })
 
 test('the format of a key is checked without a look-up', async () => {

@@ -8,6 +8,9 @@ import type { Limits } from '#core/limits/limits.ts'
 import { knownRole, type Permission, type Principal } from '#core/principal.ts'
 import type { Tokens } from './tokens.ts'
 
+/** Where the request came from that a credential was sent with. */
+export type RequestOrigin = Readonly<Record<'address' | 'requestId', string>>
+
 export interface AuthenticationDeps {
   readonly sql: Sql
   readonly limits: Pick<Limits, 'refusedKeys'>
@@ -16,11 +19,11 @@ export interface AuthenticationDeps {
 
 export interface Authentication {
   /**
-   * Authenticates an access token or an API key. Rejected keys count against the client's `address`.
+   * Authenticates an access token or an API key. Rejected keys count against the client's address.
    *
    * @throws Problem with status 401, or `rate_limited` after too many rejected keys from one network
    */
-  authenticate(credential: string, address: string): Promise<Principal>
+  authenticate(credential: string, from: RequestOrigin): Promise<Principal>
   /**
    * Rejects a credential that cannot be an API key, without a database query; admission looks up the others. Returns
    * undefined for a well-formed key, so that the common case awaits nothing.
@@ -51,7 +54,8 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
     return reason === 'api_key_required' ? Promise.reject(problem) : refuseKey(limits, address, problem)
   }
 
-  async function authenticateKey(key: string, address: string): Promise<Principal> {
+  async function authenticateKey(key: string, origin: RequestOrigin): Promise<Principal> {
+    const { address } = origin
     await requireKeyFormat(key, address)
     const refuse = (reason: ErrorReason) => refuseKey(limits, address, new Problem(reason))
     const row = await findKey(hashKey(key))
@@ -66,12 +70,17 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
         permissions: row.permissions,
         allowedAgents: row.allowed_agents,
       },
+      origin,
     }
   }
 
+  async function authenticateToken(token: string, origin: RequestOrigin): Promise<Principal> {
+    return { ...(await tokens.verify(token)), origin }
+  }
+
   return {
-    authenticate: (credential, address) =>
-      looksLikeToken(credential) ? tokens.verify(credential) : authenticateKey(credential, address),
+    authenticate: (credential, from) =>
+      looksLikeToken(credential) ? authenticateToken(credential, from) : authenticateKey(credential, from),
     requireKeyFormat,
   }
 }

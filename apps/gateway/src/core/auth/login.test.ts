@@ -4,7 +4,7 @@ import { createLogin } from './login.ts'
 import { OPENING_MS, openUserServices, PASSWORD, type UserServices } from './users.test-support.ts'
 
 let services: UserServices
-let address = ''
+let from = { address: '', requestId: 'test' }
 let addresses = 0
 
 beforeAll(async () => {
@@ -13,12 +13,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   await services.clear()
   addresses += 1
-  address = `10.0.0.${addresses}`
+  from = { ...from, address: `10.0.0.${addresses}` }
 })
 afterAll(() => services.database.close())
 
-function attempt(username: string, password: string, from = address): Promise<string> {
-  return services.login.login({ username, password }, from).then(
+function attempt(username: string, password: string, address = from.address): Promise<string> {
+  return services.login.login({ username, password }, { ...from, address }).then(
     () => 'accepted',
     (error: { reason: string }) => error.reason,
   )
@@ -29,7 +29,7 @@ test('the right password returns a token and sets last_login but not updated_at'
   services.clock.passSeconds(10)
   const { accessToken, expiresIn, user } = await services.login.login(
     { username: 'alice', password: PASSWORD },
-    address,
+    from,
   )
   expect(expiresIn).toBe(3600)
   expect(user).toMatchObject({
@@ -60,7 +60,7 @@ test('unknown users, wrong passwords, suspended users and invalid names give the
       ['bob', PASSWORD],
       ['\0', PASSWORD],
     ].map(([username = '', password = '']) =>
-      services.login.login({ username, password }, address).catch((error: unknown) => error),
+      services.login.login({ username, password }, from).catch((error: unknown) => error),
     ),
   )
   for (const failure of failures) {
@@ -76,9 +76,7 @@ test('after 10 failures the 11th attempt is rejected even with the right passwor
   for (let failure = 0; failure < 10; failure += 1)
     expect(await attempt('alice', 'wrong')).toBe('login_failed')
   expect(await attempt('Alice', PASSWORD)).toBe('rate_limited')
-  await expect(
-    services.login.login({ username: 'alice', password: PASSWORD }, address),
-  ).rejects.toMatchObject({
+  await expect(services.login.login({ username: 'alice', password: PASSWORD }, from)).rejects.toMatchObject({
     retryAfterSeconds: expect.toSatisfy((seconds: number) => seconds >= 1 && seconds <= 60),
   })
   expect(await attempt('bob', 'wrong')).toBe('login_failed')
@@ -103,7 +101,7 @@ test('parallel guesses are limited like sequential ones, and rejected guesses ar
   const login = createLogin({ ...services, prisma: services.database.prisma, passwords })
   const guesses = Array.from({ length: 30 }, async (_, guess) => {
     const input = { username: 'alice', password: guess === 29 ? PASSWORD : 'wrong' }
-    return login.login(input, address).then(
+    return login.login(input, from).then(
       () => 'accepted',
       (error: { reason: string }) => error.reason,
     )
@@ -129,7 +127,7 @@ test('attempts of one address are also limited over all names', async () => {
   }
   const limits = createLimits({ ...rules, loginAddress: { points: 2, windowSeconds: 60 } })
   const login = createLogin({ ...services, prisma: services.database.prisma, limits })
-  const fail = (username: string) => login.login({ username, password: 'wrong' }, address)
+  const fail = (username: string) => login.login({ username, password: 'wrong' }, from)
   await expect(fail('one-one')).rejects.toMatchObject({ reason: 'login_failed' })
   await expect(fail('two-two')).rejects.toMatchObject({ reason: 'login_failed' })
   await expect(fail('three')).rejects.toMatchObject({ reason: 'rate_limited' })
@@ -140,12 +138,12 @@ test('all addresses of an IPv6 /64 share a limit, and an IPv4-mapped address cou
   const nearby = (host: number) => `2001:db8:7:${addresses.toString(16)}:${host.toString(16)}::1`
   for (let failure = 0; failure < 10; failure += 1) {
     expect(await attempt('alice', 'wrong', nearby(failure))).toBe('login_failed')
-    expect(await attempt('alice', 'wrong', failure % 2 === 0 ? address : `::ffff:${address}`)).toBe(
+    expect(await attempt('alice', 'wrong', failure % 2 === 0 ? from.address : `::ffff:${from.address}`)).toBe(
       'login_failed',
     )
   }
   expect(await attempt('alice', PASSWORD, nearby(99))).toBe('rate_limited')
-  expect(await attempt('alice', PASSWORD, `::ffff:${address}`)).toBe('rate_limited')
+  expect(await attempt('alice', PASSWORD, `::ffff:${from.address}`)).toBe('rate_limited')
   expect(await attempt('alice', PASSWORD, `2001:db8:8:${addresses.toString(16)}::1`)).toBe('accepted')
 })
 
@@ -173,7 +171,7 @@ test('an attempt that is rejected for its name, or fails with the database, does
       isAway ? Promise.reject(new Error('away')) : services.passwords.verify(...guess),
   }
   const login = createLogin({ ...services, prisma: services.database.prisma, limits, passwords })
-  const fail = (username: string) => login.login({ username, password: 'wrong' }, address)
+  const fail = (username: string) => login.login({ username, password: 'wrong' }, from)
   for (let time = 0; time < 5; time += 1) await expect(fail('one-one')).rejects.toThrow('away')
   isAway = false
   await expect(fail('one-one')).rejects.toMatchObject({ reason: 'login_failed' })
@@ -194,13 +192,13 @@ test('a token that is issued while the password changes is revoked', async () =>
     },
   }
   const login = createLogin({ ...services, prisma, tokens })
-  const { accessToken } = await login.login({ username: 'alice', password: PASSWORD }, address)
+  const { accessToken } = await login.login({ username: 'alice', password: PASSWORD }, from)
   await expect(services.tokens.verify(accessToken)).rejects.toMatchObject({ reason: 'token_revoked' })
 })
 
 test('a logout revokes the token and rejects API keys', async () => {
   await services.join('premium', 'alice')
-  const { accessToken } = await services.login.login({ username: 'alice', password: PASSWORD }, address)
+  const { accessToken } = await services.login.login({ username: 'alice', password: PASSWORD }, from)
   const caller = await services.tokens.verify(accessToken)
   const key = await services.keyOf(caller)
   await services.login.logout(caller)
@@ -214,7 +212,7 @@ test.each([
   ['password', { username: 'alice', password: '' }],
   ['password', { username: 'alice', password: 'x'.repeat(257) }],
 ])('a %s of impossible length is rejected before it is hashed or counted (case %#)', async (field, input) => {
-  await expect(services.login.login(input, '192.0.2.9')).rejects.toMatchObject({
+  await expect(services.login.login(input, { ...from, address: '192.0.2.9' })).rejects.toMatchObject({
     reason: 'invalid_request',
     detail: `${field}: expected a string of 1 to 256 characters.`,
   })

@@ -1,4 +1,6 @@
 import pLimit from 'p-limit'
+import { placeOf, type Who } from '#core/audit/actor.ts'
+import { type Audit, eventJson } from '#core/audit/audit.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail } from '#core/errors.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
@@ -15,6 +17,7 @@ import {
   usernameKey,
 } from '#core/users/user-rules.ts'
 import type { PrismaClient, User } from '#generated/prisma/client.ts'
+import type { RequestOrigin } from './authenticate.ts'
 import type { AccessToken, Tokens } from './tokens.ts'
 
 export interface LoginInput {
@@ -28,6 +31,7 @@ export interface LoginDeps {
   readonly limits: Pick<Limits, 'login' | 'loginAddress'>
   readonly passwords: Passwords
   readonly tokens: Tokens
+  readonly audit: Pick<Audit, 'appendBounded'>
   /** Defaults to {@link AMPLE_SPACE}. */
   readonly space?: Pick<DiskSpace, 'isLow'>
 }
@@ -39,7 +43,7 @@ export interface Login {
    *
    * @throws Problem `login_failed`, `rate_limited`, `invalid_request`
    */
-  login(input: LoginInput, address: string): Promise<AccessToken & { user: User }>
+  login(input: LoginInput, from: RequestOrigin): Promise<AccessToken & { user: User }>
   /** Revokes the access token that the caller presented. */
   logout(caller: Principal): Promise<void>
 }
@@ -56,28 +60,44 @@ export function createLogin({
   limits,
   passwords,
   tokens,
+  audit,
   space = AMPLE_SPACE,
 }: LoginDeps): Login {
   const runQueued = pLimit(CONCURRENT_ATTEMPTS_MAX)
 
-  async function attempt({ username, password }: LoginInput, address: string): Promise<User> {
+  async function attempt({ username, password }: LoginInput, from: RequestOrigin): Promise<User> {
     const normal = normalizeUsername(username)
     // Invalid usernames share one counter, because each counter takes memory.
     const key = normal === undefined ? undefined : usernameKey(normal)
-    const revertCount = await countAttempt(networkOf(address), key ?? '')
-    const user = await checkPassword(key, password).catch(async (error: unknown) => {
+    const revertCount = await countAttempt(networkOf(from.address), key ?? '')
+    const checked = await checkPassword(key, password).catch(async (error: unknown) => {
       await revertCount()
       throw error
     })
-    if (user === undefined) fail('login_failed')
+    if (checked.refusal !== undefined) {
+      await recordFailure(checked, from)
+      fail('login_failed')
+    }
     await revertCount()
-    return user
+    return checked.user
   }
 
-  async function checkPassword(key: string | undefined, password: string): Promise<User | undefined> {
+  async function checkPassword(key: string | undefined, password: string): Promise<Checked> {
     const user = key === undefined ? null : await prisma.user.findUnique({ where: { usernameKey: key } })
     const matches = await passwords.verify(user?.passwordHash, password)
-    return matches && user?.status === 'active' ? user : undefined
+    if (user === null) return { refusal: 'unknown_user' }
+    if (!matches) return { refusal: 'wrong_password', user }
+    return user.status === 'active' ? { user } : { refusal: 'suspended', user }
+  }
+
+  /** A name that is no user's is not recorded, since it may be a password in the wrong field. */
+  async function recordFailure({ refusal, user }: Refused, from: RequestOrigin): Promise<void> {
+    const who: Who = { actor: 'anonymous', name: user?.username, ...placeOf(from) }
+    const subject = user && { target: 'user' as const, targetId: user.id }
+    await audit.appendBounded(who, { operation: 'login', result: 'failed', reason: refusal, ...subject }, [
+      { kind: 'address', id: networkOf(from.address) },
+      ...(user === undefined ? [] : [{ kind: 'user' as const, id: user.id }]),
+    ])
   }
 
   /**
@@ -97,21 +117,34 @@ export function createLogin({
   }
 
   return {
-    async login(input, address) {
+    async login(input, from) {
       checkLogin(input)
-      const accepted = await runQueued(() => attempt(input, address))
+      const accepted = await runQueued(() => attempt(input, from))
       // The token carries the epoch of the row whose password was checked: if the password has changed meanwhile, the token
       // is already revoked.
       const token = await tokens.issue(accepted)
-      // Users can still log in while the disk is full; only the time of the login is then not stored.
+      // Users can still log in while the disk is full; only the login is then not recorded.
       if (space.isLow) return { ...token, user: accepted }
-      const now = runtime.now()
-      const user = await prisma.user.update({ where: { id: accepted.id }, data: { lastLogin: now } })
+      const { id } = accepted
+      const event = eventJson(
+        { actor: 'token', userId: id, ...placeOf(from) },
+        { operation: 'login', target: 'user', targetId: id },
+      )
+      const [user] = await prisma.$transaction([
+        prisma.user.update({ where: { id }, data: { lastLogin: runtime.now() } }),
+        prisma.$executeRaw`SELECT audit_append(${event}::jsonb)`,
+      ])
       return { ...token, user }
     },
     logout: (caller) => tokens.revoke(caller),
   }
 }
+
+type Refused = {
+  readonly refusal: 'unknown_user' | 'wrong_password' | 'suspended'
+  readonly user?: User
+}
+type Checked = Refused | { readonly refusal?: never; readonly user: User }
 
 /**
  * Validates the form of the credentials, as far as they are given.

@@ -1,5 +1,6 @@
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { GATEWAY } from '#core/audit/actor.ts'
 import type { Principal } from '#core/principal.ts'
 import { createSigningKeyAdministration } from './signing-key-administration.ts'
 import type { SecretKeys } from './stored-secrets.ts'
@@ -49,7 +50,7 @@ test('after a rotation every process signs with the new key, accepts its tokens 
   const before = await tokenOf(one.tokens)
   await other.tokens.verify(before)
 
-  const [signing, accepted] = await one.keys.rotate()
+  const [signing, accepted] = await one.keys.rotate(GATEWAY)
   expect(signing).toMatchObject({ state: 'signing', acceptedUntil: null })
   expect(accepted).toMatchObject({ id: kidOf(before), state: 'accepted' })
   const after = await tokenOf(one.tokens)
@@ -70,22 +71,22 @@ test('after a rotation every process signs with the new key, accepts its tokens 
 test('the private key that was replaced is deleted at once, and the whole row with the rotation after its end', async () => {
   const { tokens, keys } = processWith()
   await tokens.prepare()
-  await keys.rotate()
+  await keys.rotate(GATEWAY)
   expect(await storedSecrets()).toEqual([
     { sealed: false, secret: '' },
     { sealed: false, secret: expect.stringContaining('OKP') },
   ])
   services.clock.passSeconds(TOKEN_CONFIG.lifetimeSeconds + 61)
-  await keys.rotate()
+  await keys.rotate(GATEWAY)
   expect(await services.database.prisma.signingKey.count()).toBe(2)
 })
 
 test('a leaked key is refused within a second, also if it was replaced before', async () => {
   const { tokens, keys } = processWith()
   const leaked = await tokenOf(tokens)
-  await keys.rotate()
+  await keys.rotate(GATEWAY)
   const next = await tokenOf(tokens)
-  expect(await keys.rotate({ acceptSeconds: 0 })).toHaveLength(1)
+  expect(await keys.rotate(GATEWAY, { acceptSeconds: 0 })).toHaveLength(1)
   services.clock.passSeconds(1)
   for (const token of [leaked, next]) {
     await expect(tokens.verify(token)).rejects.toMatchObject({ reason: 'token_invalid' })
@@ -96,7 +97,7 @@ test('a leaked key is refused within a second, also if it was replaced before', 
 test('two rotations at the same time leave one key to sign with, and lose no token', async () => {
   const processes = [processWith(), processWith()]
   const before = await tokenOf((processes[0] as (typeof processes)[0]).tokens)
-  await Promise.all(processes.map(({ keys }) => keys.rotate()))
+  await Promise.all(processes.map(({ keys }) => keys.rotate(GATEWAY)))
   const tokens = await Promise.all(processes.map((each) => tokenOf(each.tokens)))
   expect(new Set(tokens.map(kidOf)).size).toBe(1)
   for (const each of processes) for (const token of [before, ...tokens]) await each.tokens.verify(token)
@@ -106,7 +107,7 @@ test('a rotation replaces a key that no configured key reads', async () => {
   await processWith({ secretKey: OLD }).tokens.prepare()
   const lost = processWith({ secretKey: NEW })
   await expect(lost.tokens.prepare()).rejects.toThrow('SECRET_KEY is not the one')
-  await lost.keys.rotate()
+  await lost.keys.rotate(GATEWAY)
   await lost.tokens.prepare()
   expect(await lost.keys.list()).toMatchObject([{ encrypted: true }, { encrypted: null }])
 })
@@ -133,12 +134,13 @@ test('in each step of a change of SECRET_KEY each process reads what the other h
     ] as const) {
       await writer.tokens.prepare()
       await reader.tokens.prepare()
-      await writer.keys.rotate()
+      await writer.keys.rotate(GATEWAY)
       await reader.tokens.prepare()
       await reader.tokens.verify(await tokenOf(writer.tokens))
     }
-    if (index === 1) expect(await second.keys.rewriteSecrets()).toMatchObject({ unreadable: [] })
-    if (index === 1) expect(await first.keys.rewriteSecrets()).toMatchObject({ rewritten: 1, unreadable: [] })
+    if (index === 1) expect(await second.keys.rewriteSecrets(GATEWAY)).toMatchObject({ unreadable: [] })
+    if (index === 1)
+      expect(await first.keys.rewriteSecrets(GATEWAY)).toMatchObject({ rewritten: 1, unreadable: [] })
   }
 })
 
@@ -149,9 +151,14 @@ test.each<[string, SecretKeys, SecretKeys, object]>([
 ])('secrets are rewritten for %s, once, by however many processes', async (_, before, after, stored) => {
   await processWith(before).tokens.prepare()
   const { keys } = processWith(after)
-  const both = await Promise.all([keys.rewriteSecrets(), keys.rewriteSecrets()])
+  const both = await Promise.all([keys.rewriteSecrets(GATEWAY), keys.rewriteSecrets(GATEWAY)])
   expect(both.map(({ rewritten }) => rewritten).sort()).toEqual([0, 1])
-  expect(await keys.rewriteSecrets()).toEqual({ rewritten: 0, unchanged: 1, unreadable: [], ...stored })
+  expect(await keys.rewriteSecrets(GATEWAY)).toEqual({
+    rewritten: 0,
+    unchanged: 1,
+    unreadable: [],
+    ...stored,
+  })
   const { secretKeyPrevious: _left, ...alone } = after
   await processWith(alone).tokens.prepare()
 })
@@ -160,7 +167,7 @@ test('a secret that neither key reads is named and stays as it is', async () => 
   await processWith({ secretKey: OLD }).tokens.prepare()
   const before = await storedSecrets()
   const { tokens, keys } = processWith({ secretKey: NEW, secretKeyPrevious: 'x'.repeat(32) })
-  expect(await keys.rewriteSecrets()).toMatchObject({ rewritten: 0, unreadable: [expect.any(String)] })
+  expect(await keys.rewriteSecrets(GATEWAY)).toMatchObject({ rewritten: 0, unreadable: [expect.any(String)] })
   expect(await storedSecrets()).toEqual(before)
   await expect(tokens.prepare()).rejects.toThrow(/^SECRET_KEY and SECRET_KEY_PREVIOUS: neither /)
 })

@@ -1,3 +1,4 @@
+import { recorded, sayWho, type Who } from '#core/audit/actor.ts'
 import type { SigningKey } from '#generated/prisma/client.ts'
 import { isAccepted, newSigningKey, type SigningKeysDeps } from './signing-keys.ts'
 import { createStoredSecrets } from './stored-secrets.ts'
@@ -10,11 +11,12 @@ export interface SigningKeyAdministration {
    * Makes a new key, with which every process signs from its next login on. The private keys before it are deleted at once;
    * their tokens are accepted for another `acceptSeconds`, by default as long as tokens are valid.
    *
+   * @param by - for the audit log
    * @returns the keys whose tokens are accepted
    */
-  rotate(options?: { readonly acceptSeconds?: number | undefined }): Promise<SigningKeyState[]>
+  rotate(by: Who, options?: { readonly acceptSeconds?: number | undefined }): Promise<SigningKeyState[]>
   /** Stores every secret as the current `SECRET_KEY` asks for, or in plain text if there is none. May be repeated. */
-  rewriteSecrets(): Promise<RewrittenSecrets>
+  rewriteSecrets(by: Who): Promise<RewrittenSecrets>
 }
 
 export interface SigningKeyState {
@@ -54,7 +56,7 @@ export function createSigningKeyAdministration(
 
   return {
     list,
-    async rotate({ acceptSeconds = lifetimeSeconds } = {}) {
+    async rotate(by, { acceptSeconds = lifetimeSeconds } = {}) {
       const key = await newSigningKey(secrets, runtime)
       const now = key.createdAt.getTime()
       const newest = await prisma.signingKey.findFirst({ orderBy: { createdAt: 'desc' } })
@@ -62,6 +64,7 @@ export function createSigningKeyAdministration(
       const createdAt = new Date(Math.max(now, (newest?.createdAt.getTime() ?? 0) + 1))
       const retiredAt = new Date(acceptSeconds === 0 ? now : now + acceptSeconds * 1_000 + ACCEPTED_LONGER_MS)
       await prisma.$transaction([
+        prisma.$executeRaw(sayWho(by, 'signingKeys.rotate')),
         prisma.signingKey.deleteMany({ where: { retiredAt: { lte: new Date(now) } } }),
         // With 0 seconds a key may have leaked, so those that were replaced before are refused as well.
         prisma.signingKey.updateMany({
@@ -72,7 +75,7 @@ export function createSigningKeyAdministration(
       ])
       return list()
     },
-    async rewriteSecrets() {
+    async rewriteSecrets(by) {
       const rows = await prisma.signingKey.findMany({ where: { secret: { not: '' } } })
       let rewritten = 0
       const unreadable: string[] = []
@@ -82,7 +85,8 @@ export function createSigningKeyAdministration(
         else if (!opened.isCurrent) {
           // Another process may have rewritten or replaced the key in the meantime, and its version stands.
           const data = secrets.seal(opened.text, id)
-          const { count } = await prisma.signingKey.updateMany({ where: { id, secret }, data })
+          const rewriting = prisma.signingKey.updateMany({ where: { id, secret }, data })
+          const { count } = await recorded(prisma, by, 'secrets.rewrite', rewriting)
           rewritten += count
         }
       }

@@ -2,6 +2,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import { validate } from 'uuid'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { createSpacedRead } from '#core/async/spaced-read.ts'
+import { GATEWAY, recorded } from '#core/audit/actor.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { PrismaClient, SigningKey } from '#generated/prisma/client.ts'
 import { createStoredSecrets, type SecretKeys } from './stored-secrets.ts'
@@ -77,16 +78,21 @@ export function createSigningKeys({ prisma, runtime, ...secretKeys }: SigningKey
   async function encryptPlainText(): Promise<void> {
     const plain = await prisma.signingKey.findMany({ where: { sealed: false, retiredAt: null } })
     for (const { id, secret } of plain) {
-      await prisma.signingKey.updateMany({
+      const encrypting = prisma.signingKey.updateMany({
         where: { id, sealed: false, secret },
         data: secrets.seal(secret, id),
       })
+      await recorded(prisma, GATEWAY, 'secrets.rewrite', encrypting)
     }
   }
 
+  async function create(): Promise<SigningKey> {
+    const data = await newSigningKey(secrets, runtime)
+    return recorded(prisma, GATEWAY, 'signingKeys.create', prisma.signingKey.create({ data }))
+  }
+
   async function current(): Promise<{ id: string; jwk: JWK }> {
-    const row =
-      (await newest()) ?? (await prisma.signingKey.create({ data: await newSigningKey(secrets, runtime) }))
+    const row = (await newest()) ?? (await create())
     if (opened?.id !== row.id) {
       opened = { id: row.id, jwk: JSON.parse(secrets.open(row, row.id).text) }
       // Otherwise the first tokens signed with it would wait until the keys are read again.

@@ -1,5 +1,7 @@
 import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
 import { validate } from 'uuid'
+import { whoIs } from '#core/audit/actor.ts'
+import { eventJson } from '#core/audit/audit.ts'
 import { fail } from '#core/errors.ts'
 import { knownRole, type Principal, requireToken } from '#core/principal.ts'
 import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
@@ -108,10 +110,11 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
     },
     async revoke(caller) {
       const { tokenId, expiresAt } = requireToken(caller)
-      await prisma.revokedToken.createMany({
-        data: { id: tokenId, expiresAt },
-        skipDuplicates: true,
-      })
+      const event = eventJson(whoIs(caller), { operation: 'logout', target: 'session', targetId: tokenId })
+      await prisma.$transaction([
+        prisma.revokedToken.createMany({ data: { id: tokenId, expiresAt }, skipDuplicates: true }),
+        prisma.$executeRaw`SELECT audit_append(${event}::jsonb)`,
+      ])
       // Revocations are kept a little longer than their tokens, because the clock of another process may lag behind and still
       // accept the token.
       const expired = new Date(runtime.now().getTime() - KEPT_AFTER_EXPIRY_MS)

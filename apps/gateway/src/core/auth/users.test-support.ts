@@ -1,4 +1,5 @@
 import { v7 } from 'uuid'
+import { type Audit, createAudit } from '#core/audit/audit.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createKeys, type Keys } from '#core/keys/keys.ts'
@@ -21,6 +22,7 @@ export interface UserServices {
   readonly limits: Limits
   readonly passwords: Passwords
   readonly tokens: Tokens
+  readonly audit: Audit
   readonly login: Login
   readonly authentication: Authentication
   readonly users: Users & FirstStart
@@ -74,7 +76,8 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   })
   const passwords = createPasswords(LIGHT_HASHING)
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
-  const login = createLogin({ prisma, runtime, limits, passwords, tokens })
+  const audit = createAudit({ sql })
+  const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit })
   const authentication = createAuthentication({ sql, limits, tokens })
   const searches = createReads(database.kind)
   const users = createUsers({
@@ -104,6 +107,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
     limits,
     passwords,
     tokens,
+    audit,
     login,
     authentication,
     users,
@@ -130,7 +134,11 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
       const expiresAt = new Date(runtime.now().getTime() + 86_400_000).toISOString()
       const input = { name: 'a key', description: '', expiresAt, permissions, ownerId, allowedAgents }
       const { key, fullKey } = await keys.create(creator, input)
-      return { id: key.id, fullKey, caller: await authentication.authenticate(fullKey, '127.0.0.1') }
+      return {
+        id: key.id,
+        fullKey,
+        caller: await authentication.authenticate(fullKey, { address: '127.0.0.1', requestId: 'test' }),
+      }
     },
     async clear() {
       await sql.query('TRUNCATE users, api_keys, calls, uploads, upload_copies, revoked_tokens, signing_keys')

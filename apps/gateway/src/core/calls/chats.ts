@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
 import type { ChatEvents } from '#core/agents/events.ts'
-import { type Authentication, keyFormatProblem } from '#core/auth/authenticate.ts'
+import { type Authentication, keyFormatProblem, type RequestOrigin } from '#core/auth/authenticate.ts'
 import { Problem } from '#core/errors.ts'
 import { hashKey } from '#core/keys/key-format.ts'
 import type { KeyWatch } from '#core/keys/key-watch.ts'
@@ -93,7 +93,7 @@ export function createChatService(deps: ChatDeps): ChatService {
    */
   async function refusalOf(request: ChatRequest, error: unknown): Promise<unknown> {
     if (!(error instanceof Problem)) return error
-    const { allowedAgents } = requireKey(await deps.authenticate(request.credential, request.address))
+    const { allowedAgents } = requireKey(await deps.authenticate(request.credential, requestOrigin(request)))
     try {
       checkCall(catalog.current(), request, files.isIssued, allowedAgents)
       return error
@@ -104,7 +104,7 @@ export function createChatService(deps: ChatDeps): ChatService {
 
   /** The call with the id of the conversation that it continues. */
   async function inContinued(call: UnroutedCall, conversation: ContinuedConversation): Promise<UnroutedCall> {
-    const caller = await deps.authenticate(call.credential, call.address)
+    const caller = await deps.authenticate(call.credential, requestOrigin(call))
     requireKey(caller)
     const id = await continuedConversation(deps, call, caller.userId, conversation)
     return { ...call, conversation: { ...conversation, id } }
@@ -298,4 +298,9 @@ function admissionOf(
     endUser: call.endUser,
     conversation: conversationId,
   }
+}
+
+/** A copy, since the request has texts that would be kept as long as the caller. */
+function requestOrigin({ address, requestId }: RequestOrigin): RequestOrigin {
+  return { address, requestId }
 }

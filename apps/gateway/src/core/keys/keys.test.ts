@@ -215,7 +215,9 @@ test('a revocation takes effect at once, and a repetition keeps the first time',
   expect(isActive(first, services.runtime.now())).toBe(false)
   services.clock.passSeconds(60)
   expect(await keys.revoke(admin, id)).toEqual(first)
-  expect(await reasonOf(services.authentication.authenticate(fullKey, '10.0.0.1'))).toBe('key_revoked')
+  expect(
+    await reasonOf(services.authentication.authenticate(fullKey, { address: '10.0.0.1', requestId: 'test' })),
+  ).toBe('key_revoked')
 })
 
 test('a key is no longer active once it has expired', async () => {

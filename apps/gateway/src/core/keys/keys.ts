@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { validate } from 'uuid'
+import { recorded, sayWho, whoIs } from '#core/audit/actor.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
@@ -228,7 +229,10 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
         createdAt: now,
       }
       const key = await runQueued(() =>
-        prisma.$transaction((tx) => insertKey(tx, data, rules.activePerUserMax)),
+        prisma.$transaction(async (tx) => {
+          await tx.$executeRaw(sayWho(whoIs(caller), 'keys.create'))
+          return insertKey(tx, data, rules.activePerUserMax)
+        }),
       )
       return { key, fullKey }
     },
@@ -290,7 +294,8 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
       const data = changedColumns(change, rules)
       if (!validate(id)) fail('key_not_found')
       const where = { id, ...managedBy(caller) }
-      const [key] = await prisma.apiKey.updateManyAndReturn({ where, data })
+      const updating = prisma.apiKey.updateManyAndReturn({ where, data })
+      const [key] = await recorded(prisma, whoIs(caller), 'keys.update', updating)
       return key ?? refuseManaging(caller, id)
     },
     async resetUsage(caller, id, period) {
@@ -300,18 +305,19 @@ export function createKeys({ prisma, runtime, rules, reads }: KeysDeps): Keys {
       if ((await prisma.apiKey.count({ where: { id, ...managedBy(caller) } })) === 0) {
         return refuseManaging(caller, id)
       }
-      await prisma.$executeRaw(RESETS[period](id))
+      await recorded(prisma, whoIs(caller), 'keys.resetUsage', prisma.$executeRaw(RESETS[period](id)))
       return find(caller, id)
     },
     async revoke(caller, id) {
       requireManager(caller)
       if (!validate(id)) fail('key_not_found')
       const where = { id, ...managedBy(caller) }
-      await prisma.apiKey.updateMany({
+      const revoking = prisma.apiKey.updateMany({
         where: { ...where, revokedAt: null },
         // Running calls end by this time (key-watch.ts).
         data: { revokedAt: await databaseTime(prisma) },
       })
+      await recorded(prisma, whoIs(caller), 'keys.revoke', revoking)
       const key = await prisma.apiKey.findFirst({ where })
       return key ?? refuseManaging(caller, id)
     },

@@ -67,8 +67,11 @@ async function endOf(updates: AsyncIterator<UsageUpdate, undefined>): Promise<st
 }
 
 const tokenOf = async (username: string) => {
-  const { accessToken } = await services.login.login({ username, password: PASSWORD }, '127.0.0.1')
-  return services.authentication.authenticate(accessToken, '127.0.0.1')
+  const { accessToken } = await services.login.login(
+    { username, password: PASSWORD },
+    { address: '127.0.0.1', requestId: 'test' },
+  )
+  return services.authentication.authenticate(accessToken, { address: '127.0.0.1', requestId: 'test' })
 }
 
 test('each caller gets the totals of its report for today, at once and after each change', async () => {

@@ -1,6 +1,9 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { ProcessLoads } from '#core/agents/deployments/load.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
+import { whoIs } from '#core/audit/actor.ts'
+import { createAudit } from '#core/audit/audit.ts'
+import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
@@ -78,6 +81,7 @@ export interface ServicesConfig {
   /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
   readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'>
+  readonly audit: { readonly retentionDays: number }
 }
 
 /** What the files that are sent within requests to platforms may take in memory in all. */
@@ -101,6 +105,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const { observe } = deps
   const { sql, prisma } = database
   const passwords = createPasswords()
+  const audit = createAudit({ sql, space })
   const authentication = createAuthentication({ sql, limits, tokens })
   const admission = createAdmission({
     limits,
@@ -175,7 +180,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches })
-  const login = createLogin({ prisma, runtime, limits, passwords, tokens, space })
+  const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit, space })
   /** Admissions check the space themselves, after the key. Every other method that changes something is wrapped in this. */
   const changing =
     <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
@@ -212,7 +217,16 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resume: replies.resume,
         reply: replies.reply,
         stop: replies.stop,
-        remove: changing(replies.remove),
+        async remove(caller, ref) {
+          space.requireSpace()
+          const removed = await replies.remove(caller, ref)
+          await audit.append(whoIs(caller), {
+            operation: 'replies.remove',
+            target: 'call',
+            targetId: removed.callId,
+          })
+          return removed
+        },
       },
       chatCalls: createChatCalls({ usage, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
@@ -232,6 +246,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       usage: { verify, prune, pruneNames, endUpdates },
       replies: replyTasks,
       signingKeys: deps.signingKeys,
+      audit: { ...audit, ...createChainSweep({ sql, config: config.audit, runtime }) },
     },
   }
 }

@@ -1,4 +1,6 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
+import type { Audit } from '#core/audit/audit.ts'
+import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
@@ -50,4 +52,5 @@ export interface ProcessTasks {
   readonly usage: UsageMaintenance
   readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration
+  readonly audit: Audit & ChainSweep
 }

@@ -1,4 +1,6 @@
 import { validate } from 'uuid'
+import { whoIs } from '#core/audit/actor.ts'
+import { eventJson } from '#core/audit/audit.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import type { Sql } from '#core/database/database.ts'
 import { readPagesOfLists } from '#core/database/pages-of-lists.ts'
@@ -160,10 +162,13 @@ export function createUploads({ prisma, sql, storage, runtime }: UploadsDeps): U
       // A deletion that has begun can be repeated, so its row is found although it is not visible any more.
       const { deletedAt: _live, ...visible } = visibleTo(caller)
       if (!validate(id)) fail('upload_not_found')
-      const [row] = await prisma.upload.updateManyAndReturn({
-        where: { id, AND: [visible] },
-        data: { deletedAt: runtime.now() },
-      })
+      const deletedAt = runtime.now()
+      const event = eventJson(whoIs(caller), { operation: 'uploads.remove', target: 'upload', targetId: id })
+      const [[row]] = await prisma.$transaction([
+        prisma.upload.updateManyAndReturn({ where: { id, AND: [visible] }, data: { deletedAt } }),
+        prisma.$executeRaw`
+          SELECT audit_append(${event}::jsonb) FROM uploads WHERE id = ${id}::uuid AND deleted_at = ${deletedAt}`,
+      ])
       if (row === undefined) fail('upload_not_found')
       await storage.remove([addressOf(row)]).catch(refuseStorage)
       await finishDeletions(sql, [row.id])

@@ -44,7 +44,10 @@ test('a created user has its password and the defaults of the installation', asy
     maxApiCalls: 1_000_000n,
     quotaPeriod: 'none',
   })
-  await services.login.login({ username: 'alice', password: PASSWORD }, '10.0.0.1')
+  await services.login.login(
+    { username: 'alice', password: PASSWORD },
+    { address: '10.0.0.1', requestId: 'test' },
+  )
 })
 
 test('a username is unique regardless of case', async () => {
@@ -174,7 +177,10 @@ test('a user who changes the own password must send the current one', async () =
   expect(await change(PASSWORD, 'short')).toBe('invalid_request')
   expect(await change(PASSWORD, 'the new password')).toBe('done')
   expect((await rowOf(user)).tokenEpoch).toBe(1)
-  await services.login.login({ username: 'alice', password: 'the new password' }, '10.0.0.1')
+  await services.login.login(
+    { username: 'alice', password: 'the new password' },
+    { address: '10.0.0.1', requestId: 'test' },
+  )
 })
 
 test('an overlong password is neither hashed nor counted as an attempt', async () => {

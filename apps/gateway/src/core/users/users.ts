@@ -1,4 +1,5 @@
 import { validate } from 'uuid'
+import { GATEWAY, recorded, sayWho, whoIs } from '#core/audit/actor.ts'
 import { type Columns, columnsOf } from '#core/database/columns-of.ts'
 import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
@@ -139,11 +140,14 @@ export function createUsers({
   }
 
   async function replacePassword(
+    caller: Principal,
+    operation: string,
     where: Prisma.UserWhereInput,
     passwordHash: string,
   ): Promise<User | undefined> {
     const data = { passwordHash, tokenEpoch: { increment: 1 }, updatedAt: runtime.now() }
-    const [user] = await prisma.user.updateManyAndReturn({ where, data })
+    const replacing = prisma.user.updateManyAndReturn({ where, data })
+    const [user] = await recorded(prisma, whoIs(caller), operation, replacing)
     return user
   }
 
@@ -166,7 +170,8 @@ export function createUsers({
     async create(caller, input) {
       requireAdmin(caller)
       const data = await newRow(input)
-      const [user] = await prisma.user.createManyAndReturn({ data, skipDuplicates: true })
+      const creating = prisma.user.createManyAndReturn({ data, skipDuplicates: true })
+      const [user] = await recorded(prisma, whoIs(caller), 'users.create', creating)
       return user ?? fail('username_taken', { field: ['username'], detail: 'is taken.' })
     },
     async find(caller, id, query) {
@@ -208,13 +213,16 @@ export function createUsers({
       requireAdmin(caller)
       checkUser(change)
       if (!validate(id)) fail('user_not_found')
-      return prisma.$transaction((tx) => changeUser(tx, id, change))
+      return prisma.$transaction(async (tx) => {
+        await tx.$executeRaw(sayWho(whoIs(caller), 'users.update'))
+        return changeUser(tx, id, change)
+      })
     },
     async setPassword(caller, id, password) {
       requireAdmin(caller)
       checkUser({ password })
       if (!validate(id)) fail('user_not_found')
-      const user = await replacePassword({ id }, await passwords.hash(password))
+      const user = await replacePassword(caller, 'users.setPassword', { id }, await passwords.hash(password))
       return user ?? fail('user_not_found')
     },
     async changeOwnPassword(caller, { currentPassword, newPassword }) {
@@ -224,7 +232,12 @@ export function createUsers({
       const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id } })
       await requireCurrentPassword(id, passwordHash, currentPassword)
       // The hash in the condition makes the second of two concurrent changes fail: its current password has been replaced.
-      const user = await replacePassword({ id, passwordHash }, await passwords.hash(newPassword))
+      const user = await replacePassword(
+        caller,
+        'users.changeOwnPassword',
+        { id, passwordHash },
+        await passwords.hash(newPassword),
+      )
       return user ?? refuseCurrentPassword()
     },
     async usersExist() {
@@ -236,6 +249,7 @@ export function createUsers({
       return prisma.$transaction(async (tx) => {
         // There is no row yet on which concurrent processes could wait for each other, so they lock the table.
         await tx.$executeRaw`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`
+        await tx.$executeRaw(sayWho(GATEWAY, 'users.create'))
         return (await tx.user.count()) > 0 ? undefined : tx.user.create({ data })
       })
     },

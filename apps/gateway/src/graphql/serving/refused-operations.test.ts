@@ -121,7 +121,10 @@ const REFUSALS: Readonly<Record<string, [code: string, documents: Documents, req
 const judges = (code: string, as: keyof Face['callers']) =>
   code === 'operation_too_large'
     ? face.statements(() =>
-        face.gateway.services.authentication.authenticate(face.callers[as].credential, '127.0.0.1'),
+        face.gateway.services.authentication.authenticate(face.callers[as].credential, {
+          address: '127.0.0.1',
+          requestId: 'test',
+        }),
       )
     : []
 

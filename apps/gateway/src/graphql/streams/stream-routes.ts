@@ -4,7 +4,7 @@ import { fail } from '#core/errors.ts'
 import { credentialId } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { StreamTimes } from '#http/chat/event-stream.ts'
-import { bearerOf } from '#http/guards/credentials.ts'
+import { bearerOf, originOf } from '#http/guards/credentials.ts'
 import { type OperationPlace, placeOf } from '../context.ts'
 import type { Results } from './results.ts'
 import { SharedStreams } from './shared-streams.ts'
@@ -35,7 +35,7 @@ export function streamRoutes(
   const schema = { hide: true }
 
   app.put(URL, { schema, onRequest }, async (request, reply) => {
-    const caller = await services.authentication.authenticate(bearerOf(request), request.ip)
+    const caller = await services.authentication.authenticate(bearerOf(request), originOf(request))
     return reply
       .status(201)
       .type('text/plain; charset=utf-8')

@@ -1,6 +1,7 @@
 import type { AccessToken } from '#core/auth/tokens.ts'
 import type { User as UserRow } from '#generated/prisma/client.ts'
 import { LOGIN_DESCRIPTIONS } from '#http/descriptions/login-descriptions.ts'
+import { originOf } from '#http/guards/credentials.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { JUDGES_CREDENTIALS } from '../serving/authentication-plugin.ts'
@@ -46,7 +47,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: LoginInput, required: true, description: 'Who logs in.' }) },
     extensions: JUDGES_CREDENTIALS,
     resolve: async (_root, { input }, { services, http, loggedIn }) => {
-      const login = await services.login.login(input, http.ip)
+      const login = await services.login.login(input, originOf(http))
       loggedIn.add(login.user.id)
       return login
     },

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import type { RequestOrigin } from '#core/auth/authenticate.ts'
 import { type ErrorReason, fail } from '#core/errors.ts'
 import { type Principal, requireKey, requireManager, requireToken } from '#core/principal.ts'
 import type { Services } from '#core/services/services.ts'
@@ -106,7 +107,7 @@ export function judgeKeyFirst({
   return async (error, request) => {
     const isAboutRequest = ABOUT_THE_REQUEST.has(toProblem(error).status)
     if (isAboutRequest && request.apiKey !== '' && !request.isKeyJudgedByCall) {
-      request.principal = await authentication.authenticate(request.apiKey, request.ip)
+      request.principal = await authentication.authenticate(request.apiKey, originOf(request))
     }
     // Fastify passes it on to the error handler of all routes.
     throw error
@@ -116,7 +117,12 @@ export function judgeKeyFirst({
 const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([400, 404, 413, 415])
 
 function authenticate({ authentication }: Authenticating, request: FastifyRequest): Promise<Principal> {
-  return authentication.authenticate(bearerOf(request), request.ip)
+  return authentication.authenticate(bearerOf(request), originOf(request))
+}
+
+/** Where a request came from, for limits of addresses and for the audit log. */
+export function originOf({ ip, id }: Pick<FastifyRequest, 'ip' | 'id'>): RequestOrigin {
+  return { address: ip, requestId: id }
 }
 
 const BEARER = /^bearer +([\x21-\x7e]{1,4096})$/i

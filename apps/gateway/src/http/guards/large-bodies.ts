@@ -1,6 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { Services } from '#core/services/services.ts'
+import { originOf } from './credentials.ts'
 
 export interface LargeBodyOptions {
   /** A body up to this length is read for any well-formed key, like those of other routes. */
@@ -28,7 +29,7 @@ export function guardLargeBodies(
     // A longer one is refused without being read.
     if (bytes <= smallBytesMax || bytes > bytesMax) return done()
     authentication
-      .authenticate(request.apiKey, request.ip)
+      .authenticate(request.apiKey, originOf(request))
       .then(() => {
         reply.raw.once('close', budget.hold(bytes))
       })
