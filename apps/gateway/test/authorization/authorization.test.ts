@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERRORS, Problem } from '#core/errors.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer, mountRoutes } from '#server/create-server.ts'
 import { CALLERS, type CallerName, type Callers, chatCall, openCallers } from './callers.test-support.ts'
-import { OPEN_OPERATIONS, OPERATIONS } from './operations.test-support.ts'
+import { OPEN_OPERATIONS, OPERATIONS, readOperations, requestOf } from './operations.test-support.ts'
 import type { Row } from './rows.test-support.ts'
 import { rowsOf, TABLE } from './table.test-support.ts'
 
@@ -99,23 +98,7 @@ function cellOf(row: Row, name: CallerName): string | undefined {
 }
 
 async function answerTo(app: FastifyInstance, operationId: string, name: CallerName): Promise<string> {
-  const { id, query, body, form, takesFreshCredential } = OPERATIONS[operationId] ?? {}
-  const { method, path } = operations.get(operationId) ?? {}
-  const call = { all, caller: all.callers[name] }
-  const credential = takesFreshCredential ? await all.freshCredential(name) : call.caller.credential
-  const encoded = form === undefined ? undefined : new Response(form())
-  const payload = encoded === undefined ? body?.(call) : Buffer.from(await encoded.arrayBuffer())
-  const contentType = encoded?.headers.get('content-type')
-  const response = await app.inject({
-    method: method as 'GET',
-    url: `${path?.replace(/\{\w+\}/, (await id?.(call)) ?? '')}${query ?? ''}`,
-    headers: {
-      agent: 'answering',
-      ...(credential !== '' && { authorization: `Bearer ${credential}` }),
-      ...(contentType && { 'content-type': contentType }),
-    },
-    ...(payload !== undefined && { payload }),
-  })
+  const response = await app.inject(await requestOf(operationId, all, name))
   if (response.statusCode === 200) return 'allowed'
   const { reason, error } = response.json()
   return reason ?? error.code
@@ -157,20 +140,6 @@ function methodsOf(object: object, path: readonly string[] = []): string[] {
     if (typeof value === 'function') return [own.join('.')]
     return typeof value === 'object' && value !== null ? methodsOf(value, own) : [own.join('.')]
   })
-}
-
-function readOperations(): ReadonlyMap<string, { method: string; path: string }> {
-  const contract: { paths: Record<string, Record<string, { operationId: string }>> } = JSON.parse(
-    readFileSync(new URL('../../../../openapi.json', import.meta.url), 'utf8'),
-  )
-  return new Map(
-    Object.entries(contract.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId }]) => [
-        operationId,
-        { method: method.toUpperCase(), path },
-      ]),
-    ),
-  )
 }
 
 async function forEach<Name extends string>(

@@ -161,7 +161,8 @@ export async function openCallers({
     return callerOf(fullKey, target)
   }
   const tokenOf = async (username: string) =>
-    (await login.login({ username, password: PASSWORD }, { address: '127.0.0.1', requestId: 'test' })).accessToken
+    (await login.login({ username, password: PASSWORD }, { address: '127.0.0.1', requestId: 'test' }))
+      .accessToken
   const byToken = async (username: string, target: string) => callerOf(await tokenOf(username), target)
   const callerOf = async (credential: string, ownerId: string): Promise<Caller> => ({
     credential,

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import type { InjectOptions } from 'fastify'
 import {
   ANSWERING_AGENT,
   type Caller,
+  type CallerName,
   type Callers,
   FAILING_AGENT,
   PASSWORD,
@@ -105,3 +108,39 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 /** The operations that do not depend on the caller. */
 export const OPEN_OPERATIONS = ['login', 'authLogin', 'getJwks', 'live', 'ready', 'metrics', 'getFile']
+
+/** The request of a caller for an operation. */
+export async function requestOf(operationId: string, all: Callers, name: CallerName): Promise<InjectOptions> {
+  const { id, query, body, form, takesFreshCredential } = OPERATIONS[operationId] ?? {}
+  const { method, path } = readOperations().get(operationId) ?? {}
+  const context = { all, caller: all.callers[name] }
+  const credential = takesFreshCredential ? await all.freshCredential(name) : context.caller.credential
+  const encoded = form === undefined ? undefined : new Response(form())
+  const payload = encoded === undefined ? body?.(context) : Buffer.from(await encoded.arrayBuffer())
+  const contentType = encoded?.headers.get('content-type')
+  return {
+    method: method as 'GET',
+    url: `${path?.replace(/\{\w+\}/, (await id?.(context)) ?? '')}${query ?? ''}`,
+    headers: {
+      agent: ANSWERING_AGENT,
+      ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+      ...(contentType && { 'content-type': contentType }),
+    },
+    ...(payload !== undefined && { payload }),
+  }
+}
+
+/** The operations of the contract by their ids. */
+export function readOperations(): ReadonlyMap<string, { method: string; path: string }> {
+  const contract: { paths: Record<string, Record<string, { operationId: string }>> } = JSON.parse(
+    readFileSync(new URL('../../../../openapi.json', import.meta.url), 'utf8'),
+  )
+  return new Map(
+    Object.entries(contract.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        operationId,
+        { method: method.toUpperCase(), path },
+      ]),
+    ),
+  )
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
+import { eventJson } from '#core/audit/audit.ts'
 import { isConnectionError } from '#core/database/connection-error.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
@@ -95,6 +96,8 @@ export async function requireEmpty(sql: Sql): Promise<void> {
 
 /** Passes rows to PostgreSQL as the text that it wrote, so that no value loses precision as a JavaScript number or date. */
 async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<ExportEnd['end']> {
+  // The rows arrive with the events of the audit log that tell where they come from.
+  await sql.query(`SELECT set_config('trunkline.doing', '{"actor":"import"}', true)`)
   const tables = await exportedTables(sql)
   const hash = createHash('sha256')
   let batch: Batch | undefined
@@ -109,6 +112,7 @@ async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<Expo
       if (sha256 !== hash.digest('hex'))
         throw new OperatorError('The file was changed: its checksum is wrong.')
       await checkCounts(sql, tables, end)
+      await sql.query('SELECT audit_append($1::jsonb)', [IMPORTED])
       return end
     } else {
       const table = tableOf(entry, tables)
@@ -123,6 +127,8 @@ async function importLines(sql: Sql, lines: AsyncIterable<string>): Promise<Expo
   }
   throw new OperatorError('The file is cut off: its last line is missing.')
 }
+
+const IMPORTED = eventJson({ actor: 'command' }, { operation: 'database.import' })
 
 /** Rows of one table, as lines of the file, which are inserted by one statement. */
 interface Batch {

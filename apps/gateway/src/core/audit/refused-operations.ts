@@ -1,0 +1,59 @@
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { networkOf } from '#core/limits/network-of.ts'
+import { credentialId, type Principal } from '#core/principal.ts'
+import { whoIs } from './actor.ts'
+import type { Audit } from './audit.ts'
+
+/** An operation that a known caller may not do. */
+export interface RefusedOperation {
+  readonly caller: Principal
+  /** The route or the field of the GraphQL schema. */
+  readonly operation: string
+  readonly reason: string
+}
+
+/** Records refused operations in the background: the caller is answered meanwhile. */
+export interface RefusedOperations {
+  record(refused: RefusedOperation): void
+  /** Resolves when what was recorded is stored, or the time is over. */
+  settled(): Promise<void>
+}
+
+/** As many wait for the database at most; further ones are dropped. */
+const WAITING_MAX = 1_000
+
+export function createRefusedOperations({
+  audit,
+  onDropped,
+}: {
+  readonly audit: Pick<Audit, 'appendBounded'>
+  /** Called for an event that was not stored. */
+  onDropped(error?: unknown): void
+}): RefusedOperations {
+  let waiting = 0
+  let last: Promise<void> = Promise.resolve()
+
+  async function append({ caller, operation, reason }: RefusedOperation): Promise<void> {
+    const { address } = caller.origin ?? {}
+    try {
+      await audit.appendBounded(whoIs(caller), { operation, result: 'refused', reason }, [
+        { kind: 'credential', id: credentialId(caller) },
+        ...(address === undefined ? [] : [{ kind: 'address' as const, id: networkOf(address) }]),
+      ])
+    } catch (error) {
+      onDropped(error)
+    } finally {
+      waiting -= 1
+    }
+  }
+
+  return {
+    record(refused) {
+      if (waiting >= WAITING_MAX) return onDropped()
+      waiting += 1
+      // One after the other: all of them wait for the row of the head anyway.
+      last = markRejectionHandled(last.then(() => append(refused)))
+    },
+    settled: () => last,
+  }
+}

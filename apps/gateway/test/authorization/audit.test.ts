@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { verifyChain } from '#core/audit/verify-chain.ts'
+import { createLogger } from '#ops/logger.ts'
+import { createServer } from '#server/create-server.ts'
+import { CALLERS, type Callers, openCallers } from './callers.test-support.ts'
+import { OPERATIONS, readOperations, requestOf } from './operations.test-support.ts'
+
+let all: Callers
+let app: FastifyInstance
+
+beforeAll(async () => {
+  all = await openCallers({ chatsPerMinute: 10_000 })
+  app = await createServer(all.config, all.gateway, createLogger('silent'))
+}, 120_000)
+afterAll(async () => {
+  await app?.close()
+  await all?.close()
+})
+
+/** These have a row in the ledger, which tells more. */
+const IN_THE_LEDGER = ['chat', 'createCompletion', 'createResponse', 'upload', 'stopCall']
+
+const changing = [...readOperations()]
+  .filter(([operationId, { method }]) => method !== 'GET' && Object.hasOwn(OPERATIONS, operationId))
+  .map(([operationId]) => operationId)
+  .filter((operationId) => !IN_THE_LEDGER.includes(operationId))
+
+test('the operations that are in the ledger exist', () => {
+  for (const operationId of IN_THE_LEDGER) expect(readOperations().has(operationId), operationId).toBe(true)
+})
+
+test.each(changing)(
+  '%s leaves an event of each caller who may do it, and of no other',
+  async (operationId) => {
+    for (const name of CALLERS) {
+      const requestId = `${operationId}-${name.replaceAll(/\W/g, '-')}`
+      const request = await requestOf(operationId, all, name)
+      const response = await app.inject({
+        ...request,
+        headers: { ...request.headers, 'x-request-id': requestId },
+      })
+      const events = await all.database.prisma.auditEvent.findMany({ where: { requestId } })
+      const isDone = response.statusCode < 300
+      expect(events.filter(({ result }) => result === 'done').length > 0, `${name}: ${response.body}`).toBe(
+        isDone,
+      )
+    }
+  },
+)
+
+test('the chain holds', async () => {
+  expect(await verifyChain(all.database.sql)).toMatchObject({ faults: [] })
+})
