@@ -11,6 +11,7 @@ const SCENARIOS = {
   neighbours: 'chats of one tenant beside the heavy requests of another, on both databases',
   'refused-documents': 'chats of one tenant beside refused GraphQL documents of others',
   'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
+  audit: 'writers at once that make one chain of the audit log, on both databases',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
   'reply-log': 'the log of kept replies: 1,000 streams, with and without SECRET_KEY',
   'kept-calls':

@@ -224,12 +224,15 @@ export const SETTINGS = {
         'Kept replies: those of calls with an `Idempotency-Key`, which can be repeated, resumed and stopped. See docs/kept-calls.md.',
     },
   ),
-  audit: section({
-    retentionDays: days(400, {
-      description:
-        'How long events of the audit log are kept. Older ones are cut off by whole days, and an event signs the cut.',
-    }),
-  }),
+  audit: section(
+    {
+      retentionDays: days(400, {
+        description:
+          'How long events of the audit log are kept. Older ones are cut off by whole days, and an event signs the cut.',
+      }),
+    },
+    { description: 'The [audit log](audit.md).' },
+  ),
   usage: section(
     {
       retentionDays: days(400, {

@@ -70,7 +70,7 @@ async function verifyUpTo(sql: Sql, end: ChainEnd, noted: NotedHead | undefined)
       else if (event.n === expected && !hashOf(previous, event).equals(row.hash))
         report(event.n, 'does not have the hash of its content after the event before')
       if (event.operation === 'audit.cut' && event.targetId === String(cutN))
-        isSigned ||= event.after !== null && event.after.includes(cutHash.toString('hex'))
+        isSigned ||= event.after?.includes(cutHash.toString('hex')) === true
       if (noted?.n === event.n) {
         isNotedFound = true
         if (row.hash.toString('hex') !== noted.hash)
