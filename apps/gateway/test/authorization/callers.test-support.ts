@@ -16,6 +16,7 @@ import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import type { Permission, Principal, Role } from '#core/principal.ts'
 import { problemOf } from '#core/problem-of.ts'
+import { countRefusals, insertRefusal } from '#core/refusals/refusals.test-support.ts'
 import type { KeptForm } from '#core/replies/kept-form.ts'
 import { systemRuntime } from '#core/runtime.ts'
 import type { UploadPart } from '#core/uploads/upload-request.ts'
@@ -45,7 +46,7 @@ export interface Caller {
   readonly ownerId: string
 }
 
-/** A gateway with one caller of every kind, and a call of each chat key in its ledger. */
+/** A gateway with one caller of every kind, and a call of each chat key in its ledger; each has been refused once as well. */
 export interface Callers {
   readonly config: Config
   readonly gateway: Gateway
@@ -72,6 +73,9 @@ export const PASSWORD = 'correct horse battery staple'
 /** The agent whose calls are in the ledger. They failed, so that the ledger has the platform's status. */
 export const FAILING_AGENT = 'failing'
 export const ANSWERING_AGENT = 'answering'
+/** The request that was refused with each chat key, and the limit that refused it. */
+export const REFUSED_REQUEST = 'refused in a test'
+export const REFUSING_LIMIT = 'a limit of tests'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 /** The principal with which the command line calls the services. */
@@ -197,6 +201,16 @@ export async function openCallers({
   } = callers
   const callId = await failingCall(gateway, chatKey.credential)
   for (const { credential } of [second, adminsChatKey, usersKey]) await failingCall(gateway, credential)
+  for (const { principal } of [chatKey, second, adminsChatKey, usersKey]) {
+    const via = principal?.via
+    const refused = {
+      ownerId: principal?.userId ?? '',
+      keyId: via?.kind === 'key' ? via.keyId : undefined,
+      limit: REFUSING_LIMIT,
+    }
+    await insertRefusal(database.sql, { ...refused, requestId: REFUSED_REQUEST })
+    await countRefusals(database.sql, 1, refused)
+  }
   await vi.waitFor(async () => {
     const open = await database.sql.query('SELECT FROM calls WHERE outcome IS NULL')
     if (open.length > 0) throw new Error('the calls are not settled yet')

@@ -1,3 +1,4 @@
+import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'
 import {
@@ -8,6 +9,8 @@ import {
   FAILING_AGENT,
   keptCall,
   PASSWORD,
+  REFUSED_REQUEST,
+  REFUSING_LIMIT,
   upload,
 } from './callers.test-support.ts'
 import {
@@ -60,6 +63,29 @@ const CALL_SHOWN: ByPrincipal = {
   'admin key of a user': 'nothing',
   neighbour: 'nothing',
 }
+
+/** How many of the four calls, or refusals, each caller sees. */
+const COUNT_SEEN: ByPrincipal = {
+  user: '1',
+  premium: '2',
+  admin: '4',
+  'chat key': '1',
+  'upload key': '0',
+  'admin key of an admin': '4',
+  'chat key of an admin': '1',
+  'admin key of a user': '1',
+  neighbour: '0',
+}
+
+/** The last refusal of one request that each caller sees; it was made with all chat keys one after the other. */
+const REFUSAL_FOUND: ByPrincipal = {
+  ...CALLS_SEEN,
+  premium: "premium's second key",
+  admin: "user's admin key",
+  'admin key of an admin': "user's admin key",
+}
+
+const REFUSED: RefusalsInput = { limitName: REFUSING_LIMIT }
 
 /** The keys that callers see one by one. */
 const KEYS_SEEN = {
@@ -423,20 +449,8 @@ export const TABLE: {
       )
       return shown(all, ofKeys) === seen ? seen : `${shown(all, ofKeys)} by key, ${seen} by owner`
     }),
-    countCalls: forCaller(
-      {
-        user: '1',
-        premium: '2',
-        admin: '4',
-        'chat key': '1',
-        'upload key': '0',
-        'admin key of an admin': '4',
-        'chat key of an admin': '1',
-        'admin key of a user': '1',
-        neighbour: '0',
-      },
-      async (caller, { services }) =>
-        String(await services.usage.countCalls(caller, { agent: FAILING_AGENT })),
+    countCalls: forCaller(COUNT_SEEN, async (caller, { services }) =>
+      String(await services.usage.countCalls(caller, { agent: FAILING_AGENT })),
     ),
     exportCalls: forCaller(CALLS_SHOWN, async (caller, { services, all }) => {
       const calls: Call[] = []
@@ -448,25 +462,12 @@ export const TABLE: {
       const { maxApiCalls } = await services.usage.quota(caller)
       return maxApiCalls > 0 ? 'allowed' : 'nothing'
     }),
-    updates: forCaller(
-      {
-        user: '1',
-        premium: '2',
-        admin: '4',
-        'chat key': '1',
-        'upload key': '0',
-        'admin key of an admin': '4',
-        'chat key of an admin': '1',
-        'admin key of a user': '1',
-        neighbour: '0',
-      },
-      async (caller, { services }) => {
-        const updates = await services.usage.updates(caller)
-        const { value } = await updates.next()
-        await updates.return?.()
-        return String(value?.totals.failedCalls)
-      },
-    ),
+    updates: forCaller(COUNT_SEEN, async (caller, { services }) => {
+      const updates = await services.usage.updates(caller)
+      const { value } = await updates.next()
+      await updates.return?.()
+      return String(value?.totals.failedCalls)
+    }),
     seesPlatform: forCaller(
       {
         user: 'no',
@@ -504,6 +505,35 @@ export const TABLE: {
       return shown(all, call === null ? [] : [call])
     }),
   },
+  refusals: {
+    checkCounts: open('Judges the form of a query, and reads nothing.'),
+    list: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const rows = await services.refusals.list(caller, REFUSED, { take: 100 })
+      return named(all.keyNames, callingKeys(all), keysOf(rows))
+    }),
+    count: forCaller(COUNT_SEEN, async (caller, { services }) =>
+      String(await services.refusals.count(caller, REFUSED)),
+    ),
+    find: forCaller(REFUSAL_FOUND, async (caller, { services, all }) => {
+      const refusal = await services.refusals.find(caller, REFUSED_REQUEST)
+      return named(all.keyNames, callingKeys(all), keysOf(refusal === null ? [] : [refusal]))
+    }),
+    counts: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const counts = await services.refusals.counts(caller, { limitName: REFUSING_LIMIT, per: 'day' })
+      return named(all.keyNames, callingKeys(all), keysOf(counts))
+    }),
+    export: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
+      const rows = await Array.fromAsync(await services.refusals.export(caller, REFUSED))
+      return named(all.keyNames, callingKeys(all), keysOf(rows))
+    }),
+  },
+  audit: {
+    list: forCaller(ADMINS, (caller, { services }) => services.audit.list(caller, {}, { take: 1 })),
+    count: forCaller(ADMINS, (caller, { services }) => services.audit.count(caller, {})),
+    find: forCaller(ADMINS, (caller, { services }) => services.audit.find(caller, 1)),
+    export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
+  },
+  processes: { list: forCaller(ADMINS, (caller, { services }) => services.processes.list(caller)) },
 }
 
 /** The rows by `service.method`. */
@@ -528,6 +558,10 @@ function shown(all: Callers, calls: readonly Pick<Call, 'keyId' | 'platformStatu
   const ids = calls.map(({ keyId }) => keyId)
   const seen = named(all.keyNames, callingKeys(all), ids)
   return calls.some(({ platformStatus }) => platformStatus !== null) ? withPlatform(seen) : seen
+}
+
+function keysOf(refusals: readonly { readonly keyId: string | null }[]): string[] {
+  return refusals.map(({ keyId }) => keyId ?? '')
 }
 
 /** The ids of the keys that have made a call. */

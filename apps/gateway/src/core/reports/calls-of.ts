@@ -3,7 +3,7 @@ import type { ListQuery } from '#core/input/pagination.ts'
 import type { Principal } from '#core/principal.ts'
 import { type Call, Prisma } from '#generated/prisma/client.ts'
 import { type CallQuery, type CallsDeps, findCalls, requireForward } from './calls.ts'
-import { ownScopeOf, type Scope } from './scope.ts'
+import { ownerIn, ownScopeOf, type Scope } from './scope.ts'
 
 /** The owner of calls: a key, or the user whom keys belong to. */
 export type CallParent = 'key' | 'owner'
@@ -34,12 +34,6 @@ export async function readCallsOf(
 }
 
 function scopeInSql(scope: Scope): Prisma.Sql {
-  switch (scope.kind) {
-    case 'all':
-      return Prisma.sql`true`
-    case 'owner':
-      return Prisma.sql`owner_id = ${scope.ownerId}::uuid`
-    case 'key':
-      return Prisma.sql`key_id = ${scope.keyId}::uuid`
-  }
+  const owner = ownerIn(scope)
+  return owner === undefined ? Prisma.sql`true` : Prisma.sql`${Prisma.raw(owner.column)} = ${owner.id}::uuid`
 }

@@ -69,7 +69,7 @@ export function textOf(field: string, text: string | undefined, lengthMax: numbe
   return text
 }
 
-const AGENT_LENGTH_MAX = 32
+export const AGENT_LENGTH_MAX = 32
 /** Ids of apps, end users and conversations, and names of models. */
 export const NAME_LENGTH_MAX = 256
 export const REQUEST_ID_LENGTH_MAX = 128

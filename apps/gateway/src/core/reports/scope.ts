@@ -33,6 +33,18 @@ export function ownScopeOf(caller: Principal): Scope {
   return isAdmin(caller) ? { kind: 'all' } : { kind: 'owner', ownerId }
 }
 
+/** The column and the value that all rows of the scope have in the tables of calls and of refusals. */
+export function ownerIn(scope: Scope): { column: 'owner_id' | 'key_id'; id: string } | undefined {
+  switch (scope.kind) {
+    case 'all':
+      return undefined
+    case 'owner':
+      return { column: 'owner_id', id: scope.ownerId }
+    case 'key':
+      return { column: 'key_id', id: scope.keyId }
+  }
+}
+
 function ofUser(scope: Scope, userId: string): Scope {
   if (!validate(userId)) return fail('user_not_found')
   if (scope.kind === 'all') return { kind: 'owner', ownerId: userId }

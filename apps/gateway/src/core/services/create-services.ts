@@ -3,6 +3,7 @@ import type { ProcessLoads } from '#core/agents/deployments/load.ts'
 import { createAgentDirectory } from '#core/agents/directory.ts'
 import { whoIs } from '#core/audit/actor.ts'
 import { createAudit } from '#core/audit/audit.ts'
+import { createAuditLog } from '#core/audit/audit-log.ts'
 import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAuthentication } from '#core/auth/authenticate.ts'
 import { createLogin } from '#core/auth/login.ts'
@@ -19,9 +20,11 @@ import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
+import { createProcesses } from '#core/ledger/process-list.ts'
 import { ByteBudget } from '#core/limits/byte-budget.ts'
 import type { LimitRules, Limits } from '#core/limits/limits.ts'
 import { createRefusedDocuments } from '#core/limits/refused-documents.ts'
+import { createRefusals } from '#core/refusals/refusals.ts'
 import { createReplies, type RepliesDeps } from '#core/replies/replies.ts'
 import type { RunBounds } from '#core/replies/reply-run.ts'
 import type { ReplyStore } from '#core/replies/store/reply-store.ts'
@@ -82,6 +85,7 @@ export interface ServicesConfig {
   readonly publicAgentListing: boolean
   readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'>
   readonly audit: { readonly retentionDays: number }
+  readonly instance: { readonly leaseMs: number }
 }
 
 /** What the files that are sent within requests to platforms may take in memory in all. */
@@ -178,6 +182,11 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     onFeedAnswer: deps.onUsageFeedAnswer,
     config: { ...config.usage, places: config.waitingPlaces },
   })
+  // Not the turns of reports either: what was refused is asked for when something is wrong.
+  const records = createReads(database.kind, {
+    places: config.waitingPlaces,
+    what: 'pages of refusals and of the audit log',
+  })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit, space })
@@ -231,6 +240,9 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       chatCalls: createChatCalls({ usage, ledger }),
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
+      refusals: createRefusals({ database, runtime, limits, reads: records, catalog }),
+      audit: createAuditLog({ database, limits, reads: records }),
+      processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),
     },

@@ -1,5 +1,6 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { Audit } from '#core/audit/audit.ts'
+import type { AuditLog } from '#core/audit/audit-log.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
@@ -8,7 +9,9 @@ import type { Tokens } from '#core/auth/tokens.ts'
 import type { ChatService } from '#core/calls/chats.ts'
 import type { UploadReceiver, UploadsInProgress } from '#core/calls/receiving/upload-receiver.ts'
 import type { Keys } from '#core/keys/keys.ts'
+import type { Processes } from '#core/ledger/process-list.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
+import type { Refusals } from '#core/refusals/refusals.ts'
 import type { Replies, ReplyTasks } from '#core/replies/replies.ts'
 import type { ChatCalls } from '#core/reports/chat-calls.ts'
 import type { UsageMaintenance, UsageService } from '#core/reports/usage.ts'
@@ -37,6 +40,10 @@ export interface Services {
   readonly chatCalls: ChatCalls
   readonly uploads: Uploads & UploadReceiver
   readonly usage: UsageService
+  readonly refusals: Refusals
+  readonly audit: AuditLog
+  /** The processes of the gateway. */
+  readonly processes: Processes
   readonly refusedDocuments: RefusedDocuments
   readonly reads: SmallReads
 }

@@ -1,7 +1,10 @@
+import { type AuditInput, parseAuditQuery } from '#core/audit/audit-query.ts'
 import { checkLogin, type LoginInput } from '#core/auth/login.ts'
 import { allOf } from '#core/input/all-of.ts'
 import type { NewKey } from '#core/keys/key-input.ts'
 import type { Principal } from '#core/principal.ts'
+import type { RefusalCountsInput } from '#core/refusals/refusal-counts-query.ts'
+import { parseRefusalsQuery, type RefusalsInput } from '#core/refusals/refusals-query.ts'
 import { type CallsInput, parseCallsQuery } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import {
@@ -35,6 +38,12 @@ export const JUDGES: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ['chat', forCallers(judgeChat)],
   ['usage', open((input, { services }) => services.usage.checkReport(withoutNulls(input) as ReportInput))],
   ['calls', open((input) => parseCallsQuery(withoutNulls(input) as CallsInput))],
+  ['refusals', open((input) => parseRefusalsQuery(withoutNulls(input) as RefusalsInput))],
+  [
+    'refusalCounts',
+    open((input, { services }) => services.refusals.checkCounts(withoutNulls(input) as RefusalCountsInput)),
+  ],
+  ['auditEvents', open((input) => parseAuditQuery(withoutNulls(input) as AuditInput))],
 ])
 
 function open(judge: (input: SoundInputs, context: GraphqlContext) => unknown): Judge {

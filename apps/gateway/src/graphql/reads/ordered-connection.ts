@@ -6,30 +6,46 @@ import type { OrderChoice } from '#core/lists/list-order.ts'
 import type { Listed, OrderedQuery } from '#core/lists/ordered-lists.ts'
 import type { GraphqlContext } from '../context.ts'
 
-/** The arguments of a connection, as `checkPage` of locate-problems.ts has checked them, and of its order. */
-interface Arguments<Field extends string> {
+/** The arguments of a connection, as `checkPage` of locate-problems.ts has checked them. */
+interface PageArguments {
   readonly first?: number | null | undefined
   readonly last?: number | null | undefined
   readonly before?: string | null | undefined
   readonly after?: string | null | undefined
+}
+
+interface Arguments<Field extends string> extends PageArguments {
   readonly orderBy?: Field | null | undefined
   readonly order?: 'asc' | 'desc' | null | undefined
 }
 
-interface OrderedList<Row, Field extends string> {
-  read(query: OrderedQuery<Field> & Columns<object, object>): Promise<Listed<Row>[] | null>
-  count(): Promise<number>
+interface List<Query, Row> {
+  read(query: Query): Promise<Row[] | null>
+  /** Null where there are more than are counted. */
+  count(): Promise<number | null>
 }
 
 /**
- * A page of a list whose rows have cursors of their own. `prismaConnection` of Pothos makes the cursor of a row from unique
- * columns, which say nothing about its place in a list by another column.
+ * A page of a list that callers order. `prismaConnection` of Pothos makes the cursor of a row from unique columns, which say
+ * nothing about its place in a list by another column.
  */
-export async function orderedConnection<Row, Field extends string>(
+export function orderedConnection<Row, Field extends string>(
   args: Arguments<Field>,
   context: GraphqlContext,
   info: GraphQLResolveInfo,
-  { read, count: totalCount }: OrderedList<Row, Field>,
+  { read, count }: List<OrderedQuery<Field> & Columns<object, object>, Listed<Row>>,
+) {
+  return cursorConnection(args, info, {
+    read: (page) => read({ ...columnsOf(context, info), ...choiceOf(args), ...page }),
+    count,
+  })
+}
+
+/** A page of a list whose rows have cursors of their own. */
+export async function cursorConnection<Row extends { readonly cursor: string }>(
+  args: PageArguments,
+  info: GraphQLResolveInfo,
+  { read, count: totalCount }: List<{ take: number; cursor: string | undefined }, Row>,
 ) {
   const { first, last, before, after } = args
   const size = first ?? last ?? PAGE_ITEMS_DEFAULT
@@ -37,8 +53,6 @@ export async function orderedConnection<Row, Field extends string>(
   const rows = countsOnly(info)
     ? []
     : ((await read({
-        ...columnsOf(context, info),
-        ...choiceOf(args),
         // One more than the page holds, to learn whether there is a next page.
         take: isBackward ? -(size + 1) : size + 1,
         cursor: before ?? after ?? undefined,

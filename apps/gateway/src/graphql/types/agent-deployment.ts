@@ -7,7 +7,7 @@ import { optionalCallerOf } from '../context.ts'
 import { enumOf } from '../enum-of.ts'
 import { Agent, AgentStatusType } from './agent.ts'
 
-const BreakerStateType = enumOf('BreakerState', BREAKER_STATES, {
+export const BreakerState = enumOf('BreakerState', BREAKER_STATES, {
   description: 'Whether the gateway sends calls to a deployment, after what earlier calls met there.',
   values: {
     closed: 'It does.',
@@ -24,7 +24,7 @@ const Process = builder.objectRef<DeploymentProcess>('DeploymentProcess').implem
     pid: t.exposeInt('pid', { nullable: true, description: DEPLOYMENT_DESCRIPTIONS.pid }),
     version: t.exposeString('version', { nullable: true, description: DEPLOYMENT_DESCRIPTIONS.version }),
     breaker: t.expose('breaker', {
-      type: BreakerStateType,
+      type: BreakerState,
       description: DEPLOYMENT_DESCRIPTIONS.breakerOfProcess,
     }),
     callsInFlight: t.exposeInt('inFlight', { description: DEPLOYMENT_DESCRIPTIONS.inFlightOfProcess }),
@@ -53,7 +53,7 @@ const AgentDeployment = builder.objectRef<DeploymentRecord>('AgentDeployment').i
       resolve: ({ probe }) => probe.status,
     }),
     probeMs: t.int({ description: DEPLOYMENT_DESCRIPTIONS.probeMs, resolve: ({ probe }) => probe.ms }),
-    breaker: t.expose('breaker', { type: BreakerStateType, description: DEPLOYMENT_DESCRIPTIONS.breaker }),
+    breaker: t.expose('breaker', { type: BreakerState, description: DEPLOYMENT_DESCRIPTIONS.breaker }),
     callsInFlight: t.exposeInt('inFlight', { description: DEPLOYMENT_DESCRIPTIONS.inFlight }),
     processes: t.expose('processes', { type: [Process], description: DEPLOYMENT_DESCRIPTIONS.processes }),
   }),

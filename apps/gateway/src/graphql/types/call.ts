@@ -1,4 +1,4 @@
-import { fail, Problem } from '#core/errors.ts'
+import { fail } from '#core/errors.ts'
 import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
@@ -6,7 +6,7 @@ import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'
 import { knownOrOther, openEnumOf } from '../enum-of.ts'
-import { inputNamesOf } from '../mistakes/input-places.ts'
+import { placeInFilter } from '../mistakes/place-in-filter.ts'
 import { conditionsOf } from '../reads/conditions-of.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
@@ -26,7 +26,7 @@ const CallKind = openEnumOf('CallKind', CALL_KINDS, {
   values: { chat: 'A chat with an agent.', upload: 'An upload of a file.' },
 })
 
-const CallFace = openEnumOf('CallFace', CALL_FACES, {
+export const CallFace = openEnumOf('CallFace', CALL_FACES, {
   description: 'The interface through which a call came.',
   values: {
     rest: 'The REST API.',
@@ -197,14 +197,6 @@ export const Call = builder.prismaObject('Call', {
 /** Rows that Pothos reads itself have what the platform said, and which process served them, for every caller. */
 function ifShown<Value>(value: Value, context: GraphqlContext): Value | null {
   return context.services.usage.seesPlatform(callerOf(context)) ? value : null
-}
-
-/** The count is read by a field of the page, which has no arguments in which a mistake could be found. */
-function placeInFilter(error: unknown): never {
-  const field = error instanceof Problem ? error.field : undefined
-  throw error instanceof Problem && field !== undefined && field[0] !== 'timezone'
-    ? error.at(['filter', ...inputNamesOf(field)])
-    : error
 }
 
 builder.prismaObjectField(Upload, 'call', (t) =>

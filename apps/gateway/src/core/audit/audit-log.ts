@@ -1,0 +1,83 @@
+import type { Database } from '#core/database/database.ts'
+import { refuseField } from '#core/errors.ts'
+import { rowsOf } from '#core/input/pagination.ts'
+import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
+import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
+import type { ForwardPage } from '#core/lists/rows-by-id.ts'
+import { credentialId, type Principal, requireAdmin } from '#core/principal.ts'
+import type { Reads } from '#core/sharing/reads.ts'
+import { type AuditInput, parseAuditQuery } from './audit-query.ts'
+import { type AuditEvent, countEvents, findEvent, numberOfCursor, readEvents } from './audit-rows.ts'
+
+/**
+ * The events of the audit log, for every face and only for administrators. Each page, count and export takes a point of the
+ * caller's rate limit after its query has been validated, and waits for the turn of its user.
+ *
+ * Every method throws the problems `permission_denied` and `role_denied`.
+ */
+export interface AuditLog {
+  /** A page of events, newest first. */
+  list(
+    caller: Principal,
+    input: AuditInput,
+    page: ForwardPage,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<AuditEvent[]>
+  /** How many events match; null for more than 10,000. It takes a point like a page. */
+  count(caller: Principal, input: AuditInput, onLimit?: OnLimit, signal?: AbortSignal): Promise<number | null>
+  /** The event with this number; null if it was cut off or there is none yet. */
+  find(caller: Principal, n: number): Promise<AuditEvent | null>
+  /** All events that match, newest first. The whole export takes one point. */
+  export(
+    caller: Principal,
+    input: AuditInput,
+    onLimit?: OnLimit,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<AuditEvent>>
+}
+
+export interface AuditLogDeps {
+  readonly database: Pick<Database, 'sql'>
+  readonly limits: Pick<Limits, 'calls'>
+  readonly reads: Reads
+}
+
+export function createAuditLog({ database: { sql }, limits, reads }: AuditLogDeps): AuditLog {
+  const rows = { sql, slices: reads.slices }
+  const requireRead = (caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
+    reads.requirePlace({ owner: caller.userId, signal })
+    return requirePoint(limits.calls, credentialId(caller), onLimit)
+  }
+  return {
+    async list(caller, input, { take, cursor }, onLimit, signal) {
+      requireAdmin(caller)
+      const query = parseAuditQuery(input)
+      const page = { before: cursor === undefined ? undefined : numberOfCursor(cursor), take: rowsOf(take) }
+      await requireRead(caller, onLimit, signal)
+      return reads.inTurn({ owner: caller.userId, signal }, () => readEvents(rows, query, page))
+    },
+    async count(caller, input, onLimit, signal) {
+      requireAdmin(caller)
+      const query = parseAuditQuery(input)
+      await requireRead(caller, onLimit, signal)
+      return reads.inTurn({ owner: caller.userId, signal }, () => countEvents(rows, query))
+    },
+    async find(caller, n) {
+      requireAdmin(caller)
+      if (!Number.isSafeInteger(n) || n < 1) refuseField(['n'], 'expected an integer of at least 1.')
+      return findEvent(sql, n)
+    },
+    async export(caller, input, onLimit, signal) {
+      requireAdmin(caller)
+      const query = parseAuditQuery(input)
+      await requireRead(caller, onLimit, signal)
+      return allRows((last: AuditEvent | undefined) =>
+        // The rest of an export is not refused for want of a place, because it would break off in the middle.
+        reads.inTurn({ owner: caller.userId, signal, isContinued: last !== undefined }, () =>
+          readEvents(rows, query, { before: last?.n, take: BATCH_ROWS }),
+        ),
+      )
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import type { BreakerState } from '#core/agents/deployments/load.ts'
+import { readLoad } from '#core/agents/deployments/written-load.ts'
+import type { Sql } from '#core/database/database.ts'
+import { requireOneOf } from '#core/input/input-rules.ts'
+import { type Principal, requireAdmin } from '#core/principal.ts'
+
+/** Whether a process serves requests, has left, or has not renewed its lease. */
+export const PROCESS_STATES = ['live', 'stopped', 'lost'] as const
+export type ProcessState = (typeof PROCESS_STATES)[number]
+
+/** Which processes to list: those that are live, or those that are not any more. */
+export const PROCESS_FILTERS = ['live', 'ended'] as const
+
+/** A process of the gateway, also one that has ended, until its row is past `instance.retentionDays`. */
+export interface GatewayProcess {
+  readonly id: string
+  /** Where it runs and its version; null for a process of a version that did not write them. */
+  readonly host: string | null
+  readonly pid: number | null
+  readonly version: string | null
+  /** The newest migration that it knows. */
+  readonly build: string
+  readonly startedAt: Date
+  /** Its last heartbeat, by the database's clock. */
+  readonly lastSeenAt: Date
+  readonly stoppedAt: Date | null
+  readonly state: ProcessState
+  /** Chats in progress as of the last heartbeat; null if it is not live, and for a process of a version that did not write them. */
+  readonly inFlight: number | null
+  /** What it thought of the deployments that did not simply serve calls, as of the last heartbeat; empty if it is not live. */
+  readonly breakers: readonly ProcessBreaker[]
+}
+
+export interface ProcessBreaker {
+  readonly agent: string
+  readonly deployment: string
+  readonly breaker: BreakerState
+  readonly openSince: Date | null
+  /** Why it is open: a word of the table of errors. */
+  readonly reason: string | null
+}
+
+/** The processes that share the database, for administrators. */
+export interface Processes {
+  /**
+   * The processes, first those that are live, and of these those that started last; at most a thousand.
+   *
+   * @throws Problem `permission_denied`, `role_denied`, `invalid_request`
+   */
+  list(caller: Principal, filter?: { readonly state?: string | undefined }): Promise<GatewayProcess[]>
+}
+
+export interface ProcessesDeps {
+  readonly sql: Sql
+  /** How long a heartbeat holds. Every process is taken to have the same. */
+  readonly leaseMs: number
+}
+
+export function createProcesses({ sql, leaseMs }: ProcessesDeps): Processes {
+  return {
+    async list(caller, { state } = {}) {
+      requireAdmin(caller)
+      requireOneOf(['state'], PROCESS_FILTERS, state)
+      const isLive = state === undefined ? null : state === 'live'
+      const rows = await sql.query<Row>(LIST, [leaseMs, isLive, PROCESSES_MAX])
+      return rows.map(processOf)
+    },
+  }
+}
+
+/** More processes than share any database in a month of deployments. */
+const PROCESSES_MAX = 1_000
+
+/** `$1`: the lease in milliseconds, `$2`: whether only live or only other ones are listed, `$3` rows at most. */
+const LIST = `
+SELECT id, host, pid, version, build, started_at, stopped_at, load,
+  coalesce(stopped_at, greatest(started_at, lease_until - $1 * interval '1 millisecond')) AS last_seen_at,
+  CASE WHEN stopped_at IS NOT NULL THEN 'stopped' WHEN lease_until > now() THEN 'live' ELSE 'lost' END AS state
+FROM instances
+WHERE $2::boolean IS NULL OR $2::boolean = (stopped_at IS NULL AND lease_until > now())
+ORDER BY (stopped_at IS NULL AND lease_until > now()) DESC, started_at DESC, id
+LIMIT $3`
+
+interface Row {
+  readonly id: string
+  readonly host: string | null
+  readonly pid: number | null
+  readonly version: string | null
+  readonly build: string
+  readonly started_at: Date
+  readonly stopped_at: Date | null
+  readonly last_seen_at: Date
+  readonly load: unknown
+  readonly state: ProcessState
+}
+
+function processOf({ started_at, stopped_at, last_seen_at, load, ...row }: Row): GatewayProcess {
+  const agents = row.state === 'live' && load !== null ? readLoad(load) : undefined
+  return {
+    ...row,
+    startedAt: started_at,
+    stoppedAt: stopped_at,
+    lastSeenAt: last_seen_at,
+    inFlight: agents?.reduce((sum, { inFlight }) => sum + inFlight, 0) ?? null,
+    breakers: (agents ?? []).flatMap(({ agent, deployments }) =>
+      deployments
+        .filter(({ breaker }) => breaker !== 'closed')
+        .map(({ id, breaker, openSince, reason }) => ({
+          agent,
+          deployment: id,
+          breaker,
+          openSince: openSince === undefined ? null : new Date(openSince),
+          reason: reason ?? null,
+        })),
+    ),
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type GatewayProcess,
+  PROCESS_FILTERS,
+  PROCESS_STATES,
+  type ProcessBreaker,
+} from '#core/ledger/process-list.ts'
+import { PROCESS_DESCRIPTIONS } from '#http/descriptions/process-descriptions.ts'
+import { builder } from '../builder.ts'
+import { callerOf } from '../context.ts'
+import { enumOf } from '../enum-of.ts'
+import { BreakerState } from './agent-deployment.ts'
+
+const GatewayProcessState = enumOf('GatewayProcessState', PROCESS_STATES, {
+  description: 'Whether a process of the gateway lives.',
+  values: PROCESS_DESCRIPTIONS,
+})
+
+const GatewayProcessFilter = enumOf('GatewayProcessFilter', PROCESS_FILTERS, {
+  description: 'Which processes of the gateway to list.',
+  values: PROCESS_DESCRIPTIONS,
+})
+
+const GatewayProcessBreaker = builder.objectRef<ProcessBreaker>('GatewayProcessBreaker').implement({
+  description: PROCESS_DESCRIPTIONS.breaker,
+  fields: (t) => ({
+    agentId: t.exposeString('agent', { description: PROCESS_DESCRIPTIONS.breakerAgent }),
+    deploymentId: t.exposeString('deployment', { description: PROCESS_DESCRIPTIONS.breakerDeployment }),
+    breaker: t.expose('breaker', { type: BreakerState, description: PROCESS_DESCRIPTIONS.breakerState }),
+    openSince: t.expose('openSince', {
+      type: 'DateTime',
+      nullable: true,
+      description: PROCESS_DESCRIPTIONS.openSince,
+    }),
+    reason: t.exposeString('reason', { nullable: true, description: PROCESS_DESCRIPTIONS.reason }),
+  }),
+})
+
+const GatewayProcessType = builder.objectRef<GatewayProcess>('GatewayProcess').implement({
+  description: PROCESS_DESCRIPTIONS.resource,
+  fields: (t) => ({
+    id: t.exposeID('id', { description: PROCESS_DESCRIPTIONS.id }),
+    host: t.exposeString('host', { nullable: true, description: PROCESS_DESCRIPTIONS.host }),
+    pid: t.exposeInt('pid', { nullable: true, description: PROCESS_DESCRIPTIONS.pid }),
+    version: t.exposeString('version', { nullable: true, description: PROCESS_DESCRIPTIONS.version }),
+    build: t.exposeString('build', { description: PROCESS_DESCRIPTIONS.build }),
+    state: t.expose('state', { type: GatewayProcessState, description: PROCESS_DESCRIPTIONS.state }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: PROCESS_DESCRIPTIONS.startedAt }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: PROCESS_DESCRIPTIONS.lastSeenAt }),
+    stoppedAt: t.expose('stoppedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: PROCESS_DESCRIPTIONS.stoppedAt,
+    }),
+    callsInFlight: t.exposeInt('inFlight', { nullable: true, description: PROCESS_DESCRIPTIONS.inFlight }),
+    breakers: t.field({
+      type: [GatewayProcessBreaker],
+      description: PROCESS_DESCRIPTIONS.breakers,
+      resolve: ({ breakers }) => [...breakers],
+    }),
+  }),
+})
+
+builder.queryField('gatewayProcesses', (t) =>
+  t.field({
+    type: [GatewayProcessType],
+    nullable: { list: true, items: false },
+    description:
+      'The processes of the gateway, first those that live, and of these those that started last; at most 1,000. Takes an access token of an administrator, or an API key of one with the permission `ADMIN`.',
+    args: { state: t.arg({ type: GatewayProcessFilter, description: PROCESS_DESCRIPTIONS.inState }) },
+    resolve: (_root, { state }, context) =>
+      context.services.processes.list(callerOf(context), { state: state ?? undefined }),
+  }),
+)
