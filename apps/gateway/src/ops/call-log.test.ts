@@ -26,6 +26,7 @@ const attemptEnded = (attempt: number, deployment: string, failure?: Failure): C
     call: CALL,
     attempt,
     deployment,
+    platform: 'dify',
     end: {
       deployment,
       startMs: 0,

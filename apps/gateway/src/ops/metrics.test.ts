@@ -27,6 +27,7 @@ function end(metrics: Metrics, agent: string, deployment: string, failure?: Fail
     call,
     attempt: 1,
     deployment,
+    platform: 'dify',
     end: {
       deployment,
       startMs: 0,

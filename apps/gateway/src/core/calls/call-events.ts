@@ -2,6 +2,7 @@ import type { Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Problem } from '#core/errors.ts'
 import type { AttemptEnd, CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
+import type { Traced } from '#core/request-trace.ts'
 
 /** What identifies a call from its arrival on; it contains none of the call's texts. */
 export interface CallOrigin {
@@ -11,7 +12,7 @@ export interface CallOrigin {
 }
 
 /** An admitted call. This is the part of a call that is kept in memory until it ends. */
-export interface CallRecord extends CallOrigin {
+export interface CallRecord extends CallOrigin, Traced {
   readonly callId: string
   /** The id of its agent; an upload may have none. */
   readonly agent: string
@@ -67,12 +68,18 @@ export type CallEvent =
       readonly call: CallRecord
       readonly attempt: number
       readonly deployment: string
+      readonly platform: string
+      /** The id of the conversation as the gateway has derived it; only where the call is traced. */
+      readonly conversation: string | undefined
+      /** How long the call has waited for a slot of its agent; undefined if it did not wait. */
+      readonly queuedMs: number | undefined
     }
   | {
       readonly type: 'attempt_ended'
       readonly call: CallRecord
       readonly attempt: number
       readonly deployment: string
+      readonly platform: string
       readonly end: AttemptEnd
       readonly turn: TurnState
       /** Whether the platform has sent a whole reply. Neither so nor with a failure if the client has left. */
@@ -85,6 +92,14 @@ export type CallEvent =
     }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }
+  /** The file of an upload is written to the storage. */
+  | { readonly type: 'storing_started'; readonly call: CallRecord; readonly storage: string }
+  | {
+      readonly type: 'storing_ended'
+      readonly call: CallRecord
+      readonly bytes: number
+      readonly isStored: boolean
+    }
   | { readonly type: 'settled'; readonly call: CallRecord; readonly settled: Settled }
 
 /** Must not throw: the call does not wait for its observers, and they cannot change it. */

@@ -12,6 +12,7 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
   const { usage, failure } = settled
   return {
     callId: call.callId,
+    trace: call.trace,
     outcome: settled.outcome,
     durationMs: settled.durationMs,
     deployment: settled.deployment,

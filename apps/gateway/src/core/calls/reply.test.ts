@@ -877,12 +877,13 @@ describe('each step of a call is one event', () => {
     platform.end()
     await reading
     expect(stepsOf(events)).toEqual([
-      { type: 'attempt_started', attempt: 1, deployment: 'main' },
+      { type: 'attempt_started', attempt: 1, deployment: 'main', platform: 'openai' },
       { type: 'first_text', afterMs: 20 },
       {
         type: 'attempt_ended',
         attempt: 1,
         deployment: 'main',
+        platform: 'openai',
         end: { deployment: 'main', startMs: 0, durationMs: 40, outcome: 'done' },
         turn: 'stored',
         isComplete: true,

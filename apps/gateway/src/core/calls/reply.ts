@@ -181,6 +181,9 @@ export class Reply implements ChatEvents, RunningCall {
       call: this.#call,
       attempt: this.#attempt.number,
       deployment: this.#attempt.deployment,
+      platform: this.#attempt.platform,
+      conversation: this.#call.trace?.traceId === undefined ? undefined : this.#attempt.conversation,
+      queuedMs: this.#route.queuedMs,
     })
     this.#attempt.send()
   }
@@ -278,7 +281,7 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #attemptEnded(outcome: CallOutcome, failure: Failure | undefined): void {
-    const { number, turnState, wasSent, deployment, content } = this.#attempt
+    const { number, turnState, wasSent, deployment, platform, content } = this.#attempt
     // The platform may have failed before the chat itself, such as when a file was brought to it.
     if (!wasSent && content.failure === undefined) return
     const end: AttemptEnd = {
@@ -297,6 +300,7 @@ export class Reply implements ChatEvents, RunningCall {
       call: this.#call,
       attempt: number,
       deployment,
+      platform,
       end,
       turn: turnState,
       isComplete: content.isComplete,

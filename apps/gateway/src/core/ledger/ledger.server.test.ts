@@ -433,7 +433,7 @@ describe(kind, () => {
       durationMs: 253,
       attempts: 2,
       attemptList,
-      traceId: 'a'.repeat(32),
+      trace: { traceId: 'a'.repeat(32), refused: () => undefined, headers: () => ({}) },
     })
     await ledger.close(5_000)
     const row = await rowOf(callId)
