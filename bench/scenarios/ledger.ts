@@ -78,9 +78,9 @@ async function load(
     runtime: systemRuntime,
     instanceId: randomUUIDv7(),
     observer: {
-      batch(statement, size, ms) {
+      batch(statement, { length }, ms) {
         const sums = batches[statement]
-        sums.calls += size
+        sums.calls += length
         sums.statements += 1
         sums.ms += ms
       },

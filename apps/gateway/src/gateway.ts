@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { describeConfig } from '#config/describe-config.ts'
 import type { Config } from '#config/load.ts'
+import type { TracingConfig } from '#config/trace-variables.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
@@ -38,6 +39,7 @@ import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
 import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
+import { startTracing, type Tracing } from '#ops/tracing/tracing.ts'
 
 /** The parts of one gateway process. */
 export interface Gateway {
@@ -46,6 +48,8 @@ export interface Gateway {
   /** For the objects of the GraphQL face, which Pothos loads itself within the filters of the services. */
   readonly prisma: PrismaClient
   readonly metrics: Metrics
+  /** Absent where nothing is traced. */
+  readonly tracing?: Tracing | undefined
   readonly health: Health
   /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
@@ -72,6 +76,8 @@ export interface GatewayDeps {
   readonly log: Logger
   /** The identity that the lines of `log` have; a new one by default. */
   readonly identity?: ProcessIdentity
+  /** How calls are traced; by default not at all, since the process of a command serves none. */
+  readonly tracing?: TracingConfig | undefined
 }
 
 /**
@@ -85,6 +91,7 @@ export async function createGateway({
   runtime: system,
   log,
   identity = identifyProcess(),
+  tracing: tracingConfig,
 }: GatewayDeps): Promise<Gateway> {
   const { sql, dedicatedSql, prisma } = database
   let { publicUrl } = config
@@ -95,6 +102,18 @@ export async function createGateway({
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
+  const tracing =
+    tracingConfig &&
+    (await startTracing(tracingConfig, {
+      identity,
+      observer: {
+        dropped: metrics.spansDropped,
+        collectorAnswers(answers, error) {
+          if (answers) log.info('the collector takes traces again')
+          else log.warn({ err: error }, 'the collector does not take traces: they are dropped')
+        },
+      },
+    }))
   const upstream = createUpstream({
     replyBytesMax: config.chat.replyBytesMax,
     unsentBytesMax: config.chat.unsentBytesMax / 4,
@@ -145,13 +164,16 @@ export async function createGateway({
     instanceId: identity.id,
     bounds: config.usage,
     observer: {
-      batch(statement, size, ms) {
+      batch(statement, calls, ms) {
         disk.sign.written()
-        metrics.ledgerBatch(statement, size, ms)
+        metrics.ledgerBatch(statement, calls.length, ms)
+        tracing?.ledgerBatch(statement, calls, ms)
       },
-      batchFailed(statement, error) {
+      batchFailed(statement, error, calls, ms) {
         disk.sign.failed(error)
-        metrics.ledgerBatchFailed(statement, failureOf(error))
+        const cause = failureOf(error)
+        metrics.ledgerBatchFailed(statement, cause)
+        tracing?.ledgerBatch(statement, calls, ms, cause)
       },
       settleFailed(error) {
         metrics.settleFailed()
@@ -254,7 +276,7 @@ export async function createGateway({
     },
     sweepObserver: { swept: metrics.uploadsSwept },
     // Each listens to every call.
-    observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log)]),
+    observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log), ...(tracing ? [tracing.call] : [])]),
   })
 
   const lease = createMaintenanceLease(sql, identity.id, MAINTENANCE_PERIODS)
@@ -301,6 +323,7 @@ export async function createGateway({
     processTasks,
     prisma,
     metrics,
+    tracing,
     runtime,
     health: {
       isPrepared: () => isPrepared,
@@ -360,9 +383,13 @@ export async function createGateway({
       redis?.disconnect()
       storage.close()
       await upstream.close()
+      await tracing?.close(TRACES_WITHIN_MS)
     },
   }
 }
+
+/** A collector that does not answer delays the end of the process no longer than this. */
+const TRACES_WITHIN_MS = 2_000
 
 /** Repeats work that processes a bounded number of rows until none is left. */
 async function untilNone(work: () => Promise<number>): Promise<void> {

@@ -7,6 +7,7 @@ import {
   passwordProblem,
 } from '#core/users/user-rules.ts'
 import { count, httpUrl, isUrlOf, matching, port } from './setting-types.ts'
+import { TRACE_VARIABLES } from './trace-variables.ts'
 
 const WORKERS_MAX = 256
 
@@ -105,4 +106,5 @@ export const Environment = section({
       whenAbsent: 'pre-signed URLs',
     }),
   ),
+  ...TRACE_VARIABLES,
 })

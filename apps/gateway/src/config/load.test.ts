@@ -31,6 +31,7 @@ describe('defaults', () => {
         timeouts: { connectMs: 5_000, firstByteMs: 120_000, idleMs: 120_000, totalMs: 1_200_000 },
         endGraceMs: 1_500,
         reasoning: false,
+        propagate: false,
         sandbox: false,
       },
     ])
@@ -388,6 +389,8 @@ describe('issues', () => {
   )
 })
 
+const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
+
 describe('the environment', () => {
   test('sets what it names, and an empty variable counts as unset', () => {
     const env = {
@@ -457,7 +460,77 @@ describe('the environment', () => {
     [{ ADMIN_PASSWORD: 'short' }, 'ADMIN_PASSWORD: expected 8 to 256 characters'],
     [{ SECRET_KEY_PREVIOUS: 'k'.repeat(31) }, 'SECRET_KEY_PREVIOUS: expected at least 32 characters'],
     [{ S3_REGION: 'eu-1' }, 'S3_REGION: means nothing without S3_BUCKET'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT: expected an http(s) URL without credentials, query and fragment, got "collector:4318"',
+    ],
+    [
+      { ...COLLECTOR, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+      'OTEL_EXPORTER_OTLP_PROTOCOL: expected one of http/json, http/protobuf, got "grpc"',
+    ],
+    [
+      { ...COLLECTOR, OTEL_EXPORTER_OTLP_HEADERS: 'api-key: s3cret' },
+      'OTEL_EXPORTER_OTLP_HEADERS: expected pairs such as name=value, with commas between them',
+    ],
+    [
+      { ...COLLECTOR, OTEL_TRACES_SAMPLER: 'xray' },
+      'OTEL_TRACES_SAMPLER: expected one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio, got "xray"',
+    ],
+    [
+      { ...COLLECTOR, OTEL_TRACES_SAMPLER_ARG: '10%' },
+      'OTEL_TRACES_SAMPLER_ARG: expected a number, 0 to 1, got "10%"',
+    ],
+    [
+      { ...COLLECTOR, OTEL_BSP_MAX_QUEUE_SIZE: '-1' },
+      'OTEL_BSP_MAX_QUEUE_SIZE: expected a whole number, 1 to 1000000, got "-1"',
+    ],
+    [
+      { ...COLLECTOR, OTEL_RESOURCE_ATTRIBUTES: 'staging' },
+      'OTEL_RESOURCE_ATTRIBUTES: expected pairs such as name=value, with commas between them, got "staging"',
+    ],
   ])('with %j is rejected', (env, issue) => expect(issuesOf(undefined, env)).toEqual([issue]))
+})
+
+describe('traces', () => {
+  const tracingIn = (env: Record<string, string>) => parseConfig(undefined, env).tracing
+
+  test('are sent where an endpoint is named, with the defaults', () => {
+    expect(tracingIn({})).toBeUndefined()
+    expect(tracingIn({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' })).toEqual({
+      url: 'http://collector:4318/v1/traces',
+      timeoutMs: 10_000,
+      sampler: 'parentbased_always_on',
+      ratio: 1,
+      scheduleDelayMs: 5_000,
+      exportTimeoutMs: 30_000,
+      queueMax: 16_384,
+      batchMax: 512,
+      trustedProxies: [],
+    })
+  })
+
+  test('have an endpoint of their own, which is taken as it is, and their sampler', () => {
+    const env = {
+      ...COLLECTOR,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/otlp',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+      OTEL_BSP_MAX_QUEUE_SIZE: '100',
+    }
+    expect(tracingIn(env)).toMatchObject({
+      url: 'https://traces.example.com/otlp',
+      sampler: 'parentbased_traceidratio',
+      ratio: 0.25,
+      queueMax: 100,
+      batchMax: 100,
+    })
+  })
+
+  test('are off where the variable says so, and what is meant for other programs is then not checked', () => {
+    const ofOthers = { OTEL_TRACES_SAMPLER: 'xray', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+    expect(tracingIn(ofOthers)).toBeUndefined()
+    expect(tracingIn({ ...COLLECTOR, ...ofOthers, OTEL_SDK_DISABLED: 'TRUE' })).toBeUndefined()
+  })
 })
 
 describe('in production', () => {

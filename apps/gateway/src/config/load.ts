@@ -13,6 +13,7 @@ import { expandVariables, readConfigFile } from './file.ts'
 import { ConfigError, type ConfigIssue, findIssues } from './issues.ts'
 import { findMisspeltVariables, type MisspeltVariable } from './misspelt-variables.ts'
 import { configFileOf, Defaults, type Settings } from './schema.ts'
+import { isTraced, TRACE_VARIABLES, type TracingConfig, tracingOf } from './trace-variables.ts'
 
 export { ConfigError }
 
@@ -62,6 +63,8 @@ export interface Config extends Omit<FileSettings, 'graphql' | 'drain'> {
   readonly misspeltVariables: readonly MisspeltVariable[]
   /** If absent, uploads are kept in `dataDir`. */
   readonly s3?: S3
+  /** If absent, nothing is traced. */
+  readonly tracing?: TracingConfig
 }
 
 export interface GraphqlConfig {
@@ -176,6 +179,7 @@ export function parseConfig(
   return {
     ...settings,
     ...fromVariables(variables, cwd),
+    ...tracingIn(variables, settings),
     graphql: graphqlOf(settings.graphql, production, cwd),
     drain: { ...settings.drain, acceptMs: settings.drain.acceptMs ?? (production ? ACCEPT_MS : 0) },
     misspeltVariables: findMisspeltVariables(env, expanded.names),
@@ -196,8 +200,10 @@ function sandboxAgentsOf({ SANDBOX_AGENTS: json }: NodeJS.ProcessEnv): Record<st
 /** The variables that are set and not empty, with numbers converted and defaults filled in, but not yet validated. */
 function readVariables(env: NodeJS.ProcessEnv): Record<string, unknown> {
   const variables: Record<string, unknown> = {}
+  const isForTracing = (name: string) => Object.hasOwn(TRACE_VARIABLES, name)
+  const skipped = isTraced(env) ? () => false : isForTracing
   for (const [name, schema] of Object.entries(Environment.properties)) {
-    const text = env[name]
+    const text = skipped(name) ? undefined : env[name]
     if (text) variables[name] = Type.IsInteger(schema) ? numberIn(text) : text
   }
   Value.Default(Environment, variables)
@@ -229,6 +235,11 @@ function fromVariables(variables: Variables, cwd: string) {
       s3: fromS3Variables(variables),
     }),
   }
+}
+
+function tracingIn(variables: Variables, { trustedProxies }: FileSettings): { tracing?: TracingConfig } {
+  const tracing = tracingOf(variables)
+  return tracing === undefined ? {} : { tracing: { ...tracing, trustedProxies } }
 }
 
 function fromS3Variables(variables: Variables): S3 | undefined {

@@ -1,5 +1,6 @@
 import leven from 'leven'
 import { Environment } from './environment.ts'
+import { TRACE_VARIABLES_OF_EXPORTER } from './trace-variables.ts'
 
 export interface MisspeltVariable {
   readonly name: string
@@ -7,13 +8,14 @@ export interface MisspeltVariable {
   readonly meant: string
 }
 
-/** What is read beside the variables of the schema: by the gateway itself, and by the client of S3. */
+/** What is read beside the variables of the schema: by the gateway itself, and by the clients of S3 and of collectors. */
 const READ_ELSEWHERE = [
   'NODE_ENV',
   'GATEWAY_CONFIG',
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
+  ...TRACE_VARIABLES_OF_EXPORTER,
 ]
 const OURS = [...Object.keys(Environment.properties), ...READ_ELSEWHERE]
 

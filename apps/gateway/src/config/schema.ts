@@ -70,6 +70,11 @@ const ENTRY = {
     default: false,
     description: 'Whether OpenAI-compatible clients receive reasoning, as `reasoning_content`.',
   }),
+  propagate: flag({
+    default: false,
+    description:
+      'Whether the platform is sent the headers `traceparent` and `tracestate`, so that its own traces continue those of the gateway ([tracing.md](tracing.md)). Only for a platform that you run.',
+  }),
   breaker: flag({
     default: true,
     description:

@@ -153,7 +153,7 @@ function withCost(problem: Problem, { routeOptions: { bodyLimit } }: FastifyRequ
 
 /** What is refused before GraphQL begins has the form of a GraphQL error as well. */
 function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.server.faultLog.log(problem, { reqId: request.id })
+  request.server.faultLog.log(problem, { reqId: request.id, trace_id: request.trace?.traceId })
   request.problem = problem
   const errors = [graphqlErrorOf(problem)]
   nameRequest(errors, request.id)

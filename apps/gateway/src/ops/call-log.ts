@@ -27,6 +27,7 @@ function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded)
   return {
     call: call.callId,
     reqId: call.requestId,
+    trace_id: call.trace?.traceId,
     agent: call.agent,
     deployment,
     attempt,
@@ -40,13 +41,14 @@ function attemptLine({ call, deployment, attempt, turn, failure }: AttemptEnded)
 
 /** What the platform's support needs to find a call; neither a chat's content nor the name of a file is in it. */
 export function callLine(
-  { callId, requestId, agent }: CallRecord,
+  { callId, requestId, agent, trace }: CallRecord,
   settled: Settled,
 ): Record<string, unknown> {
   const { outcome, deployment, attempts, queuedMs, failure, cause, bytes, durationMs } = settled
   return {
     call: callId,
     reqId: requestId,
+    trace_id: trace?.traceId,
     agent,
     deployment,
     attempts,

@@ -40,6 +40,8 @@ export interface Metrics {
   subscriptionEnded(): void
   /** Counts what the sweep of uploads has deleted. */
   uploadsSwept(kind: SweptKind, count: number): void
+  /** Counts spans that the collector did not get. */
+  spansDropped(count: number): void
   /** Counts a kept reply that could not be kept to its end. */
   replyLost(): void
   /** Counts the log lines that were dropped by this output. */
@@ -250,6 +252,11 @@ export function createMetrics(): Metrics {
     'Replies of kept calls that are kept no more, because they are too large or could not be stored in time.',
   )
   repliesLost.addMany(0)
+  const spansDropped = counter(
+    'spans_dropped_total',
+    'Spans that were dropped because too many were waiting, or because the collector did not take them.',
+  )
+  spansDropped.addMany(0)
   const batchSize = histogram(
     'ledger_batch_size',
     'Calls that one statement of the ledger carried.',
@@ -385,6 +392,7 @@ export function createMetrics(): Metrics {
     limitStore(answers) {
       limitStoreUp = answers ? 1 : 0
     },
+    spansDropped: (count) => spansDropped.addMany(count),
     refused: (reason) => refusals.add(reason),
     watchLog(output) {
       log = output

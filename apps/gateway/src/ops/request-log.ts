@@ -28,6 +28,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
   request.log.info(
     {
       reqId: request.id,
+      trace_id: request.trace?.traceId,
       method: request.method,
       route,
       status,

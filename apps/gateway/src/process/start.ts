@@ -58,7 +58,14 @@ export async function start(settings: Config): Promise<void> {
     const engine = new EngineReport(log)
     const database = await openOwned(settings, closers, { say, engine })
     const config = await withAgents(settings, closers, say)
-    const gateway = await createGateway({ config, database, runtime: systemRuntime, log, identity })
+    const gateway = await createGateway({
+      config,
+      database,
+      runtime: systemRuntime,
+      log,
+      identity,
+      tracing: config.tracing,
+    })
     closers.push(() => gateway.metrics.close())
     surviveStrayRejections({ metrics: gateway.metrics, log })
     gateway.metrics.watchLog(output)

@@ -49,6 +49,7 @@ export function uploadRoute(app: FastifyInstance, services: UploadServices): voi
       callerOf(request),
       {
         requestId: request.id,
+        trace: request.trace,
         face: 'rest',
         credential: bearerOf(request),
         address: request.ip,

@@ -22,6 +22,7 @@ import { installValidation } from '#http/request/validation.ts'
 import { openAiRoutes } from '#openai/routes.ts'
 import { healthRoutes } from '#ops/health.ts'
 import { installRequestLog } from '#ops/request-log.ts'
+import { traceRequests } from '#ops/tracing/trace-requests.ts'
 import { agentRoutes } from '#rest/agents.ts'
 import { apiKeyRoutes } from '#rest/api-keys.ts'
 import { chatRoutes } from '#rest/chat/routes.ts'
@@ -43,9 +44,10 @@ export async function createServer(
   log: Logger,
   builtConsole?: BuiltConsole,
 ): Promise<FastifyInstance> {
-  const { metrics, health, runtime } = gateway
+  const { metrics, tracing, health, runtime } = gateway
   const app = createApp(config, log, runtime.newId)
 
+  if (tracing !== undefined) traceRequests(app, tracing)
   metrics.watchConnections(bound(app, config, gateway, log))
   limitBodyTime(app, { withinMs: BODY_WITHIN_MS, newId: runtime.newId })
   installRequestLog(app, metrics)
@@ -239,6 +241,7 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
   cutStalledClients(app.server, config.chat.stalledMs)
   app.decorateRequest('problem', undefined)
   app.decorateRequest('callId', undefined)
+  app.decorateRequest('trace', undefined)
   app.decorateRequest('principal', undefined)
   app.decorateRequest('apiKey', '')
   app.decorateRequest('isKeyJudgedByCall', false)

@@ -94,6 +94,8 @@ export interface Agent<Own extends EntrySchemas = EntrySchemas> {
   readonly endGraceMs: number
   /** Whether reasoning may reach OpenAI-compatible clients as `delta.reasoning_content`. */
   readonly reasoning: boolean
+  /** Whether its platform is told to which trace a call belongs. */
+  readonly propagate: boolean
   readonly sandbox: boolean
 }
 

@@ -92,7 +92,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     request: AdmissionRequest,
     { place, slot, observer }: AdmissionOptions = {},
   ): Promise<AdmittedCall | AttachedCall> {
-    const { callId, requestId, kind, face, agent, app, keyHash, kept } = request
+    const { callId, requestId, kind, face, agent, app, keyHash, kept, trace } = request
     try {
       const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
       space.requireSpace()
@@ -109,7 +109,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       const { keyId, ownerId, attachedTo } = await ledger.admit(request)
       if (attachedTo !== undefined) return { keyId, ownerId, attachedTo }
       // A copy, since the request is larger and this is kept until the call ends.
-      const record: CallRecord = { callId, requestId, kind, face, agent }
+      const record: CallRecord = { callId, requestId, kind, face, agent, trace }
       const admitted = { type: 'admitted', call: record } as const
       observe(admitted)
       observer?.(admitted)

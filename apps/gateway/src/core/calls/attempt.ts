@@ -1,4 +1,4 @@
-import type { Agent, AgentCall, ReplyState, Timeouts } from '#core/agents/adapter.ts'
+import type { Agent, AgentCall, ReplyState, Timeouts, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
@@ -27,6 +27,8 @@ export interface AttemptDeps extends ReplyContentDeps {
   readonly runtime: Runtime
   /** Enters the conversation of a call; the request is sent once this has resolved. */
   readonly enter: (chat: AdmittedChat, ending: CallEnding) => Entered | Promise<Entered>
+  /** The derived id of the conversation, for the trace of the call. */
+  readonly conversationOf: (chat: AdmittedChat<UnroutedCall>) => string
 }
 
 /**
@@ -111,6 +113,15 @@ export class Attempt implements CallEnding {
     this.deployment = route.deployment.id
   }
 
+  get platform(): string {
+    return this.#agent.adapter.platform
+  }
+
+  /** The derived id of the conversation, until the request has been sent. It is computed each time. */
+  get conversation(): string | undefined {
+    return this.#chat === undefined ? undefined : this.#deps.conversationOf(this.#chat)
+  }
+
   get isOver(): boolean {
     return this.#isOver
   }
@@ -167,7 +178,7 @@ export class Attempt implements CallEnding {
     const agent = this.#agent
     const entered = this.#requireEntered()
     const { agentCall, knownFiles } = entered
-    const upstreamReply = upstream.open(agent, agent.adapter.buildRequest(agentCall))
+    const upstreamReply = upstream.open(agent, this.#withTrace(agent.adapter.buildRequest(agentCall)))
     const deadlines = startReplyDeadlines(this.#timeouts(), runtime, (event) => {
       if (event === 'grace') upstreamReply.finish()
       else upstreamReply.cancel(UpstreamError.timeout(upstreamReply.wasBegun))
@@ -445,6 +456,11 @@ export class Attempt implements CallEnding {
     )
     if (!isPlain) this.#content.failure ??= { reason: 'agent_malformed' }
     else if (platformConversationId !== undefined) this.#requireEntered().turn.named(platformConversationId)
+  }
+
+  #withTrace(request: UpstreamRequest): UpstreamRequest {
+    const trace = this.#agent.propagate ? this.#chat?.trace : undefined
+    return trace === undefined ? request : { ...request, headers: { ...request.headers, ...trace.headers() } }
   }
 
   #requireEntered(): Entered {

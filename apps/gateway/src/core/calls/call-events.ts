@@ -1,7 +1,8 @@
-import type { Failure, TokenCounts } from '#core/agents/events.ts'
+import type { Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Problem } from '#core/errors.ts'
-import type { CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
+import type { AttemptEnd, CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
+import type { Traced } from '#core/request-trace.ts'
 
 /** What identifies a call from its arrival on; it contains none of the call's texts. */
 export interface CallOrigin {
@@ -11,7 +12,7 @@ export interface CallOrigin {
 }
 
 /** An admitted call. This is the part of a call that is kept in memory until it ends. */
-export interface CallRecord extends CallOrigin {
+export interface CallRecord extends CallOrigin, Traced {
   readonly callId: string
   /** The id of its agent; an upload may have none. */
   readonly agent: string
@@ -37,6 +38,8 @@ export interface Settled {
   readonly deployment?: string | undefined
   /** How many requests were sent to platforms. */
   readonly attempts?: number | undefined
+  /** Present if there were several attempts, or the only one failed; see {@link ATTEMPTS_LISTED_MAX}. */
+  readonly attemptList?: readonly AttemptEnd[] | undefined
   /** How long the call has waited for a slot of its agent; absent if it did not wait. */
   readonly queuedMs?: number | undefined
   /** The model that the platform reported. */
@@ -46,6 +49,9 @@ export interface Settled {
   /** The bytes of an upload's file that were received. */
   readonly bytes?: number | undefined
 }
+
+/** How many attempts of a call the ledger lists: the first ones. More than these need an agent that brings files anew each time. */
+export const ATTEMPTS_LISTED_MAX = 8
 
 /**
  * A step in the life of a call. The ledger, the metrics and the log record calls by these events alone. Each call that arrives
@@ -62,19 +68,38 @@ export type CallEvent =
       readonly call: CallRecord
       readonly attempt: number
       readonly deployment: string
+      readonly platform: string
+      /** The id of the conversation as the gateway has derived it; only where the call is traced. */
+      readonly conversation: string | undefined
+      /** How long the call has waited for a slot of its agent; undefined if it did not wait. */
+      readonly queuedMs: number | undefined
     }
   | {
       readonly type: 'attempt_ended'
       readonly call: CallRecord
       readonly attempt: number
       readonly deployment: string
+      readonly platform: string
+      readonly end: AttemptEnd
       readonly turn: TurnState
       /** Whether the platform has sent a whole reply. Neither so nor with a failure if the client has left. */
       readonly isComplete: boolean
       readonly failure: Failure | undefined
+      /** What the platform has reported, as far as it has. */
+      readonly usage?: TokenCounts | undefined
+      readonly model?: string | undefined
+      readonly finishReason?: FinishReason | undefined
     }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }
+  /** The file of an upload is written to the storage. */
+  | { readonly type: 'storing_started'; readonly call: CallRecord; readonly storage: string }
+  | {
+      readonly type: 'storing_ended'
+      readonly call: CallRecord
+      readonly bytes: number
+      readonly isStored: boolean
+    }
   | { readonly type: 'settled'; readonly call: CallRecord; readonly settled: Settled }
 
 /** Must not throw: the call does not wait for its observers, and they cannot change it. */

@@ -15,7 +15,7 @@ import type { AttemptDeps } from './attempt.ts'
 import type { CallObserver, CallOrigin } from './call-events.ts'
 import { CallSlot, type RouteOfDeps } from './call-slot.ts'
 import { continuedConversation } from './conversation/continuation.ts'
-import { type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
+import { conversationKey, type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
 import { type Place, type PlaceBounds, Places } from './places.ts'
 import { Reply } from './reply.ts'
 import { type ContinuedConversation, checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
@@ -85,6 +85,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     runtime,
     streamBytesMax: bounds.streamBytesMax,
     enter: (chat, ending) => enterConversation(deps, chat, ending),
+    conversationOf: (chat) => conversationKey(deps, chat),
   }
 
   /**
@@ -121,6 +122,8 @@ export function createChatService(deps: ChatDeps): ChatService {
     signal: AbortSignal,
     observer: CallObserver | undefined,
   ): Promise<BegunCall | AttachedCall> {
+    // At once, since the trace ends with its request where no call has begun.
+    const trace = request.trace?.forCall()
     let place: Place | undefined
     let slot: CallSlot | undefined
     try {
@@ -141,7 +144,7 @@ export function createChatService(deps: ChatDeps): ChatService {
       const conversationId = (conversation.kind !== 'new' && conversation.id) || runtime.newId()
       const callId = runtime.newId()
       slot = new CallSlot(deps, { call, keyHash, signal })
-      const admission = admissionOf(call, { callId, keyHash, conversationId })
+      const admission = admissionOf(call, { callId, keyHash, conversationId, trace })
       const admitted = await deps.admission.admit(
         request.kept === undefined ? admission : { ...admission, kept: keptAdmission(call, request.kept) },
         { ...(place !== undefined && { place }), slot: slotOf(request, slot), observer },
@@ -149,11 +152,12 @@ export function createChatService(deps: ChatDeps): ChatService {
       if (admitted.attachedTo !== undefined) {
         place?.leave()
         slot.leave()
+        trace?.refused()
         return admitted
       }
       if (place === undefined) throw new Problem('draining')
       const { route } = slot
-      const chat = { call, callId, ownerId: admitted.ownerId, conversationId }
+      const chat = { call, callId, ownerId: admitted.ownerId, conversationId, trace }
       const beforeAttempt = request.kept === undefined ? undefined : stopIfAsked
       const reply = new Reply(replyDeps, admitted.record, {
         attempts: attemptDeps,
@@ -168,6 +172,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     } catch (error) {
       place?.leave()
       slot?.leave()
+      trace?.refused()
       const refusal = withForm(error, request.credential)
       const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
       observe(refused)
@@ -284,7 +289,12 @@ function withForm(error: unknown, credential: string): unknown {
 
 function admissionOf(
   call: UnroutedCall,
-  { callId, keyHash, conversationId }: { callId: string; keyHash: string; conversationId: string },
+  {
+    callId,
+    keyHash,
+    conversationId,
+    trace,
+  }: Pick<EphemeralRequest, 'callId' | 'keyHash' | 'trace'> & { conversationId: string },
 ): EphemeralRequest {
   return {
     callId,
@@ -297,6 +307,7 @@ function admissionOf(
     app: call.ledgerApp,
     endUser: call.endUser,
     conversation: conversationId,
+    trace,
   }
 }
 

@@ -12,10 +12,12 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
   const { usage, failure } = settled
   return {
     callId: call.callId,
+    trace: call.trace,
     outcome: settled.outcome,
     durationMs: settled.durationMs,
     deployment: settled.deployment,
     attempts: settled.attempts,
+    attemptList: settled.attemptList,
     queuedMs: settled.queuedMs,
     model: settled.model,
     firstChunkMs: settled.firstTextMs,

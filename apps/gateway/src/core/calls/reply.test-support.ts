@@ -62,7 +62,13 @@ export function startReply(options: ReplyOptions): StartedReply {
     },
     { callId: CHAT.callId, requestId: 'request-1', kind: 'chat', face: 'rest', agent: agent.id },
     {
-      attempts: { upstream, runtime: systemRuntime, streamBytesMax, enter },
+      attempts: {
+        upstream,
+        runtime: systemRuntime,
+        streamBytesMax,
+        enter,
+        conversationOf: () => 'conversation-key',
+      },
       chat: {
         ...CHAT,
         call: { agent } as UnroutedCall,

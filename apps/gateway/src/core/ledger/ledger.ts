@@ -13,6 +13,7 @@ import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import type { Permission } from '#core/principal.ts'
+import type { Traced } from '#core/request-trace.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { errorCode } from '#core/values/error-code.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
@@ -45,7 +46,7 @@ export const FAILED_OUTCOMES = [
 ] as const satisfies CallOutcome[]
 
 /** A call to be admitted. Its texts contain no control characters; the callers of the ledger have checked them. */
-export interface Admission {
+export interface Admission extends Traced {
   readonly callId: string
   readonly requestId: string
   readonly keyHash: string
@@ -78,14 +79,38 @@ export interface Admitted {
 /** A call that is answered from an earlier one with the same `Idempotency-Key`. */
 export type AttachedCall = Required<Admitted>
 
+/** How an attempt of a call ended. */
+export interface AttemptEnd {
+  readonly deployment: string
+  /** When its request was sent, or when it began if it failed before that, after the dispatch of the call. */
+  readonly startMs: number
+  readonly durationMs: number
+  /** How the call would have ended with this attempt. */
+  readonly outcome: CallOutcome
+  readonly reason?: ErrorReason | undefined
+  readonly platformStatus?: number | undefined
+}
+
+/** An {@link AttemptEnd} as the column `attempt_list` has it. The list is short: see `ATTEMPTS_LISTED_MAX`. */
+export interface StoredAttempt {
+  readonly deployment: string
+  readonly start_ms: number
+  readonly duration_ms: number
+  readonly outcome: string
+  readonly reason?: string | undefined
+  readonly platform_status?: number | undefined
+}
+
 /** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
-export interface Settlement {
+export interface Settlement extends Traced {
   readonly callId: string
   readonly outcome: CallOutcome
   /** The deployment of the last attempt. */
   readonly deployment?: string | undefined
   /** How many requests were sent to platforms; absent for calls that send none, such as uploads. */
   readonly attempts?: number | undefined
+  /** Present if there were several, or the only one failed. */
+  readonly attemptList?: readonly AttemptEnd[] | undefined
   /** Absent if the call did not wait for a slot of its agent. */
   readonly queuedMs?: number | undefined
   readonly reason?: ErrorReason | undefined
@@ -100,10 +125,12 @@ export interface Settlement {
   readonly durationMs: number
 }
 
+export type LedgerStatement = 'admit' | 'settle'
+
 export interface LedgerObserver {
-  batch(statement: 'admit' | 'settle', size: number, ms: number): void
+  batch(statement: LedgerStatement, calls: readonly Traced[], ms: number): void
   /** A statement failed; it may be repeated. */
-  batchFailed?(statement: 'admit' | 'settle', error: unknown): void
+  batchFailed?(statement: LedgerStatement, error: unknown, calls: readonly Traced[], ms: number): void
   settleFailed(error: unknown): void
 }
 
@@ -170,18 +197,17 @@ export function createLedger(deps: LedgerDeps): Ledger {
   let closing = false
 
   const timed = async <Row>(
-    statement: 'admit' | 'settle',
+    statement: LedgerStatement,
     on: Sql,
-    text: string,
-    rows: readonly unknown[],
+    { text, rows, calls }: { text: string; rows: readonly unknown[]; calls: readonly Traced[] },
   ) => {
     const startedMs = runtime.elapsedMs()
     try {
       const result = await on.query<Row>(text, [JSON.stringify(rows), instanceId])
-      observer.batch(statement, rows.length, runtime.elapsedMs() - startedMs)
+      observer.batch(statement, calls, runtime.elapsedMs() - startedMs)
       return result
     } catch (error) {
-      observer.batchFailed?.(statement, error)
+      observer.batchFailed?.(statement, error, calls, runtime.elapsedMs() - startedMs)
       throw error
     }
   }
@@ -193,7 +219,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
       if (pending.length === 0) return batch.map(() => undefined)
       const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
       const text = admissionText(pending)
-      const send = () => timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, text, rows)
+      const send = () =>
+        timed<{ answers: AdmissionAnswer[] }>('admit', admissionSql, { text, rows, calls: pending })
       // A retry after a lost answer has the same call ids, which the statement recognizes, so each call is counted once.
       const [row] = await retryLost(send, runtime)
       const answers = row?.answers ?? []
@@ -211,7 +238,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   const settleAll: Batcher<PendingSettlement, void> = createBatcher<PendingSettlement, void>(
     async (batch) => {
-      await timed('settle', sql, SETTLE, batch.map(settlementRow))
+      await timed('settle', sql, { text: SETTLE, rows: batch.map(settlementRow), calls: batch })
       const late = batch.filter(({ freesKey }) => freesKey)
       // If this fails, the batch is repeated, and what it has settled is not settled again.
       if (late.length > 0) await free(late)
@@ -231,10 +258,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
   let whenWritten: (() => void) | undefined
 
   async function free(late: readonly PendingSettlement[]): Promise<void> {
+    const startedMs = runtime.elapsedMs()
     try {
       await sql.query(FREE_LATE, [JSON.stringify(late.map(({ callId }) => callId)), instanceId])
     } catch (error) {
-      observer.batchFailed?.('settle', error)
+      observer.batchFailed?.('settle', error, late, runtime.elapsedMs() - startedMs)
       throw error
     }
   }
@@ -268,7 +296,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   return {
     async admit(admission) {
-      const pending = { admission, isRefused: false }
+      const pending = { admission, isRefused: false, trace: admission.trace }
       const answer = markRejectionHandled(admitAll(pending))
       let decision: AdmissionAnswer | undefined
       try {
@@ -322,7 +350,7 @@ async function untilNone(work: () => Promise<readonly unknown[]>): Promise<numbe
   }
 }
 
-interface PendingAdmission {
+interface PendingAdmission extends Traced {
   readonly admission: Admission
   /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
   isRefused: boolean
@@ -384,6 +412,8 @@ function settlementRow(settlement: Settlement): unknown {
     outcome: settlement.outcome,
     deployment: settlement.deployment,
     attempts: settlement.attempts,
+    attempt_list: settlement.attemptList?.map(storedAttempt),
+    trace_id: settlement.trace?.traceId,
     queued_ms: storable(settlement.queuedMs),
     reason: settlement.reason,
     // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
@@ -396,6 +426,24 @@ function settlementRow(settlement: Settlement): unknown {
     total_tokens: storable(settlement.totalTokens),
     first_chunk_ms: storable(settlement.firstChunkMs),
     duration_ms: storable(settlement.durationMs),
+  }
+}
+
+function storedAttempt({
+  deployment,
+  startMs,
+  durationMs,
+  outcome,
+  reason,
+  platformStatus,
+}: AttemptEnd): StoredAttempt {
+  return {
+    deployment,
+    start_ms: Math.round(startMs),
+    duration_ms: Math.round(durationMs),
+    outcome,
+    reason,
+    platform_status: platformStatus,
   }
 }
 

@@ -5,10 +5,12 @@ import { fail, type Problem, refuseField } from '#core/errors.ts'
 import { isLongerThan } from '#core/input/input-rules.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
 import { type KeyCredential, type Principal, requireKey } from '#core/principal.ts'
+import type { RequestTrace } from '#core/request-trace.ts'
 
 /** An upload as a face passes it on, without its parts. */
 export interface UploadRequest {
   readonly requestId: string
+  readonly trace?: RequestTrace | undefined
   readonly face: CallFace
   /** The API key that the caller was authenticated with. */
   readonly credential: string

@@ -43,7 +43,16 @@ export function useObserver(observer: GraphqlObserver, log: FastifyBaseLogger): 
         const reasons = codes.size === 0 ? undefined : [...codes]
         const fields = rootFields(operation)
         log.info(
-          { reqId: http.id, type, name, fields, ms: Math.round(ms * 10) / 10, reasons, call: http.callId },
+          {
+            reqId: http.id,
+            trace_id: http.trace?.traceId,
+            type,
+            name,
+            fields,
+            ms: Math.round(ms * 10) / 10,
+            reasons,
+            call: http.callId,
+          },
           'operation',
         )
       },

@@ -10,7 +10,7 @@ export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationP
     const problem = problemBehind(error)
     if (problem === undefined || loggedFaults.has(error)) return
     loggedFaults.add(error)
-    faults.log(problem, { reqId: http.id, path: error.path?.join('.') })
+    faults.log(problem, { reqId: http.id, trace_id: http.trace?.traceId, path: error.path?.join('.') })
   }
   const convert = (result: ExecutionResult, place: Logged): ExecutionResult => {
     if (result.errors === undefined) return result

@@ -29,6 +29,7 @@ export function chatRequestOf(
 ): ChatRequest {
   return {
     requestId: http.id,
+    trace: http.trace,
     face: 'graphql',
     credential,
     address: http.ip,

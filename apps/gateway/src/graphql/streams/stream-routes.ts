@@ -55,7 +55,13 @@ export function streamRoutes(
     const running = markRejectionHandled(
       stream.run(body.extensions?.operationId, (signal) => execute(body, place(signal))),
     )
-    running.catch((err: unknown) => request.log.error({ reqId: request.id, err }, 'an operation broke off'))
+    request.trace?.holdUntil(running)
+    running.catch((err: unknown) =>
+      request.log.error(
+        { reqId: request.id, trace_id: request.trace?.traceId, err },
+        'an operation broke off',
+      ),
+    )
     return reply.status(202).send()
   })
 

@@ -108,6 +108,7 @@ export function chatRoute<Body extends ChatBody, Form>(
       const { agent, asks, conversation, form } = route.read(request, reply, endUser)
       const call: ChatRequest = {
         requestId: request.id,
+        trace: request.trace,
         face: route.face,
         credential: request.apiKey,
         address: request.ip,

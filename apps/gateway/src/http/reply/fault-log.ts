@@ -4,6 +4,7 @@ import { errorCode } from '#core/values/error-code.ts'
 
 interface Where {
   readonly reqId: string
+  readonly trace_id?: string | undefined
   /** Of the field that failed, in GraphQL. */
   readonly path?: string | undefined
 }

@@ -68,7 +68,7 @@ export function sendProblem(
   reply: FastifyReply,
   error: FastifyError | Problem = problem,
 ): FastifyReply {
-  request.server.faultLog.log(problem, { reqId: request.id })
+  request.server.faultLog.log(problem, { reqId: request.id, trace_id: request.trace?.traceId })
   request.problem = problem
   const isOpenAi = request.routeOptions.config?.errors === 'openai'
   const headers = problemHeaders(problem)

@@ -16,6 +16,7 @@ import type { Call } from '#core/calls/request/call.ts'
 import type { DeployedCall } from '#core/calls/request/deployed-call.ts'
 import { OpeningFailed } from '#core/calls/request/opening-failed.ts'
 import { type Residence, residenceAt } from '#core/calls/routing/residence.ts'
+import type { Traced } from '#core/request-trace.ts'
 import { type ContinuationDeps, continuedConversation } from './continuation.ts'
 import type { Conversations, Mapping } from './conversations.ts'
 import { KeptAnswer } from './kept-answer.ts'
@@ -67,7 +68,7 @@ export class LivesElsewhere extends Error {
 }
 
 /** What enters a conversation. */
-export interface AdmittedChat<Asked extends Call = DeployedCall> {
+export interface AdmittedChat<Asked extends Call = DeployedCall> extends Traced {
   readonly call: Asked
   readonly callId: string
   readonly ownerId: string

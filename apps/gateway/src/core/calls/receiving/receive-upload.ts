@@ -12,7 +12,7 @@ import type { Runtime } from '#core/runtime.ts'
 import { shownName, urlName } from '#core/uploads/content/file-name.ts'
 import { type CheckType, SAMPLE_BYTES } from '#core/uploads/content/file-type.ts'
 import { newToken } from '#core/uploads/storage/file-address.ts'
-import { type FileStorage, StorageError } from '#core/uploads/storage/storage.ts'
+import { type FileStorage, type NewFile, StorageError } from '#core/uploads/storage/storage.ts'
 import {
   type FilePart,
   refusePart,
@@ -116,7 +116,7 @@ export class ReceivedUpload implements RunningCall {
   }
 
   async #store(part: FilePart): Promise<Omit<NewUpload, 'createdBy'>> {
-    const { storage, runtime, checkType } = this.#deps
+    const { runtime, checkType } = this.#deps
     const file = new IncomingFile(part, this.#waits)
     if (!(await file.begin())) refuseEmptyFile()
     const { record, admitted } = await this.#admit(file)
@@ -128,8 +128,7 @@ export class ReceivedUpload implements RunningCall {
     }
     const { mediaType, isAttachment } = type
     const content = file.content(await this.#sizeBound(admitted.ownerId), type.text)
-    const { signal } = this.#waits
-    await this.#waits.until(storage.write({ ...address, mediaType, isAttachment }, content, signal))
+    await this.#write(record, { ...address, mediaType, isAttachment }, content)
     this.#waits.stopStoring()
     return {
       id: runtime.newId(),
@@ -145,10 +144,23 @@ export class ReceivedUpload implements RunningCall {
     }
   }
 
+  async #write(call: CallRecord, file: NewFile, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const { storage, observe } = this.#deps
+    let isStored = false
+    observe({ type: 'storing_started', call, storage: storage.kind })
+    try {
+      await this.#waits.until(storage.write(file, content, this.#waits.signal))
+      isStored = true
+    } finally {
+      observe({ type: 'storing_ended', call, bytes: this.#current?.file.bytes ?? 0, isStored })
+    }
+  }
+
   async #admit(file: IncomingFile): Promise<Current> {
     const { admission, keyWatch, runtime } = this.#deps
     const { credential, requestId, face, address } = this.#request
-    const { record, keyId, ownerId } = await admission.admit(
+    const trace = this.#request.trace?.forCall()
+    const admitting = admission.admit(
       {
         callId: runtime.newId(),
         requestId,
@@ -160,9 +172,12 @@ export class ReceivedUpload implements RunningCall {
         app: '',
         endUser: '',
         conversation: '',
+        trace,
       },
       { observer: this.#observer },
     )
+    admitting.catch(() => trace?.refused())
+    const { record, keyId, ownerId } = await admitting
     const admitted = { keyId, ownerId }
     this.#endWatch = keyWatch.watch(admitted, (reason) => this.end('rejected', reason))
     this.#current = { record, admitted, startedMs: runtime.elapsedMs(), file }

@@ -1,6 +1,7 @@
 import type { CallMessage } from '#core/agents/adapter.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
 import type { KeptForm } from '#core/replies/kept-form.ts'
+import type { RequestTrace } from '#core/request-trace.ts'
 import type { FieldPath } from '#core/values/field-path.ts'
 import type { ChatHead } from './chat-head.ts'
 import type { CallFile } from './messages.ts'
@@ -8,6 +9,7 @@ import type { CallFile } from './messages.ts'
 /** A chat as a face passes it on: the types of its fields are checked, their values are not. */
 export interface ChatRequest {
   readonly requestId: string
+  readonly trace?: RequestTrace | undefined
   readonly face: CallFace
   /** The API key; it has the form of one but may not exist. */
   readonly credential: string
