@@ -4,7 +4,7 @@ import { omitUndefined } from '#core/values/omit-undefined.ts'
 import type { Who } from './actor.ts'
 
 /** What happened, and to what. */
-export interface AuditEvent {
+export interface NewEvent {
   /** Such as `users.update`. */
   readonly operation: string
   /** `done` by default. */
@@ -41,12 +41,12 @@ export interface AuditSubject {
  */
 export interface Audit {
   /** Resolves when the event is stored. On a disk without space it is not stored, and calls and logins go on. */
-  append(who: Who, event: AuditEvent): Promise<void>
+  append(who: Who, event: NewEvent): Promise<void>
   /**
    * The same for what strangers can cause at will: after {@link BOUNDED_MAX} events of a subject in an hour they are only counted,
    * and {@link ChainSweep} adds one event with their number.
    */
-  appendBounded(who: Who, event: AuditEvent, subjects: readonly AuditSubject[]): Promise<void>
+  appendBounded(who: Who, event: NewEvent, subjects: readonly AuditSubject[]): Promise<void>
 }
 
 /** Single events of a username, credential or address in an hour. */
@@ -78,7 +78,7 @@ export function createAudit({
 }
 
 /** An event as `audit_append` takes it. */
-export function eventJson(who: Who, { before, after, ...event }: AuditEvent): string {
+export function eventJson(who: Who, { before, after, ...event }: NewEvent): string {
   const text = JSON.stringify(
     omitUndefined({
       ...who,
