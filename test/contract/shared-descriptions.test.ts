@@ -25,7 +25,12 @@ const RESOURCES = [
 ] as const
 
 /** Fields that are named otherwise in GraphQL. */
-const RENAMED: Readonly<Record<string, string>> = { 'ApiKey.createdBy': 'creatorId', 'Call.agent': 'agentId' }
+const RENAMED: Readonly<Record<string, string>> = {
+  'ApiKey.createdBy': 'creatorId',
+  'Call.agent': 'agentId',
+  'Refusal.agent': 'agentId',
+  'RefusalCount.agent': 'agentId',
+}
 
 /** Fields of which each interface says something that only it can say: its names, its headers, its enums, what it refers to. */
 const OWN_WORDS = new Set([
@@ -35,6 +40,7 @@ const OWN_WORDS = new Set([
   'ApiKey.id',
   'Call.id',
   'Call.outcome',
+  'GatewayProcess.state',
   'LoginPayload.accessToken',
   'LoginPayload.user',
   'Quota.quotaPeriod',

@@ -3176,7 +3176,7 @@ export interface components {
             /**
              * Format: date-time
              *
-             * When it was written, by the clock of the database, to the microsecond (ISO 8601, UTC).
+             * When it was written, by the clock of the database (ISO 8601, UTC).
              * @example 2026-11-20T08:30:00.000Z
              */
             at: string;

@@ -26,7 +26,7 @@ const AuditEventType = builder.objectRef<AuditEvent>('AuditEvent').implement({
     n: t.expose('n', { type: 'SafeInt', description: AUDIT_DESCRIPTIONS.n }),
     at: t.field({
       type: 'DateTime',
-      description: 'When it was written, by the clock of the database.',
+      description: AUDIT_DESCRIPTIONS.at,
       resolve: ({ at }) => new Date(at),
     }),
     operation: t.exposeString('operation', { description: AUDIT_DESCRIPTIONS.operation }),
