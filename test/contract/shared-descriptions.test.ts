@@ -18,10 +18,19 @@ const RESOURCES = [
   ['Upload', 'Upload'],
   ['Call', 'Call'],
   ['UsageReport', 'UsageReport'],
+  ['Refusal', 'Refusal'],
+  ['RefusalCount', 'RefusalCount'],
+  ['AuditEvent', 'AuditEvent'],
+  ['GatewayProcess', 'GatewayProcess'],
 ] as const
 
 /** Fields that are named otherwise in GraphQL. */
-const RENAMED: Readonly<Record<string, string>> = { 'ApiKey.createdBy': 'creatorId', 'Call.agent': 'agentId' }
+const RENAMED: Readonly<Record<string, string>> = {
+  'ApiKey.createdBy': 'creatorId',
+  'Call.agent': 'agentId',
+  'Refusal.agent': 'agentId',
+  'RefusalCount.agent': 'agentId',
+}
 
 /** Fields of which each interface says something that only it can say: its names, its headers, its enums, what it refers to. */
 const OWN_WORDS = new Set([
@@ -31,6 +40,7 @@ const OWN_WORDS = new Set([
   'ApiKey.id',
   'Call.id',
   'Call.outcome',
+  'GatewayProcess.state',
   'LoginPayload.accessToken',
   'LoginPayload.user',
   'Quota.quotaPeriod',

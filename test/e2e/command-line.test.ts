@@ -69,6 +69,41 @@ test('reports and calls are those of REST, with the same filters', async () => {
   )
 })
 
+test('refusals, the audit log and processes are those of REST, with the same filters', async () => {
+  await json('users', 'create', 'grace')
+  const october = ['--from', '2026-10-01', '--to', '2026-10-02', '--timezone', 'Asia/Shanghai']
+  const conditions =
+    'from=2026-10-01&to=2026-10-02&timezone=Asia/Shanghai&reason=rate_limited&limit_name=chat'
+  const limited = [...october, '--reason', 'rate_limited', '--limit-name', 'chat']
+  expect(await json('refusals', 'list', ...limited)).toEqual(await restData(`/api/v1/refusals?${conditions}`))
+  const counts = (await restData(`/api/v1/refusals/counts?${conditions}&per=day`)) as { items: unknown }
+  expect(await json('refusals', 'counts', ...limited, '--per', 'day')).toEqual(counts.items)
+  expect(await output('refusals', 'list', ...october)).toBe('There is no such refusal.\n')
+  const refused = await gateway.trunkline('refusals', 'counts', '--reason', 'none')
+  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('--reason: expected a reason')])
+
+  const users = ['--target', 'user', '--to', '2100-01-01']
+  const listed = await json('audit', 'list', ...users, '--limit', '1')
+  expect(listed).toEqual(await restData('/api/v1/audit?target=user&to=2100-01-01&limit=1'))
+  expect(listed.items).toEqual([expect.objectContaining({ target: 'user', after: expect.any(Object) })])
+  const lines = (await output('audit', 'export', ...users)).trimEnd().split('\n')
+  const events = lines.map((line) => JSON.parse(line))
+  expect(events[0]).toMatchObject({
+    n: listed.items[0].n,
+    after: expect.any(String),
+    hash: listed.items[0].hash,
+  })
+  expect(events.map(({ n }) => n)).toEqual([...new Set(events.map(({ n }) => n))].sort((a, b) => b - a))
+  expect(events.length).toBeGreaterThan(1)
+  expect(await output('audit', 'list', ...users)).toMatch(/^N +AT +OPERATION +RESULT +REASON +ACTOR +WHO /)
+
+  const [process, ...others] = await json('processes', '--state', 'live')
+  expect([process, others]).toEqual([expect.objectContaining({ state: 'live', calls_in_flight: 0 }), []])
+  expect(await output('processes')).toMatch(
+    /^ID +STATE +HOST +PID +VERSION +STARTED +LAST SEEN +CALLS +BREAKERS\n/,
+  )
+})
+
 test('the default output is a table with headings and one line per record', async () => {
   await output('users', 'create', '数据库管理员', '--quota-period', 'day')
   const [headings = '', ...rows] = (await output('users', 'list')).trimEnd().split('\n')

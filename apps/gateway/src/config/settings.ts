@@ -63,8 +63,11 @@ export const SETTINGS = {
       agents: limit(30, {
         description: 'Listing agents, for each credential, or for each address if there is none.',
       }),
-      reports: limit(60, { description: 'Usage reports, for each credential.' }),
-      calls: limit(300, { description: 'Pages and exports of the ledger, for each credential.' }),
+      reports: limit(60, { description: 'Usage reports and counts of refusals, for each credential.' }),
+      calls: limit(300, {
+        description:
+          'Pages and exports of the ledger, of refusals and of the audit log, for each credential.',
+      }),
       reads: limit(600, { description: 'All other reads, and GraphQL operations, for each credential.' }),
       login: limit(10, { description: 'Failed logins for one username from one address.' }),
       loginAddress: limit(100, { description: 'Failed logins from one address.' }),

@@ -1,5 +1,6 @@
 import type { AgentStatus } from '#core/agents/deployments/probes.ts'
 import { whoIs } from '#core/audit/actor.ts'
+import type { AuditInput } from '#core/audit/audit-query.ts'
 import { type ChainState, notedHead, verifyChain } from '#core/audit/verify-chain.ts'
 import type { RewrittenSecrets } from '#core/auth/signing-key-administration.ts'
 import type { Database } from '#core/database/database.ts'
@@ -13,6 +14,8 @@ import type { Drift } from '#core/ledger/verify.ts'
 import type { OrderChoice } from '#core/lists/list-order.ts'
 import { OperatorError } from '#core/operator-error.ts'
 import type { Principal } from '#core/principal.ts'
+import type { RefusalCountsInput } from '#core/refusals/refusal-counts-query.ts'
+import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
 import type { CallsInput } from '#core/reports/calls-query.ts'
 import type { ReportInput } from '#core/reports/report-query.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -23,8 +26,11 @@ import type { UserFilter, UserOrder } from '#core/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/users/user-input.ts'
 import type { ApiKey, User } from '#generated/prisma/client.ts'
 import type { RunCommand } from '#ops/command-socket.ts'
+import { auditRecord, storedAuditRecord } from '#records/audit-record.ts'
 import { deploymentRecord } from '#records/deployment-record.ts'
 import { createdKeyRecord, keyRecord } from '#records/key-record.ts'
+import { processRecord } from '#records/process-record.ts'
+import { refusalCountRecord, refusalRecord } from '#records/refusal-record.ts'
 import { signingKeyRecord } from '#records/signing-key-record.ts'
 import { type callRecord, callRecorder, instancesIn, reportRecord } from '#records/usage-record.ts'
 import { fullUserRecord } from '#records/user-record.ts'
@@ -47,6 +53,12 @@ export interface CommandArguments {
   'usage report': { username?: string | undefined } & ReportInput
   'usage verify': Record<string, never>
   'calls list': { username?: string | undefined } & PageRequest & CallsInput
+  'refusals list': { username?: string | undefined } & PageRequest & RefusalsInput
+  'refusals counts': { username?: string | undefined } & RefusalCountsInput
+  'audit list': { username?: string | undefined } & PageRequest & AuditInput
+  /** A batch of the events, newest first; `before` is the number of the last one of the previous batch. */
+  'audit export': { username?: string | undefined; before?: number } & AuditInput
+  processes: { state?: string | undefined }
   'uploads sweep': Record<string, never>
   /** A batch of the files that uploads refer to; `after` is the id of the last one of the previous batch. */
   'uploads files': { after?: string }
@@ -74,6 +86,12 @@ export interface CommandResults {
   'usage report': ReportRecord
   'usage verify': Drift[]
   'calls list': { calls: CallRecord[]; nextCursor: string | null }
+  'refusals list': { refusals: RefusalRecord[]; nextCursor: string | null }
+  'refusals counts': RefusalCountRecord[]
+  'audit list': { events: AuditRecord[]; nextCursor: string | null }
+  /** The events with the texts that were hashed; none after the last one. */
+  'audit export': ReturnType<typeof storedAuditRecord>[]
+  processes: ProcessRecord[]
   'uploads sweep': SweptUploads
   'uploads files': UploadFiles
   'secrets rewrite': RewrittenSecrets
@@ -101,6 +119,10 @@ export type UserRecord = ReturnType<typeof fullUserRecord>
 export type Key = ReturnType<typeof keyRecord>
 export type ReportRecord = ReturnType<typeof reportRecord>
 export type CallRecord = ReturnType<typeof callRecord>
+export type RefusalRecord = ReturnType<typeof refusalRecord>
+export type RefusalCountRecord = ReturnType<typeof refusalCountRecord>
+export type AuditRecord = ReturnType<typeof auditRecord>
+export type ProcessRecord = ReturnType<typeof processRecord>
 export type SigningKeyRecord = ReturnType<typeof signingKeyRecord>
 export type CreatedKey = ReturnType<typeof createdKeyRecord>
 
@@ -109,7 +131,10 @@ export type Command = keyof CommandArguments
 type Commands = { [Name in Command]: (args: CommandArguments[Name]) => Promise<CommandResults[Name]> }
 
 interface CommandDeps {
-  readonly services: Pick<Services, 'users' | 'keys' | 'agents' | 'usage'>
+  readonly services: Pick<
+    Services,
+    'users' | 'keys' | 'agents' | 'usage' | 'refusals' | 'audit' | 'processes'
+  >
   readonly processTasks: Pick<ProcessTasks, 'usage' | 'uploads' | 'signingKeys' | 'agents' | 'audit'>
   readonly database: Database
   readonly runtime: Pick<Runtime, 'now'>
@@ -134,8 +159,8 @@ export function createCommands(deps: CommandDeps): RunCommand {
 /** @param operatorName - the account that runs a command, for the audit log */
 function commandsOf(
   {
-    services: { users, keys, agents, usage: reports },
-    processTasks: { usage, uploads, signingKeys, agents: catalog, audit },
+    services: { users, keys, agents, usage: reports, refusals, audit, processes },
+    processTasks: { usage, uploads, signingKeys, agents: catalog, audit: auditTasks },
     database,
     runtime,
   }: CommandDeps,
@@ -207,8 +232,30 @@ function commandsOf(
       const instances = await reports.findInstances(operator(), instancesIn(page.items))
       return { calls: page.items.map(callRecorder(instances)), nextCursor: page.nextCursor }
     },
+    async 'refusals list'({ username, limit, cursor, ...input }) {
+      const filter = { ...input, ...(await userOf(username)) }
+      const page = await readOrderedPage({ limit, cursor }, (query) =>
+        refusals.list(operator(), filter, query),
+      )
+      return { refusals: page.items.map(refusalRecord), nextCursor: page.nextCursor }
+    },
+    async 'refusals counts'({ username, ...input }) {
+      const counts = await refusals.counts(operator(), { ...input, ...(await userOf(username)) })
+      return counts.map(refusalCountRecord)
+    },
+    async 'audit list'({ username, limit, cursor, ...input }) {
+      const filter = { ...input, ...(await userOf(username)) }
+      const page = await readOrderedPage({ limit, cursor }, (query) => audit.list(operator(), filter, query))
+      return { events: page.items.map(auditRecord), nextCursor: page.nextCursor }
+    },
+    async 'audit export'({ username, before, ...input }) {
+      const events = await auditTasks.events({ ...input, ...(await userOf(username)) }, before)
+      if (before === undefined) await audit.exported(operator(), 'audit')
+      return events.map(storedAuditRecord)
+    },
+    processes: async ({ state }) => (await processes.list(operator(), { state })).map(processRecord),
     async 'uploads sweep'() {
-      await audit.append(by, { operation: 'uploads.sweep', target: 'upload' })
+      await auditTasks.append(by, { operation: 'uploads.sweep', target: 'upload' })
       let expired = 0
       for (let count = await uploads.expired(); count > 0; count = await uploads.expired()) expired += count
       return { expired, ...(await uploads.orphans()) }
@@ -222,7 +269,7 @@ function commandsOf(
       return (await signingKeys.rotate(by, { acceptSeconds })).map(signingKeyRecord)
     },
     async 'db export'({ file }) {
-      await audit.append(by, { operation: 'export', target: 'export', targetId: 'database' })
+      await auditTasks.append(by, { operation: 'export', target: 'export', targetId: 'database' })
       return exportDatabase(database, file)
     },
     async 'audit verify'({ head }) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
     config: { retentionDays: 400 },
     catalog: { knownIds: () => new Set(['dify', 'fastgpt']) },
   })
-  usageRoutes(setup.app, { ...setup, usage })
+  usageRoutes(setup.app, { ...setup, usage, audit: { exported: () => Promise.resolve() } })
   admin = await setup.join('admin')
   owner = await setup.join('premium')
   key = await setup.keyOf(owner)

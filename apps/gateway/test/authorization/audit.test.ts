@@ -49,6 +49,27 @@ test.each(changing)(
   },
 )
 
+test.each(['usage', 'calls', 'refusals', 'refusals/counts', 'audit'])(
+  'a download of %s leaves an event',
+  async (list) => {
+    const { credential, principal } = all.callers.admin
+    const response = await app.inject({
+      url: `/api/v1/${list}?format=csv`,
+      headers: { authorization: `Bearer ${credential}`, 'x-request-id': `csv-of-${list.replace('/', '-')}` },
+    })
+    expect(response.statusCode).toBe(200)
+    const [event] = await all.database.prisma.auditEvent.findMany({
+      where: { requestId: `csv-of-${list.replace('/', '-')}` },
+    })
+    expect(event).toMatchObject({
+      operation: 'export',
+      actor: 'token',
+      userId: principal?.userId,
+      targetId: list.replace('/', '-').replace('refusals-', 'refusal-'),
+    })
+  },
+)
+
 test('the chain holds', async () => {
   expect(await verifyChain(all.database.sql)).toMatchObject({ faults: [] })
 })

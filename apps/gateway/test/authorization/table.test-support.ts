@@ -1,3 +1,4 @@
+import { drained } from '#core/lists/all-rows.test-support.ts'
 import type { RefusalsInput } from '#core/refusals/refusals-query.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Call } from '#generated/prisma/client.ts'
@@ -523,7 +524,7 @@ export const TABLE: {
       return named(all.keyNames, callingKeys(all), keysOf(counts))
     }),
     export: forCaller(CALLS_SEEN, async (caller, { services, all }) => {
-      const rows = await Array.fromAsync(await services.refusals.export(caller, REFUSED))
+      const rows = await drained(await services.refusals.export(caller, REFUSED))
       return named(all.keyNames, callingKeys(all), keysOf(rows))
     }),
   },
@@ -532,6 +533,7 @@ export const TABLE: {
     count: forCaller(ADMINS, (caller, { services }) => services.audit.count(caller, {})),
     find: forCaller(ADMINS, (caller, { services }) => services.audit.find(caller, 1)),
     export: forCaller(ADMINS, (caller, { services }) => services.audit.export(caller, {})),
+    exported: forCaller(EVERYBODY, (caller, { services }) => services.audit.exported(caller, 'calls')),
   },
   processes: { list: forCaller(ADMINS, (caller, { services }) => services.processes.list(caller)) },
 }

@@ -6,6 +6,8 @@ import { allRows, BATCH_ROWS } from '#core/lists/all-rows.ts'
 import type { ForwardPage } from '#core/lists/rows-by-id.ts'
 import { credentialId, type Principal, requireAdmin } from '#core/principal.ts'
 import type { Reads } from '#core/sharing/reads.ts'
+import { whoIs } from './actor.ts'
+import type { Audit } from './audit.ts'
 import { type AuditInput, parseAuditQuery } from './audit-query.ts'
 import { type AuditEvent, countEvents, findEvent, numberOfCursor, readEvents } from './audit-rows.ts'
 
@@ -35,15 +37,35 @@ export interface AuditLog {
     onLimit?: OnLimit,
     signal?: AbortSignal,
   ): Promise<AsyncIterable<AuditEvent>>
+  /** Records that a caller, whoever it is, begins to download a list: after its first rows were read, before the first byte. */
+  exported(caller: Principal, list: ExportedList): Promise<void>
+}
+
+/** The lists that can be downloaded. */
+export type ExportedList = 'usage' | 'calls' | 'refusals' | 'refusal-counts' | 'audit'
+
+/** Work on the audit log that needs no caller. */
+export interface AuditTasks {
+  /** A batch of the events that match, newest first and below a number; none after the last one. */
+  events(input: AuditInput, before: number | undefined): Promise<AuditEvent[]>
 }
 
 export interface AuditLogDeps {
   readonly database: Pick<Database, 'sql'>
   readonly limits: Pick<Limits, 'calls'>
   readonly reads: Reads
+  readonly audit: Pick<Audit, 'append'>
 }
 
-export function createAuditLog({ database: { sql }, limits, reads }: AuditLogDeps): AuditLog {
+/** A batch is written in one go, and a larger one would make calls wait. */
+const BATCH_EVENTS = 2_000
+
+export function createAuditLog({
+  database: { sql },
+  limits,
+  reads,
+  audit,
+}: AuditLogDeps): AuditLog & AuditTasks {
   const rows = { sql, slices: reads.slices }
   const requireRead = (caller: Principal, onLimit?: OnLimit, signal?: AbortSignal) => {
     reads.requirePlace({ owner: caller.userId, signal })
@@ -79,5 +101,8 @@ export function createAuditLog({ database: { sql }, limits, reads }: AuditLogDep
         ),
       )
     },
+    exported: (caller, list) =>
+      audit.append(whoIs(caller), { operation: 'export', target: 'export', targetId: list }),
+    events: async (input, before) => readEvents(rows, parseAuditQuery(input), { before, take: BATCH_EVENTS }),
   }
 }

@@ -187,6 +187,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     places: config.waitingPlaces,
     what: 'pages of refusals and of the audit log',
   })
+  const { events, ...auditLog } = createAuditLog({ database, limits, reads: records, audit })
   const rules = { catalog, limits: config.limits, ...config.apiKeys }
   const keys = createKeys({ prisma, runtime, rules, reads: searches })
   const login = createLogin({ prisma, runtime, limits, passwords, tokens, audit, space })
@@ -241,7 +242,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       uploads: { ...uploads, ...receiver, remove: changing(uploads.remove) },
       usage,
       refusals: createRefusals({ database, runtime, limits, reads: records, catalog }),
-      audit: createAuditLog({ database, limits, reads: records }),
+      audit: auditLog,
       processes: createProcesses({ sql, leaseMs: config.instance.leaseMs }),
       refusedDocuments: createRefusedDocuments({ limits, runtime }),
       reads: createSmallReads({ limits, runtime }),
@@ -258,7 +259,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       usage: { verify, prune, pruneNames, endUpdates },
       replies: replyTasks,
       signingKeys: deps.signingKeys,
-      audit: { ...audit, ...createChainSweep({ sql, config: config.audit, runtime }) },
+      audit: { ...audit, events, ...createChainSweep({ sql, config: config.audit, runtime }) },
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { Audit } from '#core/audit/audit.ts'
-import type { AuditLog } from '#core/audit/audit-log.ts'
+import type { AuditLog, AuditTasks } from '#core/audit/audit-log.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Authentication } from '#core/auth/authenticate.ts'
 import type { Login } from '#core/auth/login.ts'
@@ -59,5 +59,5 @@ export interface ProcessTasks {
   readonly usage: UsageMaintenance
   readonly replies: ReplyTasks
   readonly signingKeys: SigningKeyAdministration
-  readonly audit: Audit & ChainSweep
+  readonly audit: Audit & AuditTasks & ChainSweep
 }

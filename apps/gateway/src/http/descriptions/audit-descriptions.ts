@@ -5,7 +5,7 @@ export const AUDIT_DESCRIPTIONS = {
   id: 'The number of the event, as an id.',
   n: 'The number of the event. Events are numbered without gaps.',
   format: 'Which form of the event is hashed.',
-  at: 'When it was written, by the clock of the database, to the microsecond.',
+  at: 'When it was written, by the clock of the database.',
   operation: 'What was done, such as `users.update`.',
   result: 'Whether it was done, was refused or failed.',
   done: 'It was done.',

@@ -11,8 +11,8 @@ import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { showLimit } from '../serving/show-limit.ts'
-import { ApiKey } from './api-key.ts'
-import { User } from './user.ts'
+import { ApiKey } from '../types/api-key.ts'
+import { User } from '../types/user.ts'
 
 const AuditResult = openEnumOf('AuditResult', AUDIT_RESULTS, {
   description: 'How what an event of the audit log is about ended.',
@@ -26,7 +26,7 @@ const AuditEventType = builder.objectRef<AuditEvent>('AuditEvent').implement({
     n: t.expose('n', { type: 'SafeInt', description: AUDIT_DESCRIPTIONS.n }),
     at: t.field({
       type: 'DateTime',
-      description: 'When it was written, by the clock of the database.',
+      description: AUDIT_DESCRIPTIONS.at,
       resolve: ({ at }) => new Date(at),
     }),
     operation: t.exposeString('operation', { description: AUDIT_DESCRIPTIONS.operation }),
