@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createRememberedKeys } from '#core/keys/key-limits.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { AttachedCall, CallKind, KeptAdmission, Ledger } from '#core/ledger/ledger.ts'
 import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
@@ -52,7 +52,7 @@ beforeEach(() => {
   const lookUpClaim = createClaimLookUp(database)
   admission = createAdmission({
     limits,
-    keyLimits: createKeyLimitsReader({ sql: database.sql, runtime }),
+    keyLimits: createRememberedKeys({ sql: database.sql, runtime }).read,
     lookUpClaim(call) {
       steps.push('claim')
       return lookUpClaim(call)
