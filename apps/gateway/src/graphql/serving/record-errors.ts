@@ -23,14 +23,9 @@ export function recordErrors(
   const field = typeof error.extensions.field === 'string' ? error.extensions.field : undefined
   const record = () => recordRefusal(http, problem, { field, caller: credential?.caller })
   const isKnown = problem.refused.ownerId !== undefined || credential?.looking !== undefined
-  if (
-    isKnown ||
-    credential === undefined ||
-    services === undefined ||
-    http.headers.authorization === undefined
-  )
-    return record()
-  markRejectionHandled(readCredential(services, { http, credential }).then(record, record))
+  const isAnonymous = http.headers.authorization === undefined
+  if (isKnown || isAnonymous || credential === undefined || services === undefined) record()
+  else markRejectionHandled(readCredential(services, { http, credential }).then(record, record))
 }
 
 /** Yoga copies some errors, which have their code still. */
