@@ -168,7 +168,12 @@ describe.each(NAMES)('on %s', (name) => {
 
   test('mistakes and unknown agents', async () => {
     const key = await newKey()
-    await refused(name, key, { reason: 'invalid_request', status: 400, field: textField }, { text: isOpenAi ? 17 : ' ' })
+    await refused(
+      name,
+      key,
+      { reason: 'invalid_request', status: 400, field: textField },
+      { text: isOpenAi ? 17 : ' ' },
+    )
     const unknown = isOpenAi
       ? ({ reason: 'model_not_found', status: 404 } as const)
       : ({ reason: 'unknown_agent', status: 400 } as const)
