@@ -3,6 +3,7 @@ import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
+import type { RefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import type { ReplyStore } from '#core/replies/store/reply-store.ts'
 import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
@@ -33,6 +34,7 @@ export function createMaintenance({
   conversations,
   replies,
   instances,
+  refusals,
   uploads,
   audit,
   lease,
@@ -43,6 +45,7 @@ export function createMaintenance({
   conversations: Pick<Conversations, 'sweep'>
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
+  refusals: RefusalSweep
   uploads: UploadSweep
   audit: ChainSweep
   lease: MaintenanceLease
@@ -66,6 +69,7 @@ export function createMaintenance({
       conversations.sweep,
       replies.sweep,
       instances.sweep,
+      refusals.sweep,
       uploads.expired,
       audit.addOmitted,
       audit.cut,

@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { BREAKER_STATES, type LoadReader } from '#core/agents/deployments/load.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
+import type { Problem } from '#core/errors.ts'
+import { REFUSAL_KINDS, type RefusalKind } from '#core/refusals/refusal-recorder.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import { BUILD } from './build-info.ts'
 import { ClientLabels, type ClientVersion } from './client-version.ts'
@@ -32,7 +34,10 @@ export interface Metrics {
   /** Shows how many equations between counters, rollups and ledger did not hold when some process last checked them. */
   usageDrift(check: DriftCheck): void
   limitStore(answers: boolean): void
-  refused(reason: string): void
+  /** Counts a request that was answered with an error. */
+  refused(problem: Pick<Problem, 'reason' | 'limit'>): void
+  /** Counts refusals that are not on record. */
+  refusalsDropped(kind: RefusalKind, refusals: number): void
   /** Counts a GraphQL operation; the caller bounds the number of names. */
   graphqlOperation(type: string, name: string, seconds: number): void
   graphqlError(code: string): void
@@ -169,7 +174,22 @@ export function createMetrics(): Metrics {
     'Requests of SDKs, by language and version without its last part; versions after the first hundred are other.',
     ['client'],
   )
-  const refusals = counter('refusals_total', 'Requests answered with an error, by reason.', ['reason'])
+  const refusals = counter(
+    'refusals_total',
+    'Requests answered with an error, by reason, and by the limit that was reached or the part that was not available.',
+    ['reason', 'limit'],
+  )
+  const unavailable = counter(
+    'unavailable_total',
+    'Requests that were refused as unavailable, by the part that was not available.',
+    ['cause'],
+  )
+  const refusalsDropped = counter(
+    'refusals_dropped_total',
+    'Refusals that are not on record, because there was no room for them or they could not be written.',
+    ['kind'],
+  )
+  for (const kind of REFUSAL_KINDS) refusalsDropped.addMany(0, kind)
   const calls = counter(
     'calls_total',
     'Admitted calls by agent, outcome and reason.',
@@ -393,7 +413,11 @@ export function createMetrics(): Metrics {
       limitStoreUp = answers ? 1 : 0
     },
     spansDropped: (count) => spansDropped.addMany(count),
-    refused: (reason) => refusals.add(reason),
+    refused({ reason, limit }) {
+      refusals.add(reason, limit)
+      if (reason === 'unavailable') unavailable.add(limit)
+    },
+    refusalsDropped: (kind, dropped) => refusalsDropped.addMany(dropped, kind),
     watchLog(output) {
       log = output
     },
