@@ -62,7 +62,7 @@ export function createTracing(
       return new RequestSpans(deps, span, clock)
     },
     call(event) {
-      if (event.type === 'refused' || event.type === 'limited') return
+      if (event.type === 'limited') return
       const { trace } = event.call
       if (trace instanceof CallSpans && trace.request.isRecorded) trace.see(event)
     },
