@@ -33,7 +33,8 @@ import { logCalls } from '#ops/call-log.ts'
 import { createDiskWatch } from '#ops/disk-watch.ts'
 import type { DependencyState, Health } from '#ops/health.ts'
 import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
-import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts'
+import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'
+import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
 
@@ -93,6 +94,7 @@ export async function createGateway({
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
+  metrics.watchPool(database.pool)
   const upstream = createUpstream({
     replyBytesMax: config.chat.replyBytesMax,
     unsentBytesMax: config.chat.unsentBytesMax / 4,
@@ -129,6 +131,8 @@ export async function createGateway({
             `${redisName} does not answer: each process enforces its part of the limits`,
           )
       },
+      answered: metrics.limitStoreAnswered,
+      failed: metrics.limitStoreFailed,
     },
     ...(redis !== undefined && { redis }),
   })
@@ -157,6 +161,7 @@ export async function createGateway({
       },
     },
   })
+  metrics.watchSettlements(ledger)
   const instances = createInstances({
     sql,
     runtime,
@@ -337,6 +342,7 @@ export async function createGateway({
     open() {
       maintenance.start()
       storageWatch.start()
+      metrics.eventLoop.start()
       isPrepared = true
     },
     stop() {
@@ -350,6 +356,7 @@ export async function createGateway({
       clock.stop()
       disk.stop()
       storageWatch.stop()
+      metrics.eventLoop.stop()
       await instances
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))

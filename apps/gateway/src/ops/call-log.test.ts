@@ -29,6 +29,7 @@ const attemptEnded = (attempt: number, deployment: string, failure?: Failure): C
     turn,
     isComplete: failure === undefined,
     failure,
+    exchange: undefined,
   }
 }
 const settled = (more: Partial<Settled>): CallEvent => {

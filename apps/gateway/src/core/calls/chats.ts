@@ -121,6 +121,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     signal: AbortSignal,
     observer: CallObserver | undefined,
   ): Promise<BegunCall | AttachedCall> {
+    const arrivedMs = runtime.elapsedMs()
     let place: Place | undefined
     let slot: CallSlot | undefined
     try {
@@ -160,6 +161,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         chat,
         route,
         place,
+        arrivedMs,
         beforeAttempt,
       })
       place.begin(reply, admitted)

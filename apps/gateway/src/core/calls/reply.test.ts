@@ -877,9 +877,16 @@ describe('each step of a call is one event', () => {
     platform.end()
     await reading
     expect(stepsOf(events)).toEqual([
-      { type: 'attempt_started', attempt: 1, deployment: 'main' },
+      { type: 'attempt_started', attempt: 1, deployment: 'main', ownMs: 0 },
       { type: 'first_text', afterMs: 20 },
-      { type: 'attempt_ended', attempt: 1, deployment: 'main', turn: 'stored', isComplete: true },
+      {
+        type: 'attempt_ended',
+        attempt: 1,
+        deployment: 'main',
+        turn: 'stored',
+        isComplete: true,
+        exchange: { platform: 'openai', model: 'm-1', durationMs: 40, firstTextMs: 20 },
+      },
       'settled',
     ])
     expect(events[0]?.call).toMatchObject({ requestId: 'request-1', kind: 'chat', agent: 'openai' })
@@ -902,7 +909,7 @@ describe('each step of a call is one event', () => {
     expect(stepsOf(events)).toMatchObject([
       { type: 'attempt_started', attempt: 1 },
       { type: 'attempt_ended', attempt: 1, turn: 'none', failure: { reason: 'agent_rejected_input' } },
-      { type: 'attempt_started', attempt: 2 },
+      { type: 'attempt_started', attempt: 2, ownMs: undefined },
       { type: 'first_text' },
       { type: 'attempt_ended', attempt: 2, turn: 'stored', failure: { reason: 'agent_truncated' } },
       'settled',

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { fail } from '#core/errors.ts'
-import { createSharedStore, type SharedLimit } from './shared-limit.ts'
+import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'
 
 export interface LimitRule {
@@ -62,7 +62,7 @@ export interface LimitSharing {
   /** The number of live processes. Without Redis, each of them enforces an equal part of every limit. */
   liveProcesses(): number
   /** Is informed when Redis stops or resumes answering. */
-  readonly observer: { storeAnswers(answers: boolean, error?: unknown): void }
+  readonly observer: SharedStoreObserver
 }
 
 const ALONE: LimitSharing = { liveProcesses: () => 1, observer: { storeAnswers: () => undefined } }

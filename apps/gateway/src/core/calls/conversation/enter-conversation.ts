@@ -41,6 +41,8 @@ export interface Entered {
   /** What files within the request take, until the call has ended. */
   readonly memory?: HeldMemory | undefined
   readonly knownFiles?: KnownFiles | undefined
+  /** Whether the platform was asked for something first: to create the conversation, or to take a file. */
+  readonly askedPlatform?: boolean
 }
 
 export interface EnterDeps extends AttachDeps, ContinuationDeps {
@@ -115,7 +117,8 @@ async function enterWithFiles(
     signal,
   })
   try {
-    return { ...(await enterAlone(deps, chat, agentCall, ending)), memory, knownFiles }
+    const entered = await enterAlone(deps, chat, agentCall, ending)
+    return { ...entered, memory, knownFiles, askedPlatform: true }
   } catch (error) {
     memory.release()
     throw error
@@ -255,6 +258,7 @@ async function mappedTurn(
   return {
     agentCall: { ...baseCall, platformConversationId: platformId },
     turn: new MappedTurn(mapping, platformId),
+    askedPlatform: mapping.platformId === undefined && platformId !== undefined,
   }
 }
 

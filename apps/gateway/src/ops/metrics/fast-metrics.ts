@@ -3,7 +3,7 @@ import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 
 /** Series that are no longer kept are forgotten when they would be shown. */
 export interface Kept {
-  /** Whether series are kept whose first labels have these values; all are by default. A histogram has only the first. */
+  /** Whether series are kept whose first labels have these values; all are by default. */
   readonly keeps?: (first: string, second?: string) => boolean
 }
 
@@ -43,59 +43,80 @@ export class FastCounter {
     const key = `${first}\n${second}\n${third}`
     const count = this.#counts.get(key)
     if (count !== undefined) count.value += amount
-    else this.#counts.set(key, { labels: this.#labelsOf([first, second, third]), value: amount })
-  }
-
-  #labelsOf(values: readonly string[]): Record<string, string> {
-    return Object.fromEntries(this.#labelNames.map((name, index) => [name, values[index] ?? '']))
+    else this.#counts.set(key, { labels: labelsOf(this.#labelNames, [first, second, third]), value: amount })
   }
 }
 
 interface Series {
+  readonly labels: Record<string, string>
   /** The number of values in each bucket, not cumulated; the last bucket is above all bounds. */
   readonly counts: Float64Array
   sum: number
 }
 
-type FastHistogramConfiguration = Kept & HistogramConfiguration<string> & { label: string; buckets: number[] }
+/** How the series of a histogram differ from those of another with the same labels. */
+export interface HistogramOptions extends Kept {
+  /** Labels that every series has, beside those whose values are given with each value. */
+  readonly fixedLabels?: Readonly<Record<string, string>>
+}
 
-/** A histogram with one label, fast for the same reason as {@link FastCounter}. */
+type FastHistogramConfiguration = HistogramOptions &
+  Omit<HistogramConfiguration<string>, 'buckets'> & {
+    labelNames: readonly string[]
+    buckets: readonly number[]
+  }
+
+/** A histogram with up to four labels, fast for the same reason as {@link FastCounter}. */
 export class FastHistogram {
-  readonly #label: string
-  readonly #keeps: (first: string) => boolean
+  readonly #labelNames: readonly string[]
+  readonly #fixedLabels: Readonly<Record<string, string>>
+  readonly #keeps: (first: string, second?: string) => boolean
   readonly #bounds: readonly number[]
   readonly #name: string
   readonly #series = new Map<string, Series>()
 
-  constructor({ label, keeps = () => true, ...config }: FastHistogramConfiguration) {
-    this.#label = label
+  constructor({ keeps = () => true, fixedLabels = {}, ...config }: FastHistogramConfiguration) {
+    this.#fixedLabels = fixedLabels
+    this.#labelNames = config.labelNames
     this.#keeps = keeps
     this.#bounds = config.buckets
     this.#name = config.name
-    const histogram = new Histogram({ ...config, labelNames: [label] })
+    // Without labels there is one series, which is shown from the beginning.
+    if (config.labelNames.length === 0) this.#seriesOf('', '', '', '')
+    const labelNames = [...Object.keys(fixedLabels), ...config.labelNames]
+    const histogram = new Histogram({ ...config, labelNames, buckets: [...config.buckets] })
     const described = markRejectionHandled(histogram.get())
     const get = async () => ({ ...(await described), values: this.#values() })
     // prom-client calls `getForPromString` to print the text, which its types do not declare.
     Object.assign(histogram, { get, getForPromString: get })
   }
 
-  add(labelValue: string, value: number): void {
-    let series = this.#series.get(labelValue)
-    if (series === undefined) {
-      series = { counts: new Float64Array(this.#bounds.length + 1), sum: 0 }
-      this.#series.set(labelValue, series)
-    }
+  /** Adds a value to the series with these label values, given in the order of `labelNames`. */
+  add(value: number, first = '', second = '', third = '', fourth = ''): void {
+    const series = this.#seriesOf(first, second, third, fourth)
     let bucket = 0
     while (value > (this.#bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
     series.sum += value
   }
 
+  #seriesOf(first: string, second: string, third: string, fourth: string): Series {
+    const key = `${first}\n${second}\n${third}\n${fourth}`
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      const labels = { ...this.#fixedLabels, ...labelsOf(this.#labelNames, [first, second, third, fourth]) }
+      series = { labels, counts: new Float64Array(this.#bounds.length + 1), sum: 0 }
+      this.#series.set(key, series)
+    }
+    return series
+  }
+
   #values() {
-    for (const labelValue of this.#series.keys())
-      if (!this.#keeps(labelValue)) this.#series.delete(labelValue)
-    return [...this.#series].flatMap(([labelValue, { counts, sum }]) => {
-      const labels = { [this.#label]: labelValue }
+    for (const key of this.#series.keys()) {
+      const [first = '', second] = key.split('\n', 2)
+      if (!this.#keeps(first, second)) this.#series.delete(key)
+    }
+    return [...this.#series.values()].flatMap(({ labels, counts, sum }) => {
       let count = 0
       const buckets = Array.from(counts, (ofBucket, index) => {
         count += ofBucket
@@ -109,4 +130,8 @@ export class FastHistogram {
       ]
     })
   }
+}
+
+function labelsOf(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
 }
