@@ -28,7 +28,11 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
     'trunkline_attempts_total',
     'Requests of calls that were sent to deployments of agents, by their result: done, or the reason of the failure.',
     ['agent', 'deployment', 'result'],
-    served.ofDeployments,
+    {
+      ...served.ofDeployments,
+      // An alert looks for any increase of these.
+      expected: () => served.deployments().map((each) => [...each, 'agent_credentials']),
+    },
   )
   const callSeconds = histogram(
     'trunkline_call_duration_seconds',

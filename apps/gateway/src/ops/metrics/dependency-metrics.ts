@@ -22,10 +22,10 @@ export function createDependencyMetrics(instruments: Instruments): DependencyMet
   const { counter, gauge, histogram, watchedCounter } = instruments
   let disk: Parameters<DependencyMetrics['watchDisk']>[0] | undefined
   let engine: Parameters<DependencyMetrics['watchEngine']>[0] | undefined
-  let limitStoreUp = 0
+  let limitStoreUp: number | undefined
   gauge(
     'trunkline_limit_store_up',
-    '1 while Redis shares the limits between processes, 0 while each process enforces its part.',
+    '1 while Redis shares the limits between processes, 0 while each process enforces its part; absent without REDIS_URL.',
     () => limitStoreUp,
     'min',
   )

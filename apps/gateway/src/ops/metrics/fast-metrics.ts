@@ -7,7 +7,14 @@ export interface Kept {
   readonly keeps?: (first: string, second?: string) => boolean
 }
 
-type FastCounterConfiguration = Kept & CounterConfiguration<string> & { labelNames: readonly string[] }
+/** How the series of a counter are shown. */
+export interface CounterOptions extends Kept {
+  /** The labels of series that are shown as 0 before they count, since the first increase of a new series is not seen. */
+  readonly expected?: () => readonly (readonly string[])[]
+}
+
+type FastCounterConfiguration = CounterOptions &
+  CounterConfiguration<string> & { labelNames: readonly string[] }
 
 /**
  * A counter for the path of every call. prom-client validates, sorts and hashes the labels at every increment, which costs a
@@ -18,12 +25,14 @@ export class FastCounter {
   readonly #labelNames: readonly string[]
   readonly #counts = new Map<string, { readonly labels: Record<string, string>; value: number }>()
 
-  constructor({ keeps = () => true, ...config }: FastCounterConfiguration) {
+  constructor({ keeps = () => true, expected = () => [], ...config }: FastCounterConfiguration) {
     this.#labelNames = config.labelNames
     const counts = this.#counts
+    const show = (labels: readonly string[]) => this.addMany(0, ...labels)
     new Counter({
       ...config,
       collect() {
+        for (const labels of expected()) show(labels)
         this.reset()
         for (const [key, { labels, value }] of counts) {
           const [first = '', second] = key.split('\n', 2)

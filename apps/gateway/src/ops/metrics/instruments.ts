@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { FastCounter, FastHistogram, type HistogramOptions, type Kept } from './fast-metrics.ts'
+import { type CounterOptions, FastCounter, FastHistogram, type HistogramOptions } from './fast-metrics.ts'
 
 /** How the values of several workers become one. */
 type Aggregator = 'sum' | 'max' | 'min'
@@ -8,7 +8,7 @@ type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: 
 /** Makes the metrics of one registry. They have their full names, so that a name on a dashboard is found in the code. */
 export interface Instruments {
   readonly registry: Registry
-  counter(name: string, help: string, labelNames?: readonly string[], kept?: Kept): FastCounter
+  counter(name: string, help: string, labelNames?: readonly string[], options?: CounterOptions): FastCounter
   histogram(
     name: string,
     help: string,
@@ -44,8 +44,8 @@ export function createInstruments(): Instruments {
   const registers = [registry]
   return {
     registry,
-    counter: (name, help, labelNames = [], kept = {}) =>
-      new FastCounter({ name, help, labelNames, registers, ...kept }),
+    counter: (name, help, labelNames = [], options = {}) =>
+      new FastCounter({ name, help, labelNames, registers, ...options }),
     histogram: (name, help, labelNames, buckets, options = {}) =>
       new FastHistogram({ name, help, labelNames, buckets, registers, ...options }),
     gauge(name, help, read, aggregator = 'sum') {

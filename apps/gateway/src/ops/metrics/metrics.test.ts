@@ -34,7 +34,7 @@ function end(metrics: Metrics, agent: string, deployment: string, failure?: Fail
   })
 }
 
-const attemptsIn = (metrics: Metrics) => samplesOf(metrics, /^trunkline_attempts_total/)
+const attemptsIn = (metrics: Metrics) => samplesOf(metrics, /^trunkline_attempts_total.* [1-9]/)
 
 /** The samples whose names match, in the order of their text. */
 async function samplesOf(metrics: Metrics, names: RegExp): Promise<string[]> {
@@ -55,6 +55,21 @@ test('attempts are counted by agent, deployment and result', async () => {
     'trunkline_attempts_total{agent="dify",deployment="eu",result="agent_unreachable"} 2',
     'trunkline_attempts_total{agent="dify",deployment="eu",result="done"} 1',
     'trunkline_attempts_total{agent="dify",deployment="us",result="done"} 1',
+  ])
+})
+
+test('refused credentials are shown as 0 of every deployment, so that an alert sees the first', async () => {
+  const metrics = createMetrics()
+  const catalog = catalogOf({ dify: ['eu'] })
+  metrics.watchAgents(catalog)
+  const refused = () => samplesOf(metrics, /^trunkline_attempts_total.*agent_credentials/)
+  expect(await refused()).toEqual([
+    'trunkline_attempts_total{agent="dify",deployment="eu",result="agent_credentials"} 0',
+  ])
+  catalog.replace({ dify: ['us'] })
+  end(metrics, 'dify', 'us', { reason: 'agent_credentials' })
+  expect(await refused()).toEqual([
+    'trunkline_attempts_total{agent="dify",deployment="us",result="agent_credentials"} 1',
   ])
 })
 

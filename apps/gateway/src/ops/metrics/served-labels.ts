@@ -23,6 +23,12 @@ export class ServedLabels {
     this.#catalog = catalog
   }
 
+  /** The agents with each of their deployments. */
+  deployments(): readonly (readonly [agent: string, deployment: string])[] {
+    const served = [...(this.#catalog?.current() ?? [])]
+    return served.flatMap(([agent, { deployments }]) => deployments.map(({ id }) => [agent, id] as const))
+  }
+
   /** The label of a deployment. */
   deployment(agent: string, deployment: string): string {
     return this.#isServed(agent, deployment) ? deployment : OTHER_DEPLOYMENT
