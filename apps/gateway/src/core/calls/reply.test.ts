@@ -892,6 +892,21 @@ describe('each step of a call is one event', () => {
     expect(events[0]?.call).toMatchObject({ requestId: 'request-1', kind: 'chat', agent: 'openai' })
   })
 
+  test("of one whose platform was asked for a conversation first, which is not the gateway's own share", async () => {
+    const enter = async (): Promise<Entered> => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return { agentCall: callOf(agentOf('dify')), turn: turnOf(), askedPlatform: true }
+    }
+    const { reply, platform, events } = start('dify', { enter })
+    const reading = readAll(reply)
+    await vi.advanceTimersByTimeAsync(30)
+    expect(stepsOf(events)).toEqual([
+      { type: 'attempt_started', attempt: 1, deployment: 'main', ownMs: undefined, queuedMs: undefined },
+    ])
+    platform.cancel(new UpstreamError('agent_truncated'))
+    await reading
+  })
+
   test('of one that is refused and sent again, whose first turn the platform has not taken', async () => {
     const anew = callOf(agentOf('dify'))
     const knownFiles = {
