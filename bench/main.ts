@@ -10,6 +10,8 @@ const SCENARIOS = {
   responses: 'a delta of the Responses API, beside a chunk of chat completions',
   neighbours: 'chats of one tenant beside the heavy requests of another, on both databases',
   'refused-documents': 'chats of one tenant beside refused GraphQL documents of others',
+  refusals:
+    'chats of one key beside 100,000 refusals of another, and what is on record of them (five minutes)',
   'key-ends': 'how soon the calls of a suspended owner end, and what the watch costs',
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
   'reply-log': 'the log of kept replies: 1,000 streams, with and without SECRET_KEY',

@@ -477,7 +477,7 @@ const QUESTIONS: readonly Question[] = [
         ],
       },
       {
-        title: 'Lost records: ends of calls, kept replies, log lines; faults',
+        title: 'Lost records: ends of calls, kept replies, refusals, log lines; faults',
         unit: 'none',
         queries: [
           {
@@ -487,6 +487,10 @@ const QUESTIONS: readonly Question[] = [
           {
             expr: `sum by (instance) (increase(trunkline_replies_lost_total{${HERE}}[1h]))`,
             legend: '{{instance}} kept replies',
+          },
+          {
+            expr: `sum by (instance) (increase(trunkline_refusals_dropped_total{${HERE}}[1h]))`,
+            legend: '{{instance}} refusals',
           },
           {
             expr: `sum by (instance) (increase(trunkline_log_lines_dropped_total{${HERE}}[1h]))`,

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { cpuUs, waitedUs } from '../figures/process-usage.ts'
 import { median, quantile } from '../figures/quantile.ts'
 import { run } from '../load/load.ts'
-import { type Answered, type PacedLoad, paceCalls } from '../load/paced-calls.ts'
+import { type Answered, paceCalls } from '../load/paced-calls.ts'
+import { type StartedLoad, startPacedLoad } from '../load/start-paced-load.ts'
 import { GATEWAYS_MODEL, JSON_CALL } from '../load/workload.ts'
-import { spawnOn, stopChild } from '../servers/child.ts'
 import { leaveServerCore, OTHER_CORE } from '../servers/cores.ts'
 import type { GatewayTarget, GatewayUser } from '../servers/gateway.ts'
 import { startSilentNameServer } from '../servers/silent-name-server.ts'
@@ -60,9 +59,6 @@ interface Fault {
   readonly resolverConfigFile?: string
 }
 
-/** Has the agent that fails called for so long. */
-type FailingLoad = (lastsMs: number) => Promise<readonly Answered[]>
-
 interface Beside {
   readonly steady: readonly Answered[]
   readonly failing: readonly Answered[]
@@ -92,7 +88,7 @@ async function measureBeside(stage: Stage, figures: Figures, fault: Fault): Prom
   await database.pinSessions()
   const other = await gateway.createUser('third')
   const { path, body } = JSON_CALL
-  const load = startFailingLoad(stage, {
+  const load = startPacedLoad(stage, {
     origin: gateway.origin,
     path,
     headers: { ...gateway.headers, agent: 'failing', authorization: `Bearer ${await gateway.createKey()}` },
@@ -151,7 +147,7 @@ async function measureRound(
     lastsMs,
     load,
     user,
-  }: { lastsMs: number; load?: FailingLoad | undefined; user?: GatewayUser | undefined },
+  }: { lastsMs: number; load?: StartedLoad | undefined; user?: GatewayUser | undefined },
 ): Promise<Beside> {
   const { origin, headers } = gateway
   const { path, body } = JSON_CALL
@@ -167,21 +163,6 @@ async function measureRound(
   const cpuMs = (cpuUs(gateway.pid) - before.cpu) / tookMs
   const waitedMs = (waitedUs(gateway.pid) - before.waited) / tookMs
   return { steady, failing, loginsMs, cpuMs, waitedMs }
-}
-
-/** The load in a process of its own, so that it does not delay the measured calls, and that is started only once. */
-function startFailingLoad(stage: Stage, load: Omit<PacedLoad, 'lastsMs'>): FailingLoad {
-  const script = join(import.meta.dirname, '../load/paced-load.ts')
-  const child = spawnOn(OTHER_CORE, [script, JSON.stringify(load)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  stage.atEnd(() => stopChild(child))
-  return async (lastsMs) => {
-    const answered = once(child, 'message')
-    child.send(lastsMs)
-    const [answers] = (await answered) as [Answered[]]
-    return answers
-  }
 }
 
 async function logins(user: GatewayUser, untilMs: number): Promise<number[]> {

@@ -21,8 +21,8 @@ const LIMIT = { points: PLENTY }
 export interface GatewayTarget extends Target {
   /** An access token of the user whom the key in the headers belongs to. */
   readonly token: string
-  /** Creates another key, of the administrator. */
-  createKey(): Promise<string>
+  /** Creates another key, of the administrator; with a limit of its own if one is given. */
+  createKey(chatPerMinute?: number): Promise<string>
   /** Creates another user with a key. */
   createUser(username: string): Promise<GatewayUser>
   /** The bytes that are in use on the heap after a collection. Only of a gateway that is inspected. */
@@ -97,7 +97,12 @@ export async function startGateway(
     const { key, login: loginAgain } = await createUser(origin, username)
     return {
       token: await loginAgain(),
-      createKey: async () => createKey(origin, await login(origin, ADMIN), {}),
+      createKey: async (chatPerMinute) =>
+        createKey(
+          origin,
+          await login(origin, ADMIN),
+          chatPerMinute === undefined ? {} : { limits: { chat_per_minute: chatPerMinute } },
+        ),
       createUser: (name) => createUser(origin, name),
       heapBytes: () => heapAfterCollection(inspectorPort),
       pid: pidOf(child),
@@ -143,7 +148,11 @@ async function createUser(origin: string, username: string): Promise<GatewayUser
   return { key: await createKey(origin, admin, { owner_id: id }), login: () => login(origin, user) }
 }
 
-async function createKey(origin: string, token: string, owner: { owner_id?: string }): Promise<string> {
+async function createKey(
+  origin: string,
+  token: string,
+  more: { owner_id?: string; limits?: object },
+): Promise<string> {
   const key = await post<{ full_key: string }>(
     `${origin}/api/v1/api-keys`,
     {
@@ -151,7 +160,7 @@ async function createKey(origin: string, token: string, owner: { owner_id?: stri
       description: 'bench',
       permissions: ['chat', 'upload'],
       expires_at: new Date(Date.now() + A_DAY_MS).toISOString(),
-      ...owner,
+      ...more,
     },
     token,
   )

@@ -7,7 +7,7 @@ import {
   openEmptyDatabase,
   type ScratchDatabase,
 } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
-import { createKeyLimitsReader } from '@trunkline/gateway/src/core/keys/key-limits.ts'
+import { createRememberedKeys } from '@trunkline/gateway/src/core/keys/key-limits.ts'
 import { createKeyWatch } from '@trunkline/gateway/src/core/keys/key-watch.ts'
 import { createInstances } from '@trunkline/gateway/src/core/ledger/instances.ts'
 import { FREE_LATE } from '@trunkline/gateway/src/core/ledger/kept-admission-sql.ts'
@@ -267,7 +267,7 @@ async function callOnce(sql: Sql): Promise<void> {
   })
   await instances.join()
   const ledger = processOf(sql)
-  expect(await createKeyLimitsReader({ sql, runtime: systemRuntime })(keyHash(77))).toBeDefined()
+  expect(await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(77))).toBeDefined()
   const one = admission(77)
   await ledger.admit(one)
   ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
@@ -282,7 +282,7 @@ async function callOnce(sql: Sql): Promise<void> {
 /** Runs batches of the sizes that occur in a busy process. */
 async function callMany(sql: Sql): Promise<void> {
   const ledger = processOf(sql)
-  const readLimits = createKeyLimitsReader({ sql, runtime: systemRuntime })
+  const readLimits = createRememberedKeys({ sql, runtime: systemRuntime }).read
   const many = Array.from({ length: 256 }, (_, n) => admission(n * 120))
   await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash)))
   await Promise.all(many.map((each) => ledger.admit(each)))

@@ -67,7 +67,7 @@ test('calls, requests, refusals, the ledger and the process are measured', async
       'trunkline_http_requests_total{route="/api/v1/chat",method="POST",status="200"}': 1,
       'trunkline_http_requests_total{route="/api/v1/chat",method="POST",status="502"}': 1,
       'trunkline_http_request_duration_seconds_count{route="/api/v1/chat"}': 2,
-      'trunkline_refusals_total{reason="agent_error"}': 1,
+      'trunkline_refusals_total{reason="agent_error",limit=""}': 1,
       'trunkline_ledger_batch_size_sum{statement="admit"}': 2,
       'trunkline_ledger_batch_size_sum{statement="settle"}': 2,
       // Both calls may have been settled in one batch.
@@ -93,7 +93,7 @@ test('uploads are measured by outcome, and what a sweep deletes by kind', async 
       trunkline_uploads_in_flight: 0,
       'trunkline_upload_duration_seconds_count{outcome="done"}': 2,
       'trunkline_upload_duration_seconds_count{outcome="rejected"}': 1,
-      'trunkline_refusals_total{reason="file_type_not_accepted"}': 1,
+      'trunkline_refusals_total{reason="file_type_not_accepted",limit=""}': 1,
       'trunkline_http_requests_total{route="/api/v1/upload",method="POST",status="415"}': 1,
       'trunkline_ledger_batch_size_sum{statement="admit"}': 2 + 3,
     })

@@ -18,7 +18,6 @@ const EMPTY: Readonly<Record<string, string>> = {
   'Free in DATA_DIR (embedded database)': 'the gateways of this test have a database server',
   'Equations that do not hold': 'absent before the first check, which comes after a minute',
   'Since the last check': 'absent before the first check, which comes after a minute',
-  'Causes of unavailable': 'the counter of causes comes with the record of refusals',
 }
 
 const QUERIES = dashboardPanels().flatMap(({ title, targets = [] }) =>

@@ -15,12 +15,15 @@ import { isConnectionError, isDiskFull, isStatementTimeout } from '#core/databas
 import type { Database } from '#core/database/database.ts'
 import { createDatabaseClock } from '#core/database/database-clock.ts'
 import { ownBuild, tooOld } from '#core/database/migrations/min-build.ts'
+import { createRememberedKeys } from '#core/keys/key-limits.ts'
 import { createInstances, type ProcessIdentity } from '#core/ledger/instances.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
 import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
+import { createRefusalRecorder, type RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
+import { createRefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import { createReplyStore } from '#core/replies/store/create-reply-store.ts'
 import { createWakeUps } from '#core/replies/wake-ups/create-wake-ups.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -45,6 +48,8 @@ export interface Gateway {
   /** For the objects of the GraphQL face, which Pothos loads itself within the filters of the services. */
   readonly prisma: PrismaClient
   readonly metrics: Metrics
+  /** Faces hand over the requests that they refuse. */
+  readonly refusals: RefusalRecorder
   readonly health: Health
   /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
@@ -186,6 +191,21 @@ export async function createGateway({
       },
     },
   })
+  const rememberedKeys = createRememberedKeys({ sql, runtime })
+  const refusals = createRefusalRecorder({
+    sql,
+    runtime,
+    space: disk.space,
+    isAgent: (id) => catalog.current().has(id),
+    identityOf: rememberedKeys.identityOf,
+    observer: {
+      dropped: metrics.refusalsDropped,
+      recordable(isRecordable, error) {
+        if (isRecordable) log.info('refusals can be recorded again')
+        else log.warn({ err: error }, 'refusals cannot be recorded, so they are dropped')
+      },
+    },
+  })
   const replyStore = createReplyStore({
     database,
     randomBytes: runtime.randomBytes,
@@ -222,6 +242,7 @@ export async function createGateway({
     runtime,
     catalog,
     limits,
+    rememberedKeys,
     tokens,
     signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     ledger,
@@ -266,6 +287,7 @@ export async function createGateway({
     conversations,
     replies: replyStore,
     instances,
+    refusals: createRefusalSweep({ sql }),
     lease,
     metrics,
     log,
@@ -304,6 +326,7 @@ export async function createGateway({
     processTasks,
     prisma,
     metrics,
+    refusals,
     runtime,
     health: {
       isPrepared: () => isPrepared,
@@ -351,7 +374,7 @@ export async function createGateway({
     drain,
     async close() {
       await drain(0)
-      await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000)])
+      await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000), refusals.close(5_000)])
       maintenance.stop()
       clock.stop()
       disk.stop()

@@ -1,3 +1,4 @@
+import type { LimitName } from './limit-names.ts'
 import { type FieldPath, joinPath, type NameField } from './values/field-path.ts'
 
 /**
@@ -220,7 +221,28 @@ export interface ProblemOptions {
   readonly isFinal?: boolean | undefined
   /** What a refusal for size is about. */
   readonly cost?: Cost | undefined
+  /** What refuses the request; every `rate_limited` and `unavailable` names it. It is for the operator, and sent to no client. */
+  readonly limit?: LimitName | undefined
   readonly cause?: unknown
+}
+
+/** Whose request was refused, and which agent it named, as far as core knows. */
+export interface RefusedRequester {
+  readonly keyId?: string | undefined
+  readonly ownerId?: string | undefined
+  /** As the request named it, which may be no agent of the configuration. */
+  readonly agent?: string | undefined
+}
+
+/** The limits that a reason stands for by itself. */
+const OWN_LIMIT: Partial<Record<ErrorReason, LimitName>> = {
+  quota_exceeded: 'quota',
+  agent_overloaded: 'agent_slots',
+  upload_space_used_up: 'upload_space',
+  operation_too_large: 'operation_size',
+  draining: 'draining',
+  rate_limited: 'other',
+  unavailable: 'other',
 }
 
 /** An error with a reason from {@link ERRORS}. Faces translate no other error; `problemOf` converts everything else to one. */
@@ -234,9 +256,11 @@ export class Problem extends Error {
   /** Whether repeating the same request would only return the same failure, although its reason is one that passes. */
   readonly isFinal: boolean
   readonly cost: Cost | undefined
+  readonly limit: LimitName | undefined
   /** Every input that is known to be at fault, that of {@link field} first; empty if the problem is about no field. */
   readonly mistakes: readonly Mistake[]
   readonly #text: DetailText
+  #refused: RefusedRequester = {}
 
   constructor(reason: ErrorReason, options: ProblemOptions = {}) {
     super(ERRORS[reason].text, options.cause === undefined ? undefined : { cause: options.cause })
@@ -247,6 +271,7 @@ export class Problem extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
     this.isFinal = options.isFinal ?? false
     this.cost = options.cost
+    this.limit = options.limit ?? OWN_LIMIT[reason]
     this.#text = options.detail ?? ERRORS[reason].text
     const { field, others = [] } = options
     this.mistakes = field === undefined ? [] : [{ field, text: this.#text }, ...others].slice(0, MISTAKES_MAX)
@@ -260,20 +285,33 @@ export class Problem extends Error {
 
   /** The same problem with these mistakes, for callers that name fields in another way. */
   replaced({ field, text }: Mistake, others: readonly Mistake[]): Problem {
-    const { reason, retryAfterSeconds } = this
-    return new Problem(reason, { field, detail: text, others, retryAfterSeconds, cause: this })
+    const { reason, retryAfterSeconds, limit } = this
+    const options = { field, detail: text, others, retryAfterSeconds, limit, cause: this }
+    return new Problem(reason, options).refusing(this.#refused)
   }
 
   /** The same problem with mistakes in further fields; of those in the same field the first is kept. */
   with(mistakes: readonly Mistake[]): Problem {
-    const { reason, field, retryAfterSeconds, cause } = this
+    const { reason, field, retryAfterSeconds, limit, cause } = this
     const byField = new Map<string, Mistake>()
     for (const mistake of [...this.mistakes, ...mistakes]) {
       const name = joinPath(mistake.field)
       if (!byField.has(name)) byField.set(name, mistake)
     }
     const others = [...byField.values()].slice(1)
-    return new Problem(reason, { field, detail: this.#text, others, retryAfterSeconds, cause })
+    const options = { field, detail: this.#text, others, retryAfterSeconds, limit, cause }
+    return new Problem(reason, options).refusing(this.#refused)
+  }
+
+  /** Whose request was refused before it became a call; empty if whoever threw this did not know. */
+  get refused(): RefusedRequester {
+    return this.#refused
+  }
+
+  /** Notes whose request this refuses, for the log and the record of refusals. What is known already stays. */
+  refusing(requester: RefusedRequester): this {
+    this.#refused = { ...requester, ...this.#refused }
+    return this
   }
 
   /** Returns the detail with every field named as the face names it. */

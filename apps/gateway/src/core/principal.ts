@@ -16,6 +16,17 @@ export interface Principal {
   readonly userId: string
   readonly role: Role
   readonly via: TokenCredential | KeyCredential
+  /** Where the request came from, for the audit log; absent where no request was made. */
+  readonly origin?: Origin
+}
+
+/** Where a request or a command came from. */
+export interface Origin {
+  /** The client's network address. */
+  readonly address?: string | undefined
+  readonly requestId?: string | undefined
+  /** The account of the operating system that ran a command. */
+  readonly operator?: string | undefined
 }
 
 export interface TokenCredential {

@@ -1,4 +1,4 @@
-import { isConnectionError } from './database/connection-error.ts'
+import { isConnectionError, isDiskFull } from './database/connection-error.ts'
 import { Problem } from './errors.ts'
 
 /**
@@ -7,5 +7,12 @@ import { Problem } from './errors.ts'
  */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
-  return new Problem(isConnectionError(error) ? 'unavailable' : 'internal_error', { cause: error })
+  return isConnectionError(error)
+    ? new Problem('unavailable', { limit: partOf(error), cause: error })
+    : new Problem('internal_error', { cause: error })
+}
+
+/** The part that is not available when a statement has failed with this error. */
+export function partOf(error: unknown): 'database' | 'disk_full' {
+  return isDiskFull(error) ? 'disk_full' : 'database'
 }

@@ -68,13 +68,16 @@ describe('faults of the gateway', () => {
   })
 
   test('an error beside the execution is masked and logged as well', async () => {
-    const place = { http: { id: 'the-request' }, loggedFaults: new WeakSet() } as unknown as OperationPlace
+    const place = {
+      http: { id: 'the-request', headers: {}, routeOptions: {}, server: app },
+      loggedFaults: new WeakSet(),
+    } as unknown as OperationPlace
     const broken: Plugin = {
       onParams() {
         throw new Error('SECRET of a plugin')
       },
     }
-    const plugins = [broken, useProblems(app.faultLog)]
+    const plugins = [broken, useProblems(app.faultLog, face.gateway.services)]
     const maskedErrors = { maskError: toGraphqlError }
     const yoga = createYoga<OperationPlace, GraphqlContext>({ schema, plugins, maskedErrors, logging: false })
     const response = await yoga.fetch('http://a/graphql?query={me{id}}', {}, place)

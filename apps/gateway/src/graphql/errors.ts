@@ -17,9 +17,11 @@ class ProblemError extends GraphQLError {
   }
 }
 
-/** What an error of a response was made of, if it was a {@link Problem}. */
+/** What an error of a response was made of, if it was a {@link Problem}. The executor wraps what a subscription throws at its begin. */
 export function problemBehind(error: GraphQLError): Problem | undefined {
-  return error instanceof ProblemError ? error.problem : undefined
+  if (error instanceof ProblemError) return error.problem
+  const { originalError } = error
+  return originalError instanceof GraphQLError ? problemBehind(originalError) : undefined
 }
 
 /** Where an error is. */

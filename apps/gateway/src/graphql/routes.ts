@@ -24,6 +24,7 @@ import { useOperationLimits } from './serving/limits-plugin.ts'
 import { type GraphqlObserver, useObserver } from './serving/observe-plugin.ts'
 import { useProblems } from './serving/problems-plugin.ts'
 import { useReadTurns } from './serving/read-turns-plugin.ts'
+import { recordErrors } from './serving/record-errors.ts'
 import { useValidation } from './serving/validation-plugin.ts'
 import { acceptsEventStream, sendResults, useEventStreams } from './streams/event-streams.ts'
 import type { Results } from './streams/results.ts'
@@ -84,7 +85,7 @@ export function graphqlRoutes(
       useAuthentication(),
       useReadTurns(),
       useSharedUpdates(),
-      useProblems(app.faultLog),
+      useProblems(app.faultLog, services),
       useRefusalCount(),
       useObserver(observer, app.log),
     ],
@@ -96,10 +97,15 @@ export function graphqlRoutes(
     const request = new yoga.fetchAPI.Request(`http://localhost${PATH}`, { method: 'POST' })
     try {
       const results = await yoga.getResultForParams({ params: requireParams(body), request }, place)
-      if (results !== undefined && 'errors' in results) nameRequest(results.errors, place.http.id)
+      // Yoga processes results only of requests that it has from HTTP.
+      if (results !== undefined && 'errors' in results) {
+        recordErrors(results.errors, place, services)
+        nameRequest(results.errors, place.http.id)
+      }
       return results ?? { errors: [] }
     } catch (error) {
       const errors = [toGraphqlError(error)]
+      recordErrors(errors, place, services)
       nameRequest(errors, place.http.id)
       return { errors }
     }
@@ -154,8 +160,9 @@ function withCost(problem: Problem, { routeOptions: { bodyLimit } }: FastifyRequ
 /** What is refused before GraphQL begins has the form of a GraphQL error as well. */
 function sendGraphqlProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.server.faultLog.log(problem, { reqId: request.id })
-  request.problem = problem
   const errors = [graphqlErrorOf(problem)]
+  request.problem = problem
+  recordErrors(errors, { http: request })
   nameRequest(errors, request.id)
   return reply
     .status(problem.status)

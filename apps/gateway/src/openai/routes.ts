@@ -40,7 +40,7 @@ export function openAiRoutes(app: FastifyInstance, services: Services, options: 
   ]) {
     app.addSchema(schema)
   }
-  const config = { errors: 'openai' } as const
+  const config = { errors: 'openai', face: 'openai' } as const
   const reads = smallRead(services)
 
   chatRoute(app, services, options, completionRoute)

@@ -17,6 +17,7 @@ const prune = vi.fn(async () => 0)
 const pruneNames = vi.fn(async () => 0)
 const sweepConversations = vi.fn(async () => 0)
 const sweepInstances = vi.fn(async () => 0)
+const sweepRefusals = vi.fn(async () => 0)
 const sweepReplies = vi.fn(async () => 0)
 const sweepUploads = vi.fn(async () => 0)
 const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
@@ -35,6 +36,7 @@ beforeEach(() => {
     conversations: { sweep: sweepConversations },
     replies: { sweep: sweepReplies },
     instances: { sweep: sweepInstances },
+    refusals: { sweep: sweepRefusals },
     uploads: { expired: sweepUploads, orphans: sweepOrphans },
     lease: { claim, isHeld, end, recordCheck: async () => CHECKED_AT },
     metrics,
@@ -76,7 +78,7 @@ test('a process from which the maintenance was taken stops before the next part'
 })
 
 test('rows past their retention are deleted in bounded batches until none is left', async () => {
-  for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances, sweepUploads])
+  for (const deletion of [prune, pruneNames, sweepConversations, sweepInstances, sweepRefusals, sweepUploads])
     deletion.mockResolvedValueOnce(5_000).mockResolvedValueOnce(12)
   await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(prune).toHaveBeenCalledTimes(3)

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Instances } from '#core/ledger/instances.ts'
 import type { MaintenanceLease, MaintenancePeriods } from '#core/ledger/maintenance-lease.ts'
+import type { RefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import type { ReplyStore } from '#core/replies/store/reply-store.ts'
 import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
@@ -30,6 +31,7 @@ export function createMaintenance({
   conversations,
   replies,
   instances,
+  refusals,
   uploads,
   lease,
   metrics,
@@ -39,6 +41,7 @@ export function createMaintenance({
   conversations: Pick<Conversations, 'sweep'>
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
+  refusals: RefusalSweep
   uploads: UploadSweep
   lease: MaintenanceLease
   metrics: Pick<Metrics, 'usageDrift'>
@@ -60,6 +63,7 @@ export function createMaintenance({
       conversations.sweep,
       replies.sweep,
       instances.sweep,
+      refusals.sweep,
       uploads.expired,
     ]
     const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify]

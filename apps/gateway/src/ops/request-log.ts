@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Problem } from '#core/errors.ts'
 import { clientVersion } from './client-version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -24,7 +25,8 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
   metrics.request(route, request.method, status, ms / 1000)
   const client = clientVersion(request.headers)
   if (client !== undefined) metrics.sdkRequest(client)
-  if (request.problem !== undefined) metrics.refused(request.problem.reason)
+  const { problem, refusedBy } = request
+  if (problem !== undefined) metrics.refused(problem)
   request.log.info(
     {
       reqId: request.id,
@@ -34,11 +36,20 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
       ms: Math.round(ms * 10) / 10,
       address: request.ip,
       client: client?.full,
-      reason: request.problem?.reason,
+      reason: problem?.reason,
+      ...limitOf(problem),
+      key: refusedBy?.keyId,
+      owner: refusedBy?.ownerId,
       call: request.callId,
     },
     'request',
   )
+}
+
+/** Of what is `unavailable` the limit is a part of the installation, and its cause. */
+function limitOf(problem: Problem | undefined): { limit?: string; cause?: string } {
+  if (problem?.limit === undefined) return {}
+  return problem.reason === 'unavailable' ? { cause: problem.limit } : { limit: problem.limit }
 }
 
 declare module 'fastify' {

@@ -31,7 +31,7 @@ export function fileRoutes(app: FastifyInstance, { uploads }: Pick<Services, 'up
       if (type === 'error') {
         // The library's body is a page in HTML.
         stream.destroy()
-        if (statusCode >= 500) throw new Problem('unavailable', { cause: metadata.error })
+        if (statusCode >= 500) throw new Problem('unavailable', { limit: 'storage', cause: metadata.error })
         if (headers['Content-Range'] !== undefined) reply.header('content-range', headers['Content-Range'])
         return reply.status(statusCode).send()
       }

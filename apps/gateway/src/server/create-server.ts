@@ -8,7 +8,7 @@ import { Problem } from '#core/errors.ts'
 import { graphqlRoutes } from '#graphql/routes.ts'
 import { IDEMPOTENCY_KEY } from '#http/chat/kept-request.ts'
 import { limitBodyTime } from '#http/guards/body-time.ts'
-import { answerClientError } from '#http/guards/client-error.ts'
+import { answerClientError, type Refusing } from '#http/guards/client-error.ts'
 import { boundConnections, type Connections, refuseBeyondBound } from '#http/guards/connections.ts'
 import { refuseUntilPrepared } from '#http/guards/readiness.ts'
 import { cutStalledClients } from '#http/guards/stalled-clients.ts'
@@ -43,11 +43,12 @@ export async function createServer(
   log: Logger,
   builtConsole?: BuiltConsole,
 ): Promise<FastifyInstance> {
-  const { metrics, health, runtime } = gateway
-  const app = createApp(config, log, runtime.newId)
+  const { metrics, health } = gateway
+  const refusing = refusingOf(gateway)
+  const app = createApp(config, log, refusing)
 
   metrics.watchConnections(bound(app, config, gateway, log))
-  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, newId: runtime.newId })
+  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, ...refusing })
   installRequestLog(app, metrics)
   // Hooks on the path of every call use callbacks, since an async one costs a promise and a round of microtasks.
   app.addHook('onRequest', (request, reply, done) => {
@@ -79,10 +80,10 @@ export async function createServer(
 export async function mountRoutes(
   app: FastifyInstance,
   config: Config,
-  { services, prisma, runtime, health, metrics }: Gateway,
+  { services, prisma, runtime, health, metrics, refusals }: Gateway,
   builtConsole?: BuiltConsole,
 ): Promise<void> {
-  installProblems(app)
+  installProblems(app, refusals)
   refuseBodies(app)
   installValidation(app)
   app.addSchema(ErrorBodySchema)
@@ -150,9 +151,10 @@ export async function createOpsServer(
   gateway: Gateway,
   log: Logger,
 ): Promise<FastifyInstance> {
-  const app = createApp(config, log, gateway.runtime.newId)
+  const refusing = refusingOf(gateway)
+  const app = createApp(config, log, refusing)
   bound(app, config, gateway, log)
-  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, newId: gateway.runtime.newId })
+  limitBodyTime(app, { withinMs: BODY_WITHIN_MS, ...refusing })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -163,21 +165,26 @@ export async function createOpsServer(
   return app
 }
 
-function bound(
-  app: FastifyInstance,
-  { connectionsMax }: Config,
-  { metrics, runtime }: Gateway,
-  log: Logger,
-): Connections {
+/** What is refused before there is a request has neither a log line nor a caller. */
+function refusingOf({ metrics, runtime, refusals }: Gateway): Refusing {
+  return {
+    newId: runtime.newId,
+    refused(requestId, problem) {
+      metrics.refused(problem)
+      refusals.record({ requestId, face: 'rest', route: 'unknown', requester: {}, problem })
+    },
+  }
+}
+
+function bound(app: FastifyInstance, { connectionsMax }: Config, gateway: Gateway, log: Logger): Connections {
   return boundConnections(app, {
     connectionsMax,
-    newId: runtime.newId,
+    ...refusingOf(gateway),
     observer: {
       full(isFull) {
         if (isFull) log.warn({ connectionsMax }, 'connections are at their bound; further ones are refused')
         else log.info('there is room for connections again')
       },
-      refused: () => metrics.refused('unavailable'),
     },
   })
 }
@@ -205,13 +212,13 @@ const EXPOSED_HEADERS = [
   'Retry-After',
 ]
 
-function createApp(config: Config, log: Logger, newId: () => string): FastifyInstance {
+function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for each request costs as much as its log line, so the places that log a request add its id themselves.
     childLoggerFactory: (logger) => logger,
-    genReqId: (request) => requestIdOf(request, newId),
+    genReqId: (request) => requestIdOf(request, refusing.newId),
     requestIdHeader: false,
     bodyLimit: config.chat.bodyBytesMax,
     trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
@@ -232,12 +239,13 @@ function createApp(config: Config, log: Logger, newId: () => string): FastifyIns
       reply.header('x-request-id', request.id)
       sendProblem(toProblem(error), request, reply)
     },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, newId),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, refusing),
   })
   // A server may ignore an unknown expectation (RFC 9110, 10.1.1). Node would answer it with 417 and no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   cutStalledClients(app.server, config.chat.stalledMs)
   app.decorateRequest('problem', undefined)
+  app.decorateRequest('refusedBy', undefined)
   app.decorateRequest('callId', undefined)
   app.decorateRequest('principal', undefined)
   app.decorateRequest('apiKey', '')

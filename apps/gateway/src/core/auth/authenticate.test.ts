@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeApiKey } from '#core/keys/key-format.ts'
+import type { Principal } from '#core/principal.ts'
 import { OPENING_MS, openUserServices, type UserServices } from './users.test-support.ts'
 
 const ADDRESS = '10.0.0.1'
@@ -37,7 +38,7 @@ test('an access token is recognized by its form', async () => {
   })
 })
 
-test('a rejected key names its reason and counts against its address', async () => {
+test('a rejected key names its reason, its owner is known, and it counts against its address', async () => {
   const { authentication, database, limits } = services
   const admin = await services.join('admin')
   const owner = await services.join('premium')
@@ -53,16 +54,20 @@ test('a rejected key names its reason and counts against its address', async () 
   })
   await services.users.update(admin, owner.userId, { status: 'suspended' })
 
-  for (const [credential, reason] of [
-    ['nonsense', 'credential_malformed'],
-    ['a.b', 'credential_malformed'],
-    [makeApiKey(randomBytes), 'key_unknown'],
-    [revoked.fullKey, 'key_revoked'],
-    [expired.fullKey, 'key_expired'],
-    [suspended.fullKey, 'owner_suspended'],
+  const known = ({ id }: { id: string }, { userId }: Principal) => ({ keyId: id, ownerId: userId })
+  for (const [credential, reason, refused] of [
+    ['nonsense', 'credential_malformed', {}],
+    ['a.b', 'credential_malformed', {}],
+    [makeApiKey(randomBytes), 'key_unknown', {}],
+    [revoked.fullKey, 'key_revoked', known(revoked, admin)],
+    [expired.fullKey, 'key_expired', known(expired, admin)],
+    [suspended.fullKey, 'owner_suspended', known(suspended, owner)],
   ] as const) {
     const { remaining } = await limits.refusedKeys.take('10.0.0.2')
-    await expect(authentication.authenticate(credential, '10.0.0.2')).rejects.toMatchObject({ reason })
+    await expect(authentication.authenticate(credential, '10.0.0.2')).rejects.toMatchObject({
+      reason,
+      refused,
+    })
     expect((await limits.refusedKeys.take('10.0.0.2')).remaining).toBe(remaining - 2)
   }
 })

@@ -1,6 +1,6 @@
 import { createBatcher } from '#core/async/batcher.ts'
 import type { Sql } from '#core/database/database.ts'
-import { type ErrorReason, Problem } from '#core/errors.ts'
+import { type ErrorReason, Problem, type RefusedRequester } from '#core/errors.ts'
 import { hashKey, isWellFormedKey } from '#core/keys/key-format.ts'
 import { KEY_REFUSAL } from '#core/keys/key-refusal.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
@@ -53,10 +53,11 @@ export function createAuthentication({ sql, limits, tokens }: AuthenticationDeps
 
   async function authenticateKey(key: string, address: string): Promise<Principal> {
     await requireKeyFormat(key, address)
-    const refuse = (reason: ErrorReason) => refuseKey(limits, address, new Problem(reason))
+    const refuse = (reason: ErrorReason, of: RefusedRequester = {}) =>
+      refuseKey(limits, address, new Problem(reason).refusing(of))
     const row = await findKey(hashKey(key))
     if (row === undefined) return refuse('key_unknown')
-    if (row.refusal !== null) return refuse(row.refusal)
+    if (row.refusal !== null) return refuse(row.refusal, { keyId: row.key_id, ownerId: row.owner_id })
     return {
       userId: row.owner_id,
       role: knownRole(row.role),

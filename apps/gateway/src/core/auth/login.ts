@@ -3,7 +3,7 @@ import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
 import { fail } from '#core/errors.ts'
 import { allOf, ifGiven } from '#core/input/all-of.ts'
 import { requireText } from '#core/input/input-rules.ts'
-import type { Limiter, Limits } from '#core/limits/limits.ts'
+import { exceeded, type Limiter, type Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import type { Principal } from '#core/principal.ts'
 import type { Runtime } from '#core/runtime.ts'
@@ -128,6 +128,6 @@ export function checkLogin({ username, password }: Partial<LoginInput>): void {
 }
 
 async function take(limiter: Limiter, key: string): Promise<void> {
-  const { allowed, resetSeconds } = await limiter.take(key)
-  if (!allowed) fail('rate_limited', { detail: 'Too many failed logins.', retryAfterSeconds: resetSeconds })
+  const verdict = await limiter.take(key)
+  if (!verdict.allowed) throw exceeded(verdict, 'Too many failed logins.')
 }

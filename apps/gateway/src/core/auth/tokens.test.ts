@@ -117,12 +117,16 @@ test('forged tokens are rejected', async () => {
   }
 })
 
-test('a token expires at the end of its lifetime', async () => {
-  const token = await tokenFor(await services.join('user'))
+test('a token expires at the end of its lifetime, and its user is known then', async () => {
+  const user = await services.join('user')
+  const token = await tokenFor(user)
   services.clock.passSeconds(3599)
   await services.tokens.verify(token)
   services.clock.passSeconds(1)
-  await expect(services.tokens.verify(token)).rejects.toMatchObject({ reason: 'token_expired' })
+  await expect(services.tokens.verify(token)).rejects.toMatchObject({
+    reason: 'token_expired',
+    refused: { ownerId: user.userId },
+  })
 })
 
 test('tokens that a suspension revoked stay revoked when the user is active again', async () => {
@@ -130,9 +134,10 @@ test('tokens that a suspension revoked stay revoked when the user is active agai
   const user = await services.join('user')
   const token = await tokenFor(user)
   await services.users.update(admin, user.userId, { status: 'suspended' })
-  await expect(services.tokens.verify(token)).rejects.toMatchObject({ reason: 'owner_suspended' })
+  const refused = { ownerId: user.userId }
+  await expect(services.tokens.verify(token)).rejects.toMatchObject({ reason: 'owner_suspended', refused })
   await services.users.update(admin, user.userId, { status: 'active' })
-  await expect(services.tokens.verify(token)).rejects.toMatchObject({ reason: 'token_revoked' })
+  await expect(services.tokens.verify(token)).rejects.toMatchObject({ reason: 'token_revoked', refused })
   await services.tokens.verify(await tokenFor(user))
 })
 

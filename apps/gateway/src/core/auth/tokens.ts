@@ -1,6 +1,6 @@
 import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
 import { validate } from 'uuid'
-import { fail } from '#core/errors.ts'
+import { fail, Problem } from '#core/errors.ts'
 import { knownRole, type Principal, requireToken } from '#core/principal.ts'
 import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
 
@@ -64,7 +64,8 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       const { payload } = await jwtVerify<Claims>(token, publicKeyOf, options)
       return hasOwnClaims(payload) ? payload : fail('token_invalid')
     } catch (error) {
-      if (error instanceof errors.JWTExpired) fail('token_expired', { cause: error })
+      // Its signature is good: jose checks that first.
+      if (error instanceof errors.JWTExpired) throw expired(error)
       if (error instanceof errors.JOSEError) fail('token_invalid', { cause: error })
       throw error
     }
@@ -98,8 +99,10 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
         prisma.revokedToken.findUnique({ where: { id: jti } }),
       ])
       if (user === null) fail('token_invalid')
-      if (user.status !== 'active') fail('owner_suspended')
-      if (user.tokenEpoch !== epoch || revoked !== null) fail('token_revoked')
+      const ownerId = user.id
+      if (user.status !== 'active') throw new Problem('owner_suspended').refusing({ ownerId })
+      if (user.tokenEpoch !== epoch || revoked !== null)
+        throw new Problem('token_revoked').refusing({ ownerId })
       return {
         userId: user.id,
         role: knownRole(user.role),
@@ -121,6 +124,12 @@ export function createTokens({ config, ...deps }: SigningKeysDeps & { config: To
       return { keys: await keys.list() }
     },
   }
+}
+
+function expired(cause: errors.JWTExpired): Problem {
+  const problem = new Problem('token_expired', { cause })
+  const { sub } = cause.payload
+  return validate(sub) ? problem.refusing({ ownerId: sub }) : problem
 }
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { Problem } from '#core/errors.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createRememberedKeys } from '#core/keys/key-limits.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { AttachedCall, CallKind, KeptAdmission, Ledger } from '#core/ledger/ledger.ts'
 import { createLimits, type LimitVerdict } from '#core/limits/limits.ts'
@@ -52,7 +52,7 @@ beforeEach(() => {
   const lookUpClaim = createClaimLookUp(database)
   admission = createAdmission({
     limits,
-    keyLimits: createKeyLimitsReader({ sql: database.sql, runtime }),
+    keyLimits: createRememberedKeys({ sql: database.sql, runtime }).read,
     lookUpClaim(call) {
       steps.push('claim')
       return lookUpClaim(call)
@@ -150,6 +150,27 @@ test('an invalid key counts against its address, and an unknown one takes no poi
   expect(await ask(unknown, 'chat')).toBe('rate_limited')
   expect(await ask(unknown, 'chat', '198.51.100.7')).toBe('key_unknown')
   expect(verdicts).toHaveLength(1)
+})
+
+test('a refusal names the key, its owner, the agent and the limit, also in the place of a refused key', async () => {
+  const key = await keyWith('chat', { chatPerMinute: 1 })
+  const known = { keyId: key.id, ownerId: key.ownerId }
+  const refusalOf = async (of: Pick<TestKey, 'hash'>) => {
+    const request = { ...admissionOf(of), address: '192.0.2.1' }
+    return admission.admit(request).then(
+      () => undefined,
+      (problem: Problem) => [problem.reason, problem.limit, problem.refused],
+    )
+  }
+  const { agent } = admissionOf(key)
+  expect(await refusalOf(key)).toBeUndefined()
+  expect(await refusalOf(key)).toEqual(['rate_limited', 'chat', { ...known, agent }])
+  const revoked = await services.ownKey(owner)
+  await services.keys.revoke(owner, revoked.id)
+  const ofRevoked = { keyId: revoked.id, ownerId: revoked.ownerId, agent }
+  expect(await refusalOf(revoked)).toEqual(['key_revoked', undefined, ofRevoked])
+  expect(await refusalOf(unknown)).toEqual(['key_unknown', undefined, { agent }])
+  expect(await refusalOf(revoked)).toEqual(['rate_limited', 'refused_keys', ofRevoked])
 })
 
 test('a call that is rejected for another reason than its key does not count against the address', async () => {

@@ -1,11 +1,12 @@
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/disk/disk-space.ts'
-import { fail, Problem } from '#core/errors.ts'
+import { fail, type Problem } from '#core/errors.ts'
 import type { KeyLimits, KeyLimitsReader } from '#core/keys/key-limits.ts'
 import { refuseKey } from '#core/keys/refused-keys.ts'
 import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Admission, Admitted, AttachedCall, CallKind, Ledger } from '#core/ledger/ledger.ts'
-import type { Limits } from '#core/limits/limits.ts'
+import { exceeded, type Limits } from '#core/limits/limits.ts'
+import { problemOf } from '#core/problem-of.ts'
 import type { CallObserver, CallRecord } from './call-events.ts'
 
 /** A call to be admitted, and its origin. */
@@ -93,15 +94,16 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     { place, slot, observer }: AdmissionOptions = {},
   ): Promise<AdmittedCall | AttachedCall> {
     const { callId, requestId, kind, face, agent, app, keyHash, kept } = request
+    let own: KeyLimits | undefined
     try {
-      const own = (await keyLimits(keyHash)) ?? fail('key_unknown')
+      own = (await keyLimits(keyHash)) ?? fail('key_unknown')
       space.requireSpace()
       place?.takeFor(own.ownerId)
       const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
       const limited = { type: 'limited', call: request, verdict } as const
       observe(limited)
       observer?.(limited)
-      if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+      if (!verdict.allowed) throw exceeded(verdict)
       const attached = kept && (await lookUpClaim({ keyHash, kind, agent, app, kept }))
       if (attached !== undefined) return attached
       const taking = markRejectionHandled(slot?.takeFor(own))
@@ -115,11 +117,15 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       observer?.(admitted)
       return { record, keyId, ownerId }
     } catch (error) {
-      if (error instanceof Problem && error.status === 401)
-        return await refuseKey(limits, request.address, error)
-      throw error
+      const problem = refusal(error, request, own)
+      if (problem.status === 401) return await refuseKey(limits, request.address, problem)
+      throw problem
     }
   }
 
   return { admit }
+}
+
+function refusal(error: unknown, { agent }: AdmissionRequest, own: KeyLimits | undefined): Problem {
+  return problemOf(error).refusing({ ...(own && { keyId: own.keyId, ownerId: own.ownerId }), agent })
 }

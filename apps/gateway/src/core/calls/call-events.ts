@@ -1,5 +1,4 @@
 import type { Failure, TokenCounts } from '#core/agents/events.ts'
-import type { Problem } from '#core/errors.ts'
 import type { CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 
@@ -63,13 +62,12 @@ export interface Settled {
 }
 
 /**
- * A step in the life of a call. The ledger, the metrics and the log record calls by these events alone. Each call that arrives
- * emits either `refused`, or `admitted` and later `settled`, once.
+ * A step in the life of a call. The ledger, the metrics and the log record calls by these events alone. Each call that is
+ * admitted emits `admitted` and later `settled`, once; one that is refused has no life, and its face records the refusal.
  */
 export type CallEvent =
   /** The limit of the caller's key was asked, whether or not it allows the call. */
   | { readonly type: 'limited'; readonly call: CallOrigin; readonly verdict: LimitVerdict }
-  | { readonly type: 'refused'; readonly call: CallOrigin; readonly problem: Problem }
   | { readonly type: 'admitted'; readonly call: CallRecord }
   /** A request is sent to the platform; attempts are counted from 1. */
   | {

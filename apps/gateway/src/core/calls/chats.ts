@@ -12,7 +12,7 @@ import type { KeptReplies, KeptReply } from '#core/replies/replies.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { AdmissionService, AdmittedCall, EphemeralRequest, KeysSlot } from './admission.ts'
 import type { AttemptDeps } from './attempt.ts'
-import type { CallObserver, CallOrigin } from './call-events.ts'
+import type { CallObserver } from './call-events.ts'
 import { CallSlot, type RouteOfDeps } from './call-slot.ts'
 import { continuedConversation } from './conversation/continuation.ts'
 import { type EnterDeps, enterConversation } from './conversation/enter-conversation.ts'
@@ -93,28 +93,34 @@ export function createChatService(deps: ChatDeps): ChatService {
    */
   async function refusalOf(request: ChatRequest, error: unknown): Promise<unknown> {
     if (!(error instanceof Problem)) return error
-    const { allowedAgents } = requireKey(await deps.authenticate(request.credential, request.address))
+    const caller = await deps.authenticate(request.credential, request.address)
+    const { keyId, allowedAgents } = requireKey(caller)
+    const identify = (refusal: unknown) => problemOf(refusal).refusing({ keyId, ownerId: caller.userId })
     try {
       checkCall(catalog.current(), request, files.isIssued, allowedAgents)
-      return error
+      return identify(error)
     } catch (refusal) {
-      return refusal
+      return identify(refusal)
     }
   }
 
   /** The call with the id of the conversation that it continues. */
   async function inContinued(call: UnroutedCall, conversation: ContinuedConversation): Promise<UnroutedCall> {
     const caller = await deps.authenticate(call.credential, call.address)
-    requireKey(caller)
-    const id = await continuedConversation(deps, call, caller.userId, conversation)
-    return { ...call, conversation: { ...conversation, id } }
+    const { keyId } = requireKey(caller)
+    try {
+      const id = await continuedConversation(deps, call, caller.userId, conversation)
+      return { ...call, conversation: { ...conversation, id } }
+    } catch (error) {
+      throw problemOf(error).refusing({ keyId, ownerId: caller.userId })
+    }
   }
 
   /**
    * Admits a call, up to its reply, which is to be read. A kept call whose `Idempotency-Key` stands for an earlier one is attached
    * to that.
    *
-   * @throws Problem if the call is rejected; its observers have been told then
+   * @throws Problem if the call is rejected; it says whose call that was, as far as is known
    */
   async function begin(
     request: ChatRequest,
@@ -170,11 +176,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     } catch (error) {
       place?.leave()
       slot?.leave()
-      const refusal = withForm(error, request.credential)
-      const refused = { type: 'refused', call: originOf(request), problem: problemOf(refusal) } as const
-      observe(refused)
-      observer?.(refused)
-      throw refusal
+      throw withForm(problemOf(error), request.credential).refusing({ agent: nameOfAgent(request) })
     }
   }
 
@@ -270,16 +272,17 @@ function keptAdmission(call: UnroutedCall, { keyHash, bodyHash }: KeptRequest): 
   return { keyHash, fingerprint, stream }
 }
 
-function originOf({ requestId, face }: ChatRequest): CallOrigin {
-  return { requestId, kind: 'chat', face }
+/** As the request has it; on some faces the model names the agent and the app. */
+function nameOfAgent({ agent: { id, model, isInModel } }: ChatRequest): string | undefined {
+  return id ?? (isInModel ? model : undefined)
 }
 
 /**
  * Replaces `key_unknown` by a more precise error if the credential does not even have the form of a key. This is checked
  * only after the lookup has failed, so that valid calls do not pay for it. Over HTTP such a credential is rejected earlier.
  */
-function withForm(error: unknown, credential: string): unknown {
-  if (!(error instanceof Problem) || error.reason !== 'key_unknown') return error
+function withForm(error: Problem, credential: string): Problem {
+  if (error.reason !== 'key_unknown') return error
   const reason = keyFormatProblem(credential)
   return reason === undefined ? error : new Problem(reason, { cause: error })
 }

@@ -22,6 +22,7 @@ export class OpenStreams {
     if (count >= this.#perKeyMax) {
       fail('rate_limited', {
         detail: `The API key holds ${this.#perKeyMax} streams open, which is the maximum.`,
+        limit: 'streams_per_key',
         retryAfterSeconds: 1,
       })
     }

@@ -144,9 +144,14 @@ export class Place implements OwnersPlace {
 }
 
 /** The delay is short, because any running call may end at any moment. */
-const TOO_MANY_IN_FLIGHT = { detail: 'This gateway serves as many calls as it can.', retryAfterSeconds: 1 }
+const TOO_MANY_IN_FLIGHT = {
+  detail: 'This gateway serves as many calls as it can.',
+  limit: 'calls_in_progress',
+  retryAfterSeconds: 1,
+} as const
 
 const TOO_MANY_OF_OWNER = {
   detail: 'The owner of the API key has as many calls in progress as one user may have in this gateway.',
+  limit: 'calls_of_owner',
   retryAfterSeconds: 1,
-}
+} as const

@@ -93,7 +93,11 @@ export function watchDiskSpace({
   }
 }
 
-const LOW = { detail: 'The gateway has too little disk space to change anything.', retryAfterSeconds: 5 }
+const LOW = {
+  detail: 'The gateway has too little disk space to change anything.',
+  limit: 'disk_full',
+  retryAfterSeconds: 5,
+} as const
 
 async function freeBytesOf(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path)

@@ -4,9 +4,13 @@ import type { Sql } from '#core/database/database.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { BoundedMap } from '#core/values/bounded-map.ts'
 
-export interface KeyLimits {
-  /** The user whom the key belongs to, which never changes. */
+/** A key, and the user whom it belongs to, which never changes. */
+export interface KeyIdentity {
+  readonly keyId: string
   readonly ownerId: string
+}
+
+export interface KeyLimits extends KeyIdentity {
   readonly chatPerMinute: number | undefined
   readonly uploadPerMinute: number | undefined
   /** Why the key was not valid when it was looked up; undefined if it was. The ledger decides at every call, also about what follows. */
@@ -22,6 +26,12 @@ export interface KeyLimits {
  */
 export type KeyLimitsReader = (keyHash: string) => KeyLimits | Promise<KeyLimits | undefined>
 
+export interface RememberedKeys {
+  readonly read: KeyLimitsReader
+  /** The key with this hash, as far as this process has read it lately; for requests that are refused before it is looked up. */
+  identityOf(keyHash: string): KeyIdentity | undefined
+}
+
 const CACHE_TTL_MS = 1_000
 /** Shorter than the deadline of admission, so that a call does not wait twice for a database that hangs. */
 const LOOK_UP_TIMEOUT_MS = 1_500
@@ -31,13 +41,13 @@ const CACHED_KEYS_MAX = 10_000
  * Caches the limits of keys for a second; whether a key is valid is still checked at every call. Unknown hashes are not
  * cached, so that invented keys cannot fill the cache or the memory of a limiter.
  */
-export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Runtime }): KeyLimitsReader {
+export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runtime }): RememberedKeys {
   const cache = new BoundedMap<string, { limits: KeyLimits; expiresAtMs: number }>(CACHED_KEYS_MAX)
 
   const lookUp = createBatcher<string, KeyLimits | undefined>(
     async (hashes) => {
       const rows = await sql.query<LimitsRow>(
-        `SELECT encode(k.hash, 'hex') AS hash, k.owner_id, k.chat_per_minute AS chat, k.upload_per_minute AS upload,
+        `SELECT encode(k.hash, 'hex') AS hash, k.id, k.owner_id, k.chat_per_minute AS chat, k.upload_per_minute AS upload,
            k.permissions, k.allowed_agents,
            CASE
              WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
@@ -64,15 +74,20 @@ export function createKeyLimitsReader({ sql, runtime }: { sql: Sql; runtime: Run
     return limits
   }
 
-  return (hash) => {
-    const nowMs = runtime.elapsedMs()
-    const cached = cache.get(hash)
-    return cached !== undefined && cached.expiresAtMs > nowMs ? cached.limits : read(hash, nowMs)
+  return {
+    read(hash) {
+      const nowMs = runtime.elapsedMs()
+      const cached = cache.get(hash)
+      return cached !== undefined && cached.expiresAtMs > nowMs ? cached.limits : read(hash, nowMs)
+    },
+    // An entry that is too old for its limits still names the key.
+    identityOf: (hash) => cache.get(hash)?.limits,
   }
 }
 
 interface LimitsRow {
   readonly hash: string
+  readonly id: string
   readonly owner_id: string
   readonly chat: number | null
   readonly upload: number | null
@@ -81,8 +96,17 @@ interface LimitsRow {
   readonly allowed_agents: readonly string[]
 }
 
-function limitsOf({ owner_id, chat, upload, invalid, permissions, allowed_agents }: LimitsRow): KeyLimits {
+function limitsOf({
+  id,
+  owner_id,
+  chat,
+  upload,
+  invalid,
+  permissions,
+  allowed_agents,
+}: LimitsRow): KeyLimits {
   return {
+    keyId: id,
     ownerId: owner_id,
     chatPerMinute: chat ?? undefined,
     uploadPerMinute: upload ?? undefined,

@@ -1,5 +1,5 @@
-import { fail, type Problem } from '#core/errors.ts'
-import type { Limits } from '#core/limits/limits.ts'
+import type { Problem } from '#core/errors.ts'
+import { exceeded, type Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 
 /**
@@ -15,8 +15,6 @@ export async function refuseKey(
 ): Promise<never> {
   const verdict = await limits.refusedKeys.take(networkOf(address))
   if (verdict.allowed) throw problem
-  fail('rate_limited', {
-    detail: `At most ${verdict.points} refused keys in ${verdict.windowSeconds} s from one address.`,
-    retryAfterSeconds: verdict.resetSeconds,
-  })
+  const detail = `At most ${verdict.points} refused keys in ${verdict.windowSeconds} s from one address.`
+  throw exceeded(verdict, detail).refusing(problem.refused)
 }

@@ -14,6 +14,7 @@ import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
 import type { Permission } from '#core/principal.ts'
+import { partOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { errorCode } from '#core/values/error-code.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
@@ -297,7 +298,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
           (error: unknown) =>
             settleIf(!wasNeverSent(error) && !isStatementTimeout(error) && !isDiskFull(error)),
         )
-        throw new Problem('unavailable', { retryAfterSeconds: 1, cause })
+        throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
       if (decision === undefined) throw new Error('an admission was left out of its batch')
       const [refusal, keyId, ownerId, maxApiCalls] = decision

@@ -31,5 +31,6 @@ export class ByteBudget {
 /** The delay is short, because any of the other calls may end at any moment. */
 const TOO_MUCH = {
   detail: 'This gateway holds as many large requests as it can.',
+  limit: 'memory',
   retryAfterSeconds: 1,
-}
+} as const

@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 test('calls within the limit pass, the next is rejected, and the verdict carries the state of the window', async () => {
-  const verdict = { policy: 'chat', points: 3, windowSeconds: 60, resetSeconds: 60 }
+  const verdict = { policy: 'chat', limit: 'chat', points: 3, windowSeconds: 60, resetSeconds: 60 }
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 2 })
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 1 })
   expect(await limits.chat.take('a')).toEqual({ ...verdict, allowed: true, remaining: 0 })

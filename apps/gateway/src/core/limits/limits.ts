@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
-import { fail } from '#core/errors.ts'
+import { Problem } from '#core/errors.ts'
+import type { LimitName } from '#core/limit-names.ts'
 import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'
 
@@ -32,6 +33,8 @@ export interface LimitRules {
 export interface LimitVerdict {
   readonly allowed: boolean
   readonly policy: string
+  /** The name in the log and in the record of refusals. */
+  readonly limit: LimitName
   readonly points: number
   readonly windowSeconds: number
   readonly remaining: number
@@ -69,7 +72,7 @@ const ALONE: LimitSharing = { liveProcesses: () => 1, observer: { storeAnswers: 
 
 export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): Limits {
   const shared = sharing.redis && createSharedStore(sharing.redis, sharing.observer)
-  const limiter = (policy: string, rule: LimitRule) => createLimiter(policy, rule, sharing, shared)
+  const limiter = (limit: LimitName, rule: LimitRule) => createLimiter(limit, rule, sharing, shared)
   return {
     chat: limiter('chat', rules.chat),
     upload: limiter('upload', rules.upload),
@@ -78,9 +81,9 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
     calls: limiter('calls', rules.calls),
     reads: limiter('reads', rules.reads),
     login: limiter('login', rules.login),
-    loginAddress: limiter('login-address', rules.loginAddress),
-    refusedKeys: limiter('refused-keys', rules.refusedKeys),
-    refusedDocuments: limiter('refused-documents', rules.refusedDocuments),
+    loginAddress: limiter('login_address', rules.loginAddress),
+    refusedKeys: limiter('refused_keys', rules.refusedKeys),
+    refusedDocuments: limiter('refused_documents', rules.refusedDocuments),
   }
 }
 
@@ -89,18 +92,20 @@ export function createLimits(rules: LimitRules, sharing: LimitSharing = ALONE): 
  * window continues from that copy; the calls that are let through meanwhile are added to the count in Redis when it is back.
  */
 function createLimiter(
-  policy: string,
+  limit: LimitName,
   rule: LimitRule,
   { liveProcesses }: LimitSharing,
   store: ReturnType<typeof createSharedStore> | undefined,
 ): Limiter {
   const { windowSeconds } = rule
+  const policy = limit.replaceAll('_', '-')
   const windows = createWindows(windowSeconds)
   const shared = store?.(policy, windowSeconds, windows)
 
   const verdict = (allowed: boolean, points: number, remaining: number, msLeft: number): LimitVerdict => ({
     allowed,
     policy,
+    limit,
     points,
     windowSeconds,
     remaining: Math.max(0, remaining),
@@ -124,8 +129,8 @@ function createLimiter(
     return verdict(allowed, Math.floor(most / live), remaining, msBeforeNext)
   }
 
-  async function takeShared(limit: SharedLimit, key: string, points: number): Promise<LimitVerdict> {
-    const known = await limit.take(key, points)
+  async function takeShared(counts: SharedLimit, key: string, points: number): Promise<LimitVerdict> {
+    const known = await counts.take(key, points)
     if (known === undefined) return takeAlone(key, points)
     return verdict(known.isAllowed, points, points - known.count, known.msLeft)
   }
@@ -153,7 +158,12 @@ function createLimiter(
 export async function requirePoint(limiter: Limiter, key: string, onLimit?: OnLimit): Promise<void> {
   const verdict = await limiter.take(key)
   onLimit?.(verdict)
-  if (!verdict.allowed) fail('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+  if (!verdict.allowed) throw exceeded(verdict)
+}
+
+/** The refusal of what exceeds a limit. */
+export function exceeded({ limit, resetSeconds }: LimitVerdict, detail?: string): Problem {
+  return new Problem('rate_limited', { detail, limit, retryAfterSeconds: resetSeconds })
 }
 
 /** A limit in points a minute, as the records of keys show it; at least 1, because every limit lets at least one call through. */

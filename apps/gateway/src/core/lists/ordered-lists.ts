@@ -223,6 +223,7 @@ function withCursors<Row extends { id: string }>(
 
 /** About as long as a server lets a statement run. */
 const SEARCH_MS_MAX = 10_000
+const SEARCH_TOO_LONG = { detail: 'The search takes too long.', limit: 'search_time' } as const
 
 async function inTurn<Field extends string, Result>(
   { reads, elapsedMs }: Pick<OrderedTable<Field>, 'reads' | 'elapsedMs'>,
@@ -238,7 +239,7 @@ async function inTurn<Field extends string, Result>(
     const endMs = elapsedMs() + SEARCH_MS_MAX
     return read({
       run(statement) {
-        if (signal?.aborted === true || elapsedMs() > endMs) fail('unavailable', 'The search takes too long.')
+        if (signal?.aborted === true || elapsedMs() > endMs) fail('unavailable', SEARCH_TOO_LONG)
         return slices.run(statement)
       },
     })

@@ -162,8 +162,9 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     read: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const refusal = shares.refusalOf(ownerId)
-    if (refusal === 'all') fail('unavailable', TOO_MANY_READERS)
-    if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
+    // The call has its row, but this reader has none.
+    if (refusal === 'all') throw new Problem('unavailable', TOO_MANY_READERS).refusing({ keyId, ownerId })
+    if (refusal === 'share') throw new Problem('rate_limited', TOO_MANY_OF_OWNER).refusing({ keyId, ownerId })
     shares.take(ownerId)
     const left = new AbortController()
     let refused: Problem | undefined
@@ -223,7 +224,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       const call = await store.find(keyId, { kind: 'call', callId: attachedTo })
       counting = markRejectionHandled(countReplay(attachedTo))
       // An admission that came too late for its own client is taken back, with its key.
-      return replyOf(call ?? fail('unavailable', { retryAfterSeconds: 1 }))
+      return replyOf(call ?? fail('unavailable', { limit: 'database', retryAfterSeconds: 1 }))
     },
     requireRoom: (ownerId) => space.require(ownerId),
     async isStopRequested(callId) {
@@ -286,9 +287,14 @@ export function textOf(whole: WholeReply): string | undefined {
   return reply ?? fail('reply_gone')
 }
 
-const TOO_MANY_READERS = { detail: 'This gateway serves as many readers as it can.', retryAfterSeconds: 1 }
+const TOO_MANY_READERS = {
+  detail: 'This gateway serves as many readers as it can.',
+  limit: 'reply_readers',
+  retryAfterSeconds: 1,
+} as const
 
 const TOO_MANY_OF_OWNER = {
   detail: 'The owner of the API key has as many readers as one user may have in this gateway.',
+  limit: 'readers_of_owner',
   retryAfterSeconds: 1,
-}
+} as const

@@ -62,9 +62,14 @@ export class ReplySpace {
   }
 }
 
-const NO_ROOM = { detail: 'Kept replies take all the space that they may.', retryAfterSeconds: 5 }
+const NO_ROOM = {
+  detail: 'Kept replies take all the space that they may.',
+  limit: 'reply_space',
+  retryAfterSeconds: 5,
+} as const
 
 const NO_ROOM_OF_OWNER = {
   detail: 'The kept replies of the owner of the API key take all the space that they may.',
+  limit: 'replies_of_owner',
   retryAfterSeconds: 5,
-}
+} as const

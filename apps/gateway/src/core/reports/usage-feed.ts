@@ -166,10 +166,16 @@ function newWatch(caller: Principal): Watch {
 
 const TOO_MANY_OF_OWNER = {
   detail: 'The user has as many subscriptions as one may have in this gateway.',
+  limit: 'subscriptions_of_owner',
   retryAfterSeconds: 5,
-}
+} as const
 const TOO_MANY_OF_CREDENTIAL = {
   detail: 'The credential has as many subscriptions as it may.',
+  limit: 'subscriptions_per_credential',
   retryAfterSeconds: 5,
-}
-const TOO_MANY = { detail: 'This gateway has as many subscriptions as it can.', retryAfterSeconds: 5 }
+} as const
+const TOO_MANY = {
+  detail: 'This gateway has as many subscriptions as it can.',
+  limit: 'subscriptions',
+  retryAfterSeconds: 5,
+} as const

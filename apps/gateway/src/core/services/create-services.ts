@@ -11,7 +11,7 @@ import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
 import type { Database } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/disk/disk-space.ts'
 import type { KeyRules } from '#core/keys/key-input.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import type { RememberedKeys } from '#core/keys/key-limits.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/keys/key-watch.ts'
 import { createKeys } from '#core/keys/keys.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
@@ -51,6 +51,7 @@ export interface ServicesDeps extends ChatParts {
   readonly space: DiskSpace
   readonly catalog: ChangeableCatalog
   readonly limits: Limits
+  readonly rememberedKeys: RememberedKeys
   readonly tokens: Tokens
   readonly signingKeys: SigningKeyAdministration
   readonly ledger: Ledger
@@ -107,7 +108,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     ledger,
     space,
     observe,
-    keyLimits: createKeyLimitsReader({ sql, runtime }),
+    keyLimits: deps.rememberedKeys.read,
     lookUpClaim: createClaimLookUp({ sql }),
   })
   const keyWatch = createKeyWatch({ sql, runtime, onAnswer: deps.onKeyWatchAnswer })

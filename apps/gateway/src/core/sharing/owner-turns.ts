@@ -1,4 +1,5 @@
 import { type ErrorReason, fail, Problem, type ProblemOptions } from '#core/errors.ts'
+import type { LimitName } from '#core/limit-names.ts'
 
 /** The most requests that wait for one thing, and the most of these that belong to one owner. */
 export interface WaitingPlaces {
@@ -187,17 +188,24 @@ export class OwnerTurns {
     if ((queue?.requests.size ?? 0) >= places.perOwner) {
       fail(
         'rate_limited',
-        again(`${places.perOwner} ${what} of this user are waiting, which is the maximum.`),
+        again(
+          'waiting_of_owner',
+          `${places.perOwner} ${what} of this user are waiting, which is the maximum.`,
+        ),
       )
     }
-    if (this.#places >= places.inAll) fail('unavailable', again(`Too many ${what} are waiting.`))
+    if (this.#places >= places.inAll)
+      fail('unavailable', again('waiting_places', `Too many ${what} are waiting.`))
   }
 
   #tooLong(owner: string): Problem {
     const { what } = this.#rules
     return this.#hasAll(owner)
-      ? new Problem('rate_limited', again(`As many ${what} of this user are running as may at a time.`))
-      : new Problem('unavailable', again(`As many ${what} are running as can at a time.`))
+      ? new Problem(
+          'rate_limited',
+          again('turns_of_owner', `As many ${what} of this user are running as may at a time.`),
+        )
+      : new Problem('unavailable', again('turns', `As many ${what} are running as can at a time.`))
   }
 
   #join(owner: string, queue: Queue, waiting: Waiting): void {
@@ -223,8 +231,8 @@ export class OwnerTurns {
   }
 }
 
-function again(detail: string): ProblemOptions {
-  return { detail, retryAfterSeconds: 1 }
+function again(limit: LimitName, detail: string): ProblemOptions {
+  return { detail, limit, retryAfterSeconds: 1 }
 }
 
 /** Nobody reads it; the work that waited ends by it. */

@@ -102,6 +102,7 @@ export function problemOfRead(error: unknown): unknown {
   if (!(error instanceof StorageError)) return error
   return new Problem('unavailable', {
     detail: 'A file could not be read from the storage.',
+    limit: 'storage',
     retryAfterSeconds: 5,
     cause: error,
   })

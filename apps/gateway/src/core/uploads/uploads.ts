@@ -187,6 +187,7 @@ function refuseStorage(error: unknown): never {
   if (!(error instanceof StorageError)) throw error
   fail('unavailable', {
     detail: 'The file could not be removed from the storage yet; its URL may still work.',
+    limit: 'storage',
     retryAfterSeconds: 5,
     cause: error,
   })

@@ -4,7 +4,7 @@ import { databaseTime } from '#core/database/database-clock.ts'
 import { validIds } from '#core/database/valid-ids.ts'
 import { fail, refuseField } from '#core/errors.ts'
 import type { Keyset } from '#core/input/pagination.ts'
-import type { Limits } from '#core/limits/limits.ts'
+import { exceeded, type Limits } from '#core/limits/limits.ts'
 import {
   countListed,
   type Listed,
@@ -155,9 +155,7 @@ export function createUsers({
   async function requireCurrentPassword(id: string, passwordHash: string, current: string): Promise<void> {
     const limitKey = `password ${id}`
     const verdict = await limits.login.take(limitKey)
-    if (!verdict.allowed) {
-      fail('rate_limited', { detail: 'Too many wrong passwords.', retryAfterSeconds: verdict.resetSeconds })
-    }
+    if (!verdict.allowed) throw exceeded(verdict, 'Too many wrong passwords.')
     if (!(await passwords.verify(passwordHash, current))) refuseCurrentPassword()
     await limits.login.giveBack(limitKey)
   }

@@ -76,6 +76,38 @@ export type KeptCall = Prisma.KeptCallModel
  */
 export type ReplyPart = Prisma.ReplyPartModel
 /**
+ * Model RefusalCount
+ * How many requests of a minute were refused for the same reason. Refusals of credentials that the gateway does not know have
+ * an empty key and owner, and are counted by their reason alone.
+ */
+export type RefusalCount = Prisma.RefusalCountModel
+/**
+ * Model Refusal
+ * A refused request of a known key or token, kept for a day. Only the first ones of a reason, key and hour are kept.
+ */
+export type Refusal = Prisma.RefusalModel
+/**
+ * Model RefusalAllowance
+ * How many single refusals were kept of a credential: of one reason in an hour, or of all reasons (an empty one) in a day.
+ */
+export type RefusalAllowance = Prisma.RefusalAllowanceModel
+/**
+ * Model AuditEvent
+ * An event of the audit log. Rows are only added: triggers refuse every other change. Each one is chained to the one before
+ * by its hash (`audit_hash` in the migration), so that a later change can be found.
+ */
+export type AuditEvent = Prisma.AuditEventModel
+/**
+ * Model AuditHead
+ * The end of the chain of audit events, and the point up to which it was cut. There is one row once there is an event.
+ */
+export type AuditHead = Prisma.AuditHeadModel
+/**
+ * Model AuditAllowance
+ * How many events of a kind that strangers can cause were seen of a username, credential or address in an hour.
+ */
+export type AuditAllowance = Prisma.AuditAllowanceModel
+/**
  * Model Upload
  * An uploaded file, whose bytes are in the storage of files.
  */

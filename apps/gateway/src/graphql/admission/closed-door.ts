@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors.ts'
 import type { RefusedDocuments } from '#core/limits/refused-documents.ts'
 import { problemHeaders } from '#http/reply/problem.ts'
+import { recordRefusal } from '#http/reply/refusals.ts'
 import { graphqlErrorOf, nameRequest } from '../errors.ts'
 
 /** The problem of an address that has sent too many documents that were refused. */
 export function closedProblem(retryAfterSeconds: number): Problem {
-  return new Problem('rate_limited', { detail: CLOSED, retryAfterSeconds })
+  return new Problem('rate_limited', { detail: CLOSED, limit: 'refused_documents', retryAfterSeconds })
 }
 
 const CLOSED =
@@ -40,7 +41,7 @@ export function createClosedDoor({ closedSeconds }: Pick<RefusedDocuments, 'clos
       return
     }
     const { problem, start, end, headers } = answerOf(seconds)
-    request.problem = problem
+    recordRefusal(request, problem)
     reply
       .status(problem.status)
       .headers(headers)

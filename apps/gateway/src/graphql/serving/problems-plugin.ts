@@ -1,11 +1,19 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { handleStreamOrSingleExecutionResult, isAsyncIterable, type Plugin } from 'graphql-yoga'
+import type { Services } from '#core/services/services.ts'
 import type { FaultLog } from '#http/reply/fault-log.ts'
 import type { GraphqlContext, OperationPlace } from '../context.ts'
 import { nameRequest, problemBehind, toGraphqlError } from '../errors.ts'
+import { recordErrors } from './record-errors.ts'
 
-/** Gives every error of a result its code, its status and the id of its request, also in mid-stream, and logs the faults of the gateway. */
-export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationPlace> {
+/**
+ * Gives every error of a result its code, its status and the id of its request, also in mid-stream. Logs the faults of the gateway,
+ * and records refusals.
+ */
+export function useProblems(
+  faults: FaultLog,
+  services: Pick<Services, 'authentication'>,
+): Plugin<GraphqlContext, OperationPlace> {
   const logOnce = (error: GraphQLError, { http, loggedFaults }: Logged): void => {
     const problem = problemBehind(error)
     if (problem === undefined || loggedFaults.has(error)) return
@@ -19,6 +27,7 @@ export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationP
       logOnce(error, place)
       return error
     })
+    recordErrors(errors, place, services)
     nameRequest(errors, place.http.id)
     return { ...result, errors }
   }
@@ -29,6 +38,7 @@ export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationP
     onResultProcess({ result, serverContext }) {
       if (Array.isArray(result) || isAsyncIterable(result)) return
       for (const error of result.errors ?? []) logOnce(error, serverContext)
+      recordErrors(result.errors, serverContext, services)
       nameRequest(result.errors, serverContext.http.id)
     },
     onExecute: ({ args }) => ({
@@ -40,7 +50,7 @@ export function useProblems(faults: FaultLog): Plugin<GraphqlContext, OperationP
   }
 }
 
-type Logged = Pick<OperationPlace, 'http' | 'loggedFaults'>
+type Logged = Pick<OperationPlace, 'http' | 'credential' | 'loggedFaults'>
 
 interface ResultPayload {
   readonly result: ExecutionResult

@@ -46,6 +46,7 @@ export class SharedStreams {
     if (held >= perCredential) {
       fail('rate_limited', {
         detail: `The credential holds ${perCredential} event streams, which is the maximum.`,
+        limit: 'event_streams',
         retryAfterSeconds: 1,
       })
     }
@@ -116,6 +117,7 @@ export class SharedStream {
     if (this.#operations.size >= this.#options.operationsPerStream) {
       fail('rate_limited', {
         detail: `The stream carries ${this.#options.operationsPerStream} operations, which is the maximum.`,
+        limit: 'stream_operations',
         retryAfterSeconds: 1,
       })
     }

@@ -88,6 +88,7 @@ export function chatRoute<Body extends ChatBody, Form>(
     {
       config: {
         ...(errors !== undefined && { errors }),
+        face: route.face,
         fieldPlaces: (request) => ({ ...fieldPlaces(request), endUser: endUserPlace(request, options) }),
         judge: (request, { body }) => judgeChat(services.chat, request, body, route),
       },

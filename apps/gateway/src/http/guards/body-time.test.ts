@@ -10,7 +10,7 @@ let port: number
 
 beforeEach(async () => {
   app = Fastify()
-  limitBodyTime(app, { withinMs: 120, newId: () => 'an-id' })
+  limitBodyTime(app, { withinMs: 120, newId: () => 'an-id', refused: () => undefined })
   installProblems(app)
   app.post('/short', async () => 'served')
   app.post('/long', { config: { limitsBodyTime: false } }, async () => 'served')

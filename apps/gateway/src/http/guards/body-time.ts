@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { answerClientError } from './client-error.ts'
+import { answerClientError, type Refusing } from './client-error.ts'
 
-export interface BodyTimeOptions {
+export interface BodyTimeOptions extends Refusing {
   /** How long a body may take to arrive. */
   readonly withinMs: number
-  readonly newId: () => string
 }
 
 /** How often the requests are checked within that time. */
@@ -16,7 +15,7 @@ const CHECKS_WITHIN = 12
  * only discarded. Node has such a limit for all requests of a server together, but an upload may take much longer than any
  * other request: a route with `limitsBodyTime: false` has limits of its own.
  */
-export function limitBodyTime(app: FastifyInstance, { withinMs, newId }: BodyTimeOptions): void {
+export function limitBodyTime(app: FastifyInstance, { withinMs, ...refusing }: BodyTimeOptions): void {
   const arriving = new Map<IncomingMessage, number>()
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -36,7 +35,7 @@ export function limitBodyTime(app: FastifyInstance, { withinMs, newId }: BodyTim
       if (raw.complete || raw.destroyed) arriving.delete(raw)
       else if (startedMs <= startedBefore) {
         arriving.delete(raw)
-        answerClientError(Object.assign(new Error('the body is slow'), TOO_SLOW), raw.socket, newId)
+        answerClientError(Object.assign(new Error('the body is slow'), TOO_SLOW), raw.socket, refusing)
       }
     }
   }

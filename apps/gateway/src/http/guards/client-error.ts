@@ -4,6 +4,13 @@ import { Problem } from '#core/errors.ts'
 import { errorBody, problemHeaders } from '../reply/problem.ts'
 import { closeSoon, isClosing } from './closing.ts'
 
+/** What is refused without a request that hooks and routes would see. */
+export interface Refusing {
+  readonly newId: () => string
+  /** Is told of it, since nothing else sees it. */
+  refused(requestId: string, problem: Problem): void
+}
+
 /**
  * Answers bytes that are not valid HTTP with the error body of all routes, and closes the connection. Such bytes never
  * become a request, so the error handler of the routes does not see them.
@@ -11,7 +18,7 @@ import { closeSoon, isClosing } from './closing.ts'
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
-  newId: () => string,
+  refusing: Refusing,
 ): void {
   // It already has its answer; what it still sends is discarded.
   if (isClosing(socket)) return
@@ -20,11 +27,13 @@ export function answerClientError(
     socket.destroy()
     return
   }
-  refuseConnection(socket, problemOf(error.code), newId())
+  refuseConnection(socket, problemOf(error.code), refusing)
 }
 
 /** Sends an error on a connection that carries no request, and closes it. */
-export function refuseConnection(socket: Socket, problem: Problem, requestId: string): void {
+export function refuseConnection(socket: Socket, problem: Problem, { newId, refused }: Refusing): void {
+  const requestId = newId()
+  refused(requestId, problem)
   const body = JSON.stringify(errorBody(problem, requestId))
   const headers = {
     'content-type': 'application/json; charset=utf-8',

@@ -14,7 +14,8 @@ let connections: Connections
 let port: number
 let sockets: Socket[]
 const served = vi.fn()
-const observer = { full: vi.fn(), refused: vi.fn() }
+const observer = { full: vi.fn() }
+const refusing = { newId: () => 'an-id', refused: vi.fn() }
 
 beforeEach(async () => {
   vi.clearAllMocks()
@@ -23,11 +24,11 @@ beforeEach(async () => {
     bodyLimit: 16 * 1024 * 1024,
     http: { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 },
     requestTimeout: 400,
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, () => 'an-id'),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, refusing),
   })
   connections = boundConnections(app, {
     connectionsMax: CONNECTIONS_MAX,
-    newId: () => 'an-id',
+    ...refusing,
     unreadMs: 1_000,
     observer,
   })
@@ -145,7 +146,7 @@ test('a connection beyond the maximum gets an error and is closed before it send
   expect(text()).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
   expect(text()).toMatch(/\r\nretry-after: 1\r\n/)
   expect(JSON.parse(text().split('\r\n\r\n')[1] ?? '')).toMatchObject({ reason: 'unavailable' })
-  expect(observer.refused).toHaveBeenCalledTimes(1)
+  expect(refusing.refused).toHaveBeenCalledTimes(1)
   await dead(socket)
 })
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '#core/errors.ts'
 import { sendProblem } from '../reply/problem.ts'
-import { refuseConnection } from './client-error.ts'
+import { type Refusing, refuseConnection } from './client-error.ts'
 import { closeSoon, isClosing } from './closing.ts'
 
 /** How many connections beyond the bound get an answer at a time; further ones are closed without one. */
@@ -12,15 +12,12 @@ const REFUSE_WITHIN_MS = 1_000
 /** How long a client may read nothing of a response that is complete. */
 const UNREAD_MS = 120_000
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Refusing {
   readonly connectionsMax: number
-  readonly newId: () => string
   readonly unreadMs?: number
   readonly observer: {
     /** Called when the bound is reached, and when there is room again. */
     full(isFull: boolean): void
-    /** Called when a connection that sent no request was refused. */
-    refused(): void
   }
 }
 
@@ -35,7 +32,7 @@ export interface Connections {
  */
 export function boundConnections(
   app: FastifyInstance,
-  { connectionsMax, newId, unreadMs = UNREAD_MS, observer }: ConnectionOptions,
+  { connectionsMax, unreadMs = UNREAD_MS, observer, ...refusing }: ConnectionOptions,
 ): Connections {
   let open = 0
   let isFull = false
@@ -60,8 +57,7 @@ export function boundConnections(
     refused.add(socket)
     const timer = setTimeout(() => {
       if (socket.bytesWritten > 0) return closeSoon(socket)
-      observer.refused()
-      refuseConnection(socket, tooMany(), newId())
+      refuseConnection(socket, tooMany(), refusing)
     }, REFUSE_WITHIN_MS).unref()
     socket.once('close', () => clearTimeout(timer))
   })
@@ -95,5 +91,9 @@ export function refuseBeyondBound(app: FastifyInstance): void {
 }
 
 function tooMany(): Problem {
-  return new Problem('unavailable', { detail: 'Too many connections are open.', retryAfterSeconds: 1 })
+  return new Problem('unavailable', {
+    detail: 'Too many connections are open.',
+    limit: 'connections',
+    retryAfterSeconds: 1,
+  })
 }

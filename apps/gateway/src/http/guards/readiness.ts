@@ -11,11 +11,13 @@ const STORED = ['/api/', '/graphql', '/files/', '/.well-known/']
 export function refuseUntilPrepared(app: FastifyInstance, health: { isPrepared(): boolean }): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!health.isPrepared() && needsDatabase(request)) {
-      throw new Problem('unavailable', { detail: 'The gateway is starting.', retryAfterSeconds: 1 })
+      throw new Problem('unavailable', STARTING)
     }
     done()
   })
 }
+
+const STARTING = { detail: 'The gateway is starting.', limit: 'starting', retryAfterSeconds: 1 } as const
 
 function needsDatabase(request: FastifyRequest): boolean {
   const { url, config } = request.routeOptions

@@ -7,6 +7,7 @@ import { allMistakes } from './all-mistakes.ts'
 import { FaultLog } from './fault-log.ts'
 import { openAiError } from './openai-error.ts'
 import { otherApiHint } from './other-api-paths.ts'
+import { installRefusals, type Refusals, recordRefusal } from './refusals.ts'
 import { watchRoutes } from './unknown-routes.ts'
 
 /** The error body of every route but the OpenAI-compatible ones. */
@@ -43,7 +44,8 @@ export function errorBody(
 }
 
 /** Installs the error handlers. Must be called before the routes are added, see {@link watchRoutes}. */
-export function installProblems(app: FastifyInstance): void {
+export function installProblems(app: FastifyInstance, refusals?: Refusals): void {
+  installRefusals(app, refusals)
   app.decorate('faultLog', new FaultLog(app.log))
   const problemOfUnknown = watchRoutes(app)
   // Before the body is read, so that a wrong type or size of it does not hide that there is no such route.
@@ -75,18 +77,28 @@ export function sendProblem(
   if (isOpenAi && Number(headers['retry-after']) > WAITED_FOR_SECONDS_MAX) {
     headers['retry-after'] = String(WAITED_FOR_SECONDS_MAX)
   }
-  reply.status(problem.status).headers(headers)
-  return reply
-    .type('application/json; charset=utf-8')
-    .send(
-      isOpenAi ? openAiError(problem, describeIn(request, problem)) : bodyAnywhere(problem, request, error),
-    )
+  reply.status(problem.status).headers(headers).type('application/json; charset=utf-8')
+  if (isOpenAi) {
+    const described = describeIn(request, problem)
+    recordRefusal(request, problem, { field: described.param ?? undefined })
+    return reply.send(openAiError(problem, described))
+  }
+  const fields = fieldsAtFault(problem, request, error)
+  recordRefusal(request, problem, { field: fields[0]?.field })
+  return reply.send(bodyAnywhere(problem, request, fields))
+}
+
+function fieldsAtFault(
+  problem: Problem,
+  request: FastifyRequest,
+  error: FastifyError | Problem,
+): readonly FieldMistake[] {
+  const mistakes = allMistakes(request, problem, error)
+  return mistakes.map(({ place, text }) => ({ field: nameOf(place), message: text }))
 }
 
 /** A request for an unknown path may come from a client of either face, so the body has both forms. */
-function bodyAnywhere(problem: Problem, request: FastifyRequest, error: FastifyError | Problem): object {
-  const mistakes = allMistakes(request, problem, error)
-  const fields = mistakes.map(({ place, text }) => ({ field: nameOf(place), message: text }))
+function bodyAnywhere(problem: Problem, request: FastifyRequest, fields: readonly FieldMistake[]): object {
   const body = errorBody(problem, request.id, fields)
   const isUnknown = problem.reason === 'route_not_found' || problem.reason === 'method_not_allowed'
   return isUnknown && otherApiHint(request.url) !== '' ? { ...body, ...openAiError(problem) } : body

@@ -69,7 +69,7 @@ async function requestText(): Promise<string> {
     return await withDeadline(ANSWER_WITHIN_MS, promise)
   } catch (cause) {
     // This worker's metrics alone would look as if all counters had gone back.
-    throw new Problem('unavailable', { cause })
+    throw new Problem('unavailable', { limit: 'primary', cause })
   } finally {
     process.off('message', onMessage)
     process.off('disconnect', onLost)

@@ -1,3 +1,5 @@
+import type { Problem } from '#core/errors.ts'
+import { REFUSAL_KINDS, type RefusalKind } from '#core/refusals/refusal-recorder.ts'
 import { ClientLabels, type ClientVersion } from '#ops/client-version.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -8,7 +10,10 @@ export interface RequestMetrics {
   request(route: string, method: string, status: number, seconds: number): void
   /** Counts a request of an SDK, by its version. */
   sdkRequest(client: ClientVersion): void
-  refused(reason: string): void
+  /** Counts a request that was answered with an error. */
+  refused(problem: Pick<Problem, 'reason' | 'limit'>): void
+  /** Counts refusals that are not on record. */
+  refusalsDropped(kind: RefusalKind, refusals: number): void
   /** Counts a GraphQL operation; the caller bounds the number of names. */
   graphqlOperation(type: string, name: string, seconds: number): void
   graphqlError(code: string): void
@@ -38,9 +43,22 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
     'Requests of SDKs, by language and version without its last part; versions after the first hundred are other.',
     ['client'],
   )
-  const refusals = counter('trunkline_refusals_total', 'Requests answered with an error, by reason.', [
-    'reason',
-  ])
+  const refusals = counter(
+    'trunkline_refusals_total',
+    'Requests answered with an error, by reason, and by the limit that was reached or the part that was not available.',
+    ['reason', 'limit'],
+  )
+  const unavailable = counter(
+    'trunkline_unavailable_total',
+    'Requests that were refused as unavailable, by the part that was not available.',
+    ['cause'],
+  )
+  const refusalsDropped = counter(
+    'trunkline_refusals_dropped_total',
+    'Refusals that are not on record, because there was no room for them or they could not be written.',
+    ['kind'],
+  )
+  for (const kind of REFUSAL_KINDS) refusalsDropped.addMany(0, kind)
   const operations = counter(
     'trunkline_graphql_operations_total',
     'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
@@ -62,7 +80,11 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
       seconds.add(took, route)
     },
     sdkRequest: (client) => sdkRequests.add(sdkLabels.of(client)),
-    refused: (reason) => refusals.add(reason),
+    refused({ reason, limit }) {
+      refusals.add(reason, limit)
+      if (reason === 'unavailable') unavailable.add(limit)
+    },
+    refusalsDropped: (kind, dropped) => refusalsDropped.addMany(dropped, kind),
     graphqlOperation(type, name, took) {
       operations.add(type, name)
       operationSeconds.add(took, type)

@@ -66,7 +66,7 @@ export class ReceivedUpload implements RunningCall {
   #current: Current | undefined
   #endWatch: (() => void) | undefined
 
-  /** @param observer - follows the upload until it is admitted or refused */
+  /** @param observer - follows the upload until it is admitted */
   constructor(deps: ReceiveDeps, request: UploadRequest, agent: string, observer: CallObserver | undefined) {
     this.#deps = deps
     this.#request = request
@@ -207,12 +207,7 @@ export class ReceivedUpload implements RunningCall {
         ...(problem !== undefined && { failure: { reason: problem.reason }, cause: problem.cause }),
       }
       this.#deps.observe({ type: 'settled', call: record, settled })
-    } else if (problem !== undefined) {
-      const { requestId, face } = this.#request
-      const refused = { type: 'refused', call: { requestId, kind: 'upload', face }, problem } as const
-      this.#deps.observe(refused)
-      this.#observer?.(refused)
-    }
+    } else problem?.refusing({ agent: this.#agent })
   }
 }
 
@@ -224,6 +219,7 @@ function toProblem(error: unknown): Problem {
   if (!(error instanceof StorageError)) return problemOf(error)
   return new Problem('unavailable', {
     detail: 'The file could not be stored.',
+    limit: 'storage',
     retryAfterSeconds: STORAGE_RETRY_AFTER_SECONDS,
     cause: error,
   })

@@ -8,7 +8,7 @@ import { OPENING_MS } from '#core/auth/users.test-support.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { recordCalls } from '#core/calls/record-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors.ts'
-import { createKeyLimitsReader } from '#core/keys/key-limits.ts'
+import { createRememberedKeys } from '#core/keys/key-limits.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
@@ -44,7 +44,7 @@ beforeEach(async () => {
 function receiverOf(more: Partial<UploadReceiverDeps>): UploadReceiver {
   const { database, runtime, storage, limits } = fixture
   const { sql } = database
-  const keyLimits = createKeyLimitsReader({ sql, runtime })
+  const keyLimits = createRememberedKeys({ sql, runtime }).read
   return createUploadReceiver({
     sql,
     runtime,

@@ -30,7 +30,7 @@ export interface UploadReceiver {
    * first byte of the file.
    *
    * @param signal - aborts when the client is gone
-   * @param observer - follows the upload until it is admitted or refused
+   * @param observer - follows the upload until it is admitted
    * @throws Problem what {@link UploadReceiver.requireUploader} and admission throw, `rate_limited` if the owner's turn does
    * not come in time, `invalid_request`, `body_too_large`, `file_type_not_accepted`, `upload_space_used_up`; `unavailable`
    * if the storage or the database fails

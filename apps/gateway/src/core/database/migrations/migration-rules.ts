@@ -118,7 +118,7 @@ const RULES: readonly Rule[] = [
 
 const CREATE_TABLE = /^create\s+table\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i
 const TABLE =
-  /^(?:alter\s+table\s+(?:only\s+)?|create\s+(?:unique\s+)?index\s+(?:concurrently\s+)?"?\w+"?\s+on\s+|drop\s+table\s+)"?(\w+)"?/i
+  /^(?:alter\s+table\s+(?:only\s+)?|create\s+(?:unique\s+)?index\s+(?:concurrently\s+)?"?\w+"?\s+on\s+|create\s+(?:constraint\s+)?trigger\s[^;]*?\son\s+|drop\s+table\s+)"?(\w+)"?/is
 
 /** The table that a statement changes. */
 function tableOf(statement: string): string | undefined {
@@ -131,10 +131,11 @@ function tablesOf(statement: string): string[] {
   return [tableOf(statement) ?? [], referred].flat()
 }
 
-/** No migration has a semicolon within a text, and functions are written in one statement. */
+/** No migration has a semicolon within a text, other than the body of a function between two `$$`. */
 export function statementsOf(script: string): string[] {
-  return withoutComments(script)
-    .split(';')
-    .map((statement) => statement.trim())
+  return [...withoutComments(script).matchAll(STATEMENT)]
+    .map(([statement]) => statement.trim())
     .filter((statement) => statement !== '')
 }
+
+const STATEMENT = /(?:\$\$.*?\$\$|[^;])+/gs

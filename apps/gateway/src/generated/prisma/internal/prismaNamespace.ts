@@ -403,6 +403,12 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   KeptCall: 'KeptCall',
   ReplyPart: 'ReplyPart',
+  RefusalCount: 'RefusalCount',
+  Refusal: 'Refusal',
+  RefusalAllowance: 'RefusalAllowance',
+  AuditEvent: 'AuditEvent',
+  AuditHead: 'AuditHead',
+  AuditAllowance: 'AuditAllowance',
   Upload: 'Upload',
   UploadCopy: 'UploadCopy',
   Rollup: 'Rollup',
@@ -430,7 +436,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "apiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
+    modelProps: "user" | "apiKey" | "call" | "idempotencyKey" | "keptCall" | "replyPart" | "refusalCount" | "refusal" | "refusalAllowance" | "auditEvent" | "auditHead" | "auditAllowance" | "upload" | "uploadCopy" | "rollup" | "rollupName" | "rollupNameCount" | "instance" | "maintenance" | "signingKey" | "revokedToken" | "conversation" | "turn" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -875,6 +881,450 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ReplyPartCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ReplyPartCountAggregateOutputType> | number
+        }
+      }
+    }
+    RefusalCount: {
+      payload: Prisma.$RefusalCountPayload<ExtArgs>
+      fields: Prisma.RefusalCountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RefusalCountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RefusalCountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>
+        }
+        findFirst: {
+          args: Prisma.RefusalCountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RefusalCountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>
+        }
+        findMany: {
+          args: Prisma.RefusalCountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>[]
+        }
+        create: {
+          args: Prisma.RefusalCountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>
+        }
+        createMany: {
+          args: Prisma.RefusalCountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RefusalCountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>[]
+        }
+        delete: {
+          args: Prisma.RefusalCountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>
+        }
+        update: {
+          args: Prisma.RefusalCountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>
+        }
+        deleteMany: {
+          args: Prisma.RefusalCountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RefusalCountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RefusalCountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>[]
+        }
+        upsert: {
+          args: Prisma.RefusalCountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalCountPayload>
+        }
+        aggregate: {
+          args: Prisma.RefusalCountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRefusalCount>
+        }
+        groupBy: {
+          args: Prisma.RefusalCountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusalCountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RefusalCountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusalCountCountAggregateOutputType> | number
+        }
+      }
+    }
+    Refusal: {
+      payload: Prisma.$RefusalPayload<ExtArgs>
+      fields: Prisma.RefusalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RefusalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RefusalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>
+        }
+        findFirst: {
+          args: Prisma.RefusalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RefusalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>
+        }
+        findMany: {
+          args: Prisma.RefusalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>[]
+        }
+        create: {
+          args: Prisma.RefusalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>
+        }
+        createMany: {
+          args: Prisma.RefusalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RefusalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>[]
+        }
+        delete: {
+          args: Prisma.RefusalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>
+        }
+        update: {
+          args: Prisma.RefusalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>
+        }
+        deleteMany: {
+          args: Prisma.RefusalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RefusalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RefusalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>[]
+        }
+        upsert: {
+          args: Prisma.RefusalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalPayload>
+        }
+        aggregate: {
+          args: Prisma.RefusalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRefusal>
+        }
+        groupBy: {
+          args: Prisma.RefusalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RefusalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusalCountAggregateOutputType> | number
+        }
+      }
+    }
+    RefusalAllowance: {
+      payload: Prisma.$RefusalAllowancePayload<ExtArgs>
+      fields: Prisma.RefusalAllowanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RefusalAllowanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RefusalAllowanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>
+        }
+        findFirst: {
+          args: Prisma.RefusalAllowanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RefusalAllowanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>
+        }
+        findMany: {
+          args: Prisma.RefusalAllowanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>[]
+        }
+        create: {
+          args: Prisma.RefusalAllowanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>
+        }
+        createMany: {
+          args: Prisma.RefusalAllowanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RefusalAllowanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>[]
+        }
+        delete: {
+          args: Prisma.RefusalAllowanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>
+        }
+        update: {
+          args: Prisma.RefusalAllowanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>
+        }
+        deleteMany: {
+          args: Prisma.RefusalAllowanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RefusalAllowanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RefusalAllowanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>[]
+        }
+        upsert: {
+          args: Prisma.RefusalAllowanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RefusalAllowancePayload>
+        }
+        aggregate: {
+          args: Prisma.RefusalAllowanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRefusalAllowance>
+        }
+        groupBy: {
+          args: Prisma.RefusalAllowanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusalAllowanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RefusalAllowanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RefusalAllowanceCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditEvent: {
+      payload: Prisma.$AuditEventPayload<ExtArgs>
+      fields: Prisma.AuditEventFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditEventFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditEventFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditEventFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditEventFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>
+        }
+        findMany: {
+          args: Prisma.AuditEventFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>[]
+        }
+        create: {
+          args: Prisma.AuditEventCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>
+        }
+        createMany: {
+          args: Prisma.AuditEventCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditEventCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditEventDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>
+        }
+        update: {
+          args: Prisma.AuditEventUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditEventDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditEventUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditEventUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditEventUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEventPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditEventAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditEvent>
+        }
+        groupBy: {
+          args: Prisma.AuditEventGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditEventGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditEventCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditEventCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditHead: {
+      payload: Prisma.$AuditHeadPayload<ExtArgs>
+      fields: Prisma.AuditHeadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditHeadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditHeadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditHeadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditHeadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>
+        }
+        findMany: {
+          args: Prisma.AuditHeadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>[]
+        }
+        create: {
+          args: Prisma.AuditHeadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>
+        }
+        createMany: {
+          args: Prisma.AuditHeadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditHeadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditHeadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>
+        }
+        update: {
+          args: Prisma.AuditHeadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditHeadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditHeadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditHeadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditHeadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditHeadPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditHeadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditHead>
+        }
+        groupBy: {
+          args: Prisma.AuditHeadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditHeadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditHeadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditHeadCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditAllowance: {
+      payload: Prisma.$AuditAllowancePayload<ExtArgs>
+      fields: Prisma.AuditAllowanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditAllowanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditAllowanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>
+        }
+        findFirst: {
+          args: Prisma.AuditAllowanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditAllowanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>
+        }
+        findMany: {
+          args: Prisma.AuditAllowanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>[]
+        }
+        create: {
+          args: Prisma.AuditAllowanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>
+        }
+        createMany: {
+          args: Prisma.AuditAllowanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditAllowanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>[]
+        }
+        delete: {
+          args: Prisma.AuditAllowanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>
+        }
+        update: {
+          args: Prisma.AuditAllowanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditAllowanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditAllowanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditAllowanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditAllowanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditAllowancePayload>
+        }
+        aggregate: {
+          args: Prisma.AuditAllowanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditAllowance>
+        }
+        groupBy: {
+          args: Prisma.AuditAllowanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditAllowanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditAllowanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditAllowanceCountAggregateOutputType> | number
         }
       }
     }
@@ -1936,6 +2386,92 @@ export const ReplyPartScalarFieldEnum = {
 export type ReplyPartScalarFieldEnum = (typeof ReplyPartScalarFieldEnum)[keyof typeof ReplyPartScalarFieldEnum]
 
 
+export const RefusalCountScalarFieldEnum = {
+  minute: 'minute',
+  keyId: 'keyId',
+  ownerId: 'ownerId',
+  agent: 'agent',
+  reason: 'reason',
+  limit: 'limit',
+  count: 'count'
+} as const
+
+export type RefusalCountScalarFieldEnum = (typeof RefusalCountScalarFieldEnum)[keyof typeof RefusalCountScalarFieldEnum]
+
+
+export const RefusalScalarFieldEnum = {
+  id: 'id',
+  requestId: 'requestId',
+  at: 'at',
+  keyId: 'keyId',
+  ownerId: 'ownerId',
+  face: 'face',
+  route: 'route',
+  agent: 'agent',
+  reason: 'reason',
+  status: 'status',
+  limit: 'limit',
+  field: 'field'
+} as const
+
+export type RefusalScalarFieldEnum = (typeof RefusalScalarFieldEnum)[keyof typeof RefusalScalarFieldEnum]
+
+
+export const RefusalAllowanceScalarFieldEnum = {
+  credential: 'credential',
+  reason: 'reason',
+  start: 'start',
+  kept: 'kept'
+} as const
+
+export type RefusalAllowanceScalarFieldEnum = (typeof RefusalAllowanceScalarFieldEnum)[keyof typeof RefusalAllowanceScalarFieldEnum]
+
+
+export const AuditEventScalarFieldEnum = {
+  n: 'n',
+  format: 'format',
+  at: 'at',
+  operation: 'operation',
+  result: 'result',
+  actor: 'actor',
+  userId: 'userId',
+  keyId: 'keyId',
+  name: 'name',
+  address: 'address',
+  requestId: 'requestId',
+  target: 'target',
+  targetId: 'targetId',
+  before: 'before',
+  after: 'after',
+  reason: 'reason',
+  count: 'count',
+  hash: 'hash'
+} as const
+
+export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
+
+
+export const AuditHeadScalarFieldEnum = {
+  id: 'id',
+  n: 'n',
+  hash: 'hash',
+  cutN: 'cutN',
+  cutHash: 'cutHash'
+} as const
+
+export type AuditHeadScalarFieldEnum = (typeof AuditHeadScalarFieldEnum)[keyof typeof AuditHeadScalarFieldEnum]
+
+
+export const AuditAllowanceScalarFieldEnum = {
+  subject: 'subject',
+  start: 'start',
+  seen: 'seen',
+  omitted: 'omitted'
+} as const
+
+export type AuditAllowanceScalarFieldEnum = (typeof AuditAllowanceScalarFieldEnum)[keyof typeof AuditAllowanceScalarFieldEnum]
+
+
 export const UploadScalarFieldEnum = {
   id: 'id',
   callId: 'callId',
@@ -2455,6 +2991,12 @@ export type GlobalOmitConfig = {
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   keptCall?: Prisma.KeptCallOmit
   replyPart?: Prisma.ReplyPartOmit
+  refusalCount?: Prisma.RefusalCountOmit
+  refusal?: Prisma.RefusalOmit
+  refusalAllowance?: Prisma.RefusalAllowanceOmit
+  auditEvent?: Prisma.AuditEventOmit
+  auditHead?: Prisma.AuditHeadOmit
+  auditAllowance?: Prisma.AuditAllowanceOmit
   upload?: Prisma.UploadOmit
   uploadCopy?: Prisma.UploadCopyOmit
   rollup?: Prisma.RollupOmit

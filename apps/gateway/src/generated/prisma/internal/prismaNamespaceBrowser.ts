@@ -57,6 +57,12 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   KeptCall: 'KeptCall',
   ReplyPart: 'ReplyPart',
+  RefusalCount: 'RefusalCount',
+  Refusal: 'Refusal',
+  RefusalAllowance: 'RefusalAllowance',
+  AuditEvent: 'AuditEvent',
+  AuditHead: 'AuditHead',
+  AuditAllowance: 'AuditAllowance',
   Upload: 'Upload',
   UploadCopy: 'UploadCopy',
   Rollup: 'Rollup',
@@ -216,6 +222,92 @@ export const ReplyPartScalarFieldEnum = {
 } as const
 
 export type ReplyPartScalarFieldEnum = (typeof ReplyPartScalarFieldEnum)[keyof typeof ReplyPartScalarFieldEnum]
+
+
+export const RefusalCountScalarFieldEnum = {
+  minute: 'minute',
+  keyId: 'keyId',
+  ownerId: 'ownerId',
+  agent: 'agent',
+  reason: 'reason',
+  limit: 'limit',
+  count: 'count'
+} as const
+
+export type RefusalCountScalarFieldEnum = (typeof RefusalCountScalarFieldEnum)[keyof typeof RefusalCountScalarFieldEnum]
+
+
+export const RefusalScalarFieldEnum = {
+  id: 'id',
+  requestId: 'requestId',
+  at: 'at',
+  keyId: 'keyId',
+  ownerId: 'ownerId',
+  face: 'face',
+  route: 'route',
+  agent: 'agent',
+  reason: 'reason',
+  status: 'status',
+  limit: 'limit',
+  field: 'field'
+} as const
+
+export type RefusalScalarFieldEnum = (typeof RefusalScalarFieldEnum)[keyof typeof RefusalScalarFieldEnum]
+
+
+export const RefusalAllowanceScalarFieldEnum = {
+  credential: 'credential',
+  reason: 'reason',
+  start: 'start',
+  kept: 'kept'
+} as const
+
+export type RefusalAllowanceScalarFieldEnum = (typeof RefusalAllowanceScalarFieldEnum)[keyof typeof RefusalAllowanceScalarFieldEnum]
+
+
+export const AuditEventScalarFieldEnum = {
+  n: 'n',
+  format: 'format',
+  at: 'at',
+  operation: 'operation',
+  result: 'result',
+  actor: 'actor',
+  userId: 'userId',
+  keyId: 'keyId',
+  name: 'name',
+  address: 'address',
+  requestId: 'requestId',
+  target: 'target',
+  targetId: 'targetId',
+  before: 'before',
+  after: 'after',
+  reason: 'reason',
+  count: 'count',
+  hash: 'hash'
+} as const
+
+export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
+
+
+export const AuditHeadScalarFieldEnum = {
+  id: 'id',
+  n: 'n',
+  hash: 'hash',
+  cutN: 'cutN',
+  cutHash: 'cutHash'
+} as const
+
+export type AuditHeadScalarFieldEnum = (typeof AuditHeadScalarFieldEnum)[keyof typeof AuditHeadScalarFieldEnum]
+
+
+export const AuditAllowanceScalarFieldEnum = {
+  subject: 'subject',
+  start: 'start',
+  seen: 'seen',
+  omitted: 'omitted'
+} as const
+
+export type AuditAllowanceScalarFieldEnum = (typeof AuditAllowanceScalarFieldEnum)[keyof typeof AuditAllowanceScalarFieldEnum]
 
 
 export const UploadScalarFieldEnum = {

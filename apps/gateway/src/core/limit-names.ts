@@ -1,0 +1,51 @@
+/**
+ * What refuses requests for now: a limit that is reached, or the part that is `unavailable`. They are labels of metrics and
+ * part of the record of refusals, so the list is finite.
+ */
+export const LIMIT_NAMES = [
+  // Points in a window, by their names in core/limits/limits.ts.
+  'chat',
+  'upload',
+  'agents',
+  'reports',
+  'calls',
+  'reads',
+  'login',
+  'login_address',
+  'refused_keys',
+  'refused_documents',
+  // What one caller may have at a time.
+  'quota',
+  'upload_space',
+  'streams_per_key',
+  'calls_of_owner',
+  'readers_of_owner',
+  'replies_of_owner',
+  'subscriptions_of_owner',
+  'subscriptions_per_credential',
+  'event_streams',
+  'stream_operations',
+  'waiting_of_owner',
+  'turns_of_owner',
+  'operation_size',
+  // What all callers may have at a time.
+  'agent_slots',
+  'calls_in_progress',
+  'reply_readers',
+  'reply_space',
+  'subscriptions',
+  'waiting_places',
+  'turns',
+  'connections',
+  'memory',
+  // Parts that do not answer, or not in time.
+  'starting',
+  'draining',
+  'database',
+  'disk_full',
+  'storage',
+  'search_time',
+  'primary',
+  'other',
+] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]

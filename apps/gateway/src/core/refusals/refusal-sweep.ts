@@ -1,0 +1,41 @@
+import type { Sql } from '#core/database/database.ts'
+
+/** Deletes what is past its time. */
+export interface RefusalSweep {
+  /** Deletes a bounded number of rows of each kind; returns how many there were. */
+  sweep(): Promise<number>
+}
+
+/** How long counts can be asked for, in days. */
+export const COUNTS_KEPT_DAYS = 30
+/** How long single refusals can be found, in hours. */
+export const SINGLES_KEPT_HOURS = 24
+/** Longer than the day that they are about, whatever the time of a process's clock. */
+const ALLOWANCES_KEPT_DAYS = 2
+
+const SWEPT_AT_ONCE = 1_000
+
+export function createRefusalSweep({ sql }: { readonly sql: Sql }): RefusalSweep {
+  return {
+    async sweep() {
+      let swept = 0
+      for (const statement of SWEEPS) swept += (await sql.query(statement, [SWEPT_AT_ONCE])).length
+      return swept
+    },
+  }
+}
+
+/** `$1`: rows at most. Whoever else deletes or writes the same rows now is not waited for. */
+const sweepOf = (table: string, time: string, keptFor: string) => `
+DELETE FROM ${table}
+WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM ${table} WHERE ${time} < now() - interval '${keptFor}'
+  ORDER BY ${time} LIMIT $1
+  FOR UPDATE SKIP LOCKED))
+RETURNING 1`
+
+const SWEEPS = [
+  sweepOf('refusal_counts', 'minute', `${COUNTS_KEPT_DAYS} days`),
+  sweepOf('refusals', 'at', `${SINGLES_KEPT_HOURS} hours`),
+  sweepOf('refusal_allowances', 'start', `${ALLOWANCES_KEPT_DAYS} days`),
+]

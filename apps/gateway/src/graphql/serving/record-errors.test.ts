@@ -1,0 +1,104 @@
+import { GraphQLError } from 'graphql'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { Problem } from '#core/errors.ts'
+import type { Principal } from '#core/principal.ts'
+import type { OperationPlace } from '../context.ts'
+import { graphqlErrorOf } from '../errors.ts'
+import { recordErrors } from './record-errors.ts'
+
+const CALLER: Principal = {
+  userId: 'owner',
+  role: 'user',
+  via: { kind: 'key', keyId: 'key', permissions: ['chat'], allowedAgents: [] },
+}
+const record = vi.fn()
+const authenticate = vi.fn()
+const services = { authentication: { authenticate, requireKeyFormat: vi.fn() } }
+
+beforeEach(() => {
+  vi.clearAllMocks()
+  authenticate.mockResolvedValue(CALLER)
+})
+
+function placeOf(authorization: string | undefined, credential: OperationPlace['credential'] = {}) {
+  const http = {
+    id: 'r',
+    ip: '192.0.2.1',
+    headers: { authorization },
+    raw: { headers: { authorization }, rawHeaders: [] },
+    routeOptions: { url: '/graphql' },
+    server: { refusals: { record, identify: () => undefined } },
+  }
+  return { http, credential } as unknown as Pick<OperationPlace, 'http' | 'credential'>
+}
+
+const copied = (code: string) =>
+  new GraphQLError('copied', { extensions: { code, status: 400, field: 'input.query' } })
+const KNOWN = { keyId: 'key', ownerId: 'owner' }
+
+test('a refusal has the caller whom the operation looked up, and the field as it is named here', () => {
+  const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
+  const problem = new Problem('invalid_request', { field: ['input', 'query'] })
+  recordErrors([graphqlErrorOf(problem)], place, services)
+  expect(record).toHaveBeenCalledExactlyOnceWith({
+    requestId: 'r',
+    face: 'graphql',
+    route: '/graphql',
+    requester: KNOWN,
+    field: 'input.query',
+    problem,
+  })
+  expect(authenticate).not.toHaveBeenCalled()
+})
+
+test('of an error that was copied the code is enough', () => {
+  const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
+  recordErrors([copied('unknown_agent')], place, services)
+  expect(record).toHaveBeenCalledWith(
+    expect.objectContaining({ requester: KNOWN, problem: expect.objectContaining({ status: 400 }) }),
+  )
+})
+
+test('the begin of a subscription is wrapped, and its problem is found', () => {
+  const problem = new Problem('rate_limited', { limit: 'chat' }).refusing({ ...KNOWN, agent: 'dify' })
+  const error = new GraphQLError('wrapped', { originalError: graphqlErrorOf(problem) })
+  recordErrors([error], placeOf('Bearer t'), services)
+  expect(record).toHaveBeenCalledWith(
+    expect.objectContaining({ requester: { ...KNOWN, agent: 'dify' }, problem }),
+  )
+})
+
+test('a credential that was not looked up yet is looked up for the record, and the answer does not wait', async () => {
+  const looking = Promise.withResolvers<Principal>()
+  authenticate.mockReturnValue(looking.promise)
+  recordErrors([copied('document_invalid')], placeOf('Bearer t'), services)
+  expect(record).not.toHaveBeenCalled()
+  looking.resolve(CALLER)
+  await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1))
+  expect(record).toHaveBeenCalledWith(expect.objectContaining({ requester: KNOWN }))
+})
+
+test('if it cannot be looked up, and without one, nobody is named', async () => {
+  authenticate.mockRejectedValue(new Problem('unavailable', { limit: 'database' }))
+  recordErrors([copied('document_invalid')], placeOf('Bearer t'), services)
+  recordErrors([copied('document_invalid')], placeOf(undefined), services)
+  await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(2))
+  for (const [refused] of record.mock.calls) expect(refused.requester).toEqual({})
+})
+
+test('of several errors of a request, also in several results, the first is recorded', () => {
+  const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
+  recordErrors([copied('unknown_agent'), copied('invalid_request')], place, services)
+  recordErrors([copied('invalid_request')], place, services)
+  expect(record).toHaveBeenCalledTimes(1)
+})
+
+test('the failure of a call is none, but the refusal of a second call in the same operation is one', () => {
+  const place = placeOf('Bearer t', { caller: CALLER, looking: Promise.resolve() })
+  place.http.callId = 'call'
+  recordErrors([copied('conversation_busy')], place, services)
+  expect(record).not.toHaveBeenCalled()
+  const problem = new Problem('rate_limited', { limit: 'chat' }).refusing(KNOWN)
+  recordErrors([graphqlErrorOf(problem)], place, services)
+  expect(record).toHaveBeenCalledTimes(1)
+})

@@ -1,0 +1,35 @@
+import type { GraphQLError } from 'graphql'
+import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
+import type { Services } from '#core/services/services.ts'
+import { recordRefusal } from '#http/reply/refusals.ts'
+import { type OperationPlace, readCredential } from '../context.ts'
+import { problemBehind } from '../errors.ts'
+
+/**
+ * Records that errors of a result refuse their request. An operation may have many errors; the first one counts. What is refused
+ * before the operation runs, such as a document that does not fit the schema, is refused before the credential is looked up:
+ * then that is done for the record alone, and the answer does not wait for it.
+ */
+export function recordErrors(
+  errors: readonly GraphQLError[] | undefined,
+  { http, credential }: Pick<OperationPlace, 'http'> & Partial<Pick<OperationPlace, 'credential'>>,
+  services?: Pick<Services, 'authentication'>,
+): void {
+  const [error] = errors ?? []
+  if (error === undefined || http.refusedBy !== undefined) return
+  const problem = problemBehind(error) ?? problemOfCode(error)
+  if (problem === undefined) return
+  const field = typeof error.extensions.field === 'string' ? error.extensions.field : undefined
+  const record = () => recordRefusal(http, problem, { field, caller: credential?.caller })
+  const isKnown = problem.refused.ownerId !== undefined || credential?.looking !== undefined
+  const isAnonymous = http.headers.authorization === undefined
+  if (isKnown || isAnonymous || credential === undefined || services === undefined) record()
+  else markRejectionHandled(readCredential(services, { http, credential }).then(record, record))
+}
+
+/** Yoga copies some errors, which have their code still. */
+function problemOfCode({ extensions: { code }, message }: GraphQLError): Problem | undefined {
+  if (typeof code !== 'string' || !(code in ERRORS)) return undefined
+  return new Problem(code as ErrorReason, { detail: message })
+}
