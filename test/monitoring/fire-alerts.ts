@@ -50,6 +50,14 @@ function repeatedly(work: () => Promise<unknown>, everyMs = 100): () => Promise<
 /** Undoes what was set up, in the opposite order. */
 const undo: (() => Promise<unknown>)[] = []
 
+async function undoAll(): Promise<void> {
+  for (const each of undo.splice(0).reverse()) await each().catch((error: unknown) => console.error(error))
+}
+
+// A disk would stay mounted, and gateways would go on.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void undoAll().finally(() => process.exit(1)))
+
 async function setUp() {
   const ports = await Promise.all([0, 1, 2].map(freePort))
   const env = (at: number) => ({ OPS_PORT: String(ports[at]), REDIS_URL: redis.url })
@@ -284,5 +292,5 @@ try {
   const isComplete = await fireAll(values.only?.split(',') ?? [])
   if (!isComplete) process.exitCode = 1
 } finally {
-  for (const each of undo.reverse()) await each().catch((error: unknown) => console.error(error))
+  await undoAll()
 }
