@@ -6,11 +6,15 @@ import { wireTypes } from '../tools/contract/wire-types.ts'
 import { breakingChanges } from './breaking-changes.ts'
 import { commandReference } from './command-reference.ts'
 import { configurationReference } from './configuration-reference.ts'
+import { printDashboard } from './dashboard.ts'
 import { withGeneratedParts } from './generated-parts.ts'
+import { metricsReference } from './metrics-reference.ts'
 
 /** Paths of the committed contract. */
 export const CONTRACT = new URL('../openapi.json', import.meta.url)
 export const GRAPHQL_CONTRACT = new URL('../schema.graphql', import.meta.url)
+/** The dashboard for Grafana. */
+export const DASHBOARD = new URL('../deploy/grafana/trunkline.json', import.meta.url)
 /** The types of the SDK, which are generated from the first of them. */
 const WIRE_TYPES = new URL('../packages/sdk/src/generated/wire.ts', import.meta.url)
 /** What the SDK may tell the visitors of a page, which comes from the table of errors. */
@@ -19,10 +23,14 @@ export const VISITOR_ERRORS = new URL('../packages/sdk/src/generated/visitor-err
 export const SDK_VERSION = new URL('../packages/sdk/src/generated/version.ts', import.meta.url)
 const SDK_PACKAGE = new URL('../packages/sdk/package.json', import.meta.url)
 
+/** Writes the generated parts of a page, by their names. */
+type Parts = () => Record<string, string> | Promise<Record<string, string>>
+
 /** The pages whose tables come from the code, with what writes them. What stands around the tables is written by hand. */
-export const REFERENCE_PAGES: readonly (readonly [page: string, parts: () => Record<string, string>])[] = [
+export const REFERENCE_PAGES: readonly (readonly [page: string, parts: Parts])[] = [
   ['docs/configuration.md', configurationReference],
   ['docs/command-line.md', commandReference],
+  ['docs/metrics.md', metricsReference],
 ]
 
 /** Returns the module with the version of the SDK, which its package.json alone decides. */
@@ -36,8 +44,8 @@ export async function printSdkVersion(): Promise<string> {
 }
 
 /** Returns a page of the reference as it should be. */
-export async function printReferencePage(page: string, parts: () => Record<string, string>): Promise<string> {
-  return withGeneratedParts(await readFile(fileOf(page), 'utf8'), parts())
+export async function printReferencePage(page: string, parts: Parts): Promise<string> {
+  return withGeneratedParts(await readFile(fileOf(page), 'utf8'), await parts())
 }
 
 function fileOf(page: string): URL {
@@ -78,6 +86,7 @@ if (import.meta.main) {
         printVisitorErrors(),
       ],
       [SDK_VERSION, 'The version of the SDK does not match its package.json', await printSdkVersion()],
+      [DASHBOARD, 'The dashboard does not match scripts/dashboard.ts', printDashboard()],
       ...(await Promise.all(REFERENCE_PAGES.map(referenceFile))),
     ] as const) {
       if (values.check !== true) {

@@ -66,7 +66,9 @@ test('docs/graphql.md has the limits of operations as they are', () => {
 })
 
 test('the index of the documentation leads to every page once', () => {
-  const pages = globSync('docs/{*,decisions/README}.md', { cwd: ROOT }).filter((page) => page !== INDEX)
+  const pages = globSync('docs/{*,{decisions,runbooks}/README}.md', { cwd: ROOT }).filter(
+    (page) => page !== INDEX,
+  )
   const links = [...read(INDEX).matchAll(/^- \[[^\]]+\]\(([^)#]+)\)/gm)].map(([, path = '']) =>
     join(dirname(INDEX), path),
   )

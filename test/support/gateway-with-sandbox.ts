@@ -34,6 +34,7 @@ interface GatewayWithSandboxOptions {
   ) => Record<string, object> | Promise<Record<string, object>>
   readonly env?: GatewayOptions['env']
   readonly isOnDisk?: boolean
+  readonly isFirstStart?: boolean
 }
 
 export async function startGatewayWithSandbox({
@@ -42,6 +43,7 @@ export async function startGatewayWithSandbox({
   agents,
   env = {},
   isOnDisk = false,
+  isFirstStart = false,
 }: GatewayWithSandboxOptions = {}): Promise<GatewayWithSandbox> {
   const sandbox = await startSandbox({ delayMs: 0 })
   const entries = agentsOf(sandbox, entry)
@@ -51,7 +53,7 @@ export async function startGatewayWithSandbox({
     agents: { ...entries, ...(await agents?.(entries, sandbox)) },
   }
   // The gateway reads YAML, of which JSON is a subset.
-  const gateway = await startGateway({ config: JSON.stringify(config), env, isOnDisk })
+  const gateway = await startGateway({ config: JSON.stringify(config), env, isOnDisk, isFirstStart })
   const api = apiOf(gateway)
   const token = await api.login()
   const { full_key: key } = await api.createKey(token)

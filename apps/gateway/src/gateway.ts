@@ -7,6 +7,7 @@ import { createUpstream } from '#core/agents/upstream/upstream.ts'
 import { createCachedValue } from '#core/async/cached-value.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { recordConfiguration } from '#core/audit/configuration-event.ts'
+import { createRefusedOperations } from '#core/audit/refused-operations.ts'
 import { createInstallationSecret } from '#core/auth/installation-secret.ts'
 import { createSigningKeyAdministration } from '#core/auth/signing-key-administration.ts'
 import { createTokens } from '#core/auth/tokens.ts'
@@ -25,7 +26,7 @@ import { createMaintenanceLease } from '#core/ledger/maintenance-lease.ts'
 import { createProcessLoads } from '#core/ledger/process-loads.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
 import { createLimits } from '#core/limits/limits.ts'
-import { createRefusalRecorder, type RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
+import { createRefusalRecorder } from '#core/refusals/refusal-recorder.ts'
 import { createRefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import { createReplyStore } from '#core/replies/store/create-reply-store.ts'
 import { createWakeUps } from '#core/replies/wake-ups/create-wake-ups.ts'
@@ -35,11 +36,13 @@ import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { openStorage } from '#core/uploads/storage/open-storage.ts'
 import { atAddressOf } from '#core/values/at-address-of.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'
+import type { Refusals } from '#http/reply/refusals.ts'
 import { logCalls } from '#ops/call-log.ts'
 import { createDiskWatch } from '#ops/disk-watch.ts'
 import type { DependencyState, Health } from '#ops/health.ts'
 import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
-import { createMetrics, type LedgerFailure, type Metrics } from '#ops/metrics.ts'
+import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'
+import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
 import { startTracing, type Tracing } from '#ops/tracing/tracing.ts'
@@ -54,7 +57,7 @@ export interface Gateway {
   /** Absent where nothing is traced. */
   readonly tracing?: Tracing | undefined
   /** Faces hand over the requests that they refuse. */
-  readonly refusals: RefusalRecorder
+  readonly refusals: Refusals
   readonly health: Health
   /** Its clock follows the database's once {@link Gateway.prepareCommands} has resolved. */
   readonly runtime: Runtime
@@ -107,6 +110,7 @@ export async function createGateway({
   // The process of a command starts no emulators, but keys may still name their ids.
   const catalog = createAgentCatalog(config.agents, config.sandbox ? config.platforms.names : [])
   metrics.watchAgents(catalog)
+  metrics.watchPool(database.pool)
   const tracing =
     tracingConfig &&
     (await startTracing(tracingConfig, {
@@ -155,6 +159,8 @@ export async function createGateway({
             `${redisName} does not answer: each process enforces its part of the limits`,
           )
       },
+      answered: metrics.limitStoreAnswered,
+      failed: metrics.limitStoreFailed,
     },
     ...(redis !== undefined && { redis }),
   })
@@ -186,6 +192,7 @@ export async function createGateway({
       },
     },
   })
+  metrics.watchSettlements(ledger)
   const instances = createInstances({
     sql,
     runtime,
@@ -300,6 +307,10 @@ export async function createGateway({
     observe: eachOf([recordCalls(ledger), metrics.call, logCalls(log), ...(tracing ? [tracing.call] : [])]),
   })
 
+  const refusedOperations = createRefusedOperations({
+    audit: processTasks.audit,
+    onDropped: metrics.auditDropped,
+  })
   const lease = createMaintenanceLease(sql, identity.id, MAINTENANCE_PERIODS)
   const maintenance = createMaintenance({
     ...processTasks,
@@ -346,7 +357,11 @@ export async function createGateway({
     prisma,
     metrics,
     tracing,
-    refusals,
+    refusals: {
+      record: refusals.record,
+      identify: refusals.identify,
+      recordOperation: refusedOperations.record,
+    },
     runtime,
     health: {
       isPrepared: () => isPrepared,
@@ -386,6 +401,7 @@ export async function createGateway({
     open() {
       maintenance.start()
       storageWatch.start()
+      metrics.eventLoop.start()
       isPrepared = true
     },
     stop() {
@@ -395,10 +411,12 @@ export async function createGateway({
     async close() {
       await drain(0)
       await Promise.all([ledger.close(5_000), processTasks.replies.close(5_000), refusals.close(5_000)])
+      await withDeadline(5_000, refusedOperations.settled()).catch(() => undefined)
       maintenance.stop()
       clock.stop()
       disk.stop()
       storageWatch.stop()
+      metrics.eventLoop.stop()
       await instances
         .leave()
         .catch((error: unknown) => log.warn({ err: error }, 'the end of the instance could not be written'))

@@ -36,6 +36,7 @@ const attemptEnded = (attempt: number, deployment: string, failure?: Failure): C
     turn,
     isComplete: failure === undefined,
     failure,
+    exchange: undefined,
   }
 }
 const settled = (more: Partial<Settled>): CallEvent => {

@@ -4,7 +4,7 @@ import { createDiskFullSign, type DiskFullSign } from '#core/database/disk-full-
 import { AMPLE_SPACE, type DiskSpace, watchDiskSpace } from '#core/disk/disk-space.ts'
 import type { Runtime } from '#core/runtime.ts'
 import type { DependencyState } from './health.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** Watches the disk on which the database writes, and says in the log, the metrics and `/readyz` when it is full. */
 export interface DiskWatch {

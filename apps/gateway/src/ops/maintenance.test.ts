@@ -3,7 +3,7 @@ import type { Claim } from '#core/ledger/maintenance-lease.ts'
 import type { Drift } from '#core/ledger/verify.ts'
 import { createLogger } from './logger.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
 
 const ASK_EVERY_MS = 60_000
 const CHECKED_AT = new Date('2026-11-20T08:30:00Z')
@@ -54,7 +54,7 @@ afterEach(() => {
 })
 
 test('the number of violated equations is a metric, absent before the first check, which falls when they hold again', async () => {
-  expect(await metrics.text()).not.toContain('trunkline_usage_drift')
+  expect(await metrics.text()).not.toMatch(/^trunkline_usage_drift/m)
   verify.mockResolvedValueOnce([drift, drift])
   await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   const text = await metrics.text()

@@ -7,7 +7,7 @@ import type { RefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import type { ReplyStore } from '#core/replies/store/reply-store.ts'
 import type { UsageMaintenance } from '#core/reports/usage.ts'
 import type { UploadSweep } from '#core/uploads/upload-sweep.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /**
  * Background work: deletes what is past its retention and verifies that counters, rollups and ledger agree. One process of

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Problem } from '#core/errors.ts'
 import { clientVersion } from './client-version.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** The status in the log if the client left before the response was complete; nginx uses the same number. */
 const CLIENT_GONE = 499

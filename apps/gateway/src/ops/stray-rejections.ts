@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /**
  * Keeps the process alive when a rejection is not handled. By default Node would end the process, and with it the streams of

@@ -15,7 +15,7 @@ export interface RefusedOperation {
 /** Records refused operations in the background: the caller is answered meanwhile. */
 export interface RefusedOperations {
   record(refused: RefusedOperation): void
-  /** Resolves when what was recorded is stored, or the time is over. */
+  /** Resolves when what was recorded is stored or dropped. */
   settled(): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export function createRefusedOperations({
 }: {
   readonly audit: Pick<Audit, 'appendBounded'>
   /** Called for an event that was not stored. */
-  onDropped(error?: unknown): void
+  onDropped(): void
 }): RefusedOperations {
   let waiting = 0
   let last: Promise<void> = Promise.resolve()
@@ -40,8 +40,8 @@ export function createRefusedOperations({
         { kind: 'credential', id: credentialId(caller) },
         ...(address === undefined ? [] : [{ kind: 'address' as const, id: networkOf(address) }]),
       ])
-    } catch (error) {
-      onDropped(error)
+    } catch {
+      onDropped()
     } finally {
       waiting -= 1
     }

@@ -7,7 +7,7 @@ import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { Problem } from '#core/errors.ts'
 import type { Runtime } from '#core/runtime.ts'
-import type { TurnState } from './call-events.ts'
+import type { Exchange, TurnState } from './call-events.ts'
 import {
   type AdmittedChat,
   type CallEnding,
@@ -55,7 +55,11 @@ export interface NextAttempt {
 }
 
 /** The exchange with the platform, once the request has been sent. */
-interface Exchange {
+interface OpenExchange {
+  /** On the clock of `elapsedMs`. */
+  readonly sentAtMs: number
+  /** The model that the configuration names. */
+  readonly requestedModel: string | undefined
   readonly upstreamReply: UpstreamReply
   readonly state: ReplyState
   readonly deadlines: ReplyDeadlines
@@ -85,7 +89,7 @@ export class Attempt implements CallEnding {
   #beginning: Beginning | undefined
   #agent: Agent
   #entered: Entered | undefined
-  #exchange: Exchange | undefined
+  #exchange: OpenExchange | undefined
   #isOver = false
   #isSuperseded = false
   #ended: AbortController | undefined
@@ -146,6 +150,26 @@ export class Attempt implements CallEnding {
     return this.#exchange !== undefined
   }
 
+  /** Whether the platform was asked for something before the chat itself, once that has been prepared. */
+  get askedPlatform(): boolean {
+    return this.#entered?.askedPlatform === true
+  }
+
+  /** What the exchange has taken so far; undefined before the request is sent. */
+  get exchange(): Exchange | undefined {
+    if (this.#exchange === undefined) return undefined
+    const { sentAtMs, requestedModel } = this.#exchange
+    const { firstTextAtMs, usage, model, finishReason } = this.#content
+    return {
+      requestedModel,
+      model,
+      durationMs: this.#deps.runtime.elapsedMs() - sentAtMs,
+      firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - sentAtMs,
+      finishReason,
+      usage,
+    }
+  }
+
   get turnState(): TurnState {
     if (!this.wasSent) return 'none'
     if (this.#content.failure?.turn === 'none' && !this.#hasPassedOn) return 'none'
@@ -178,6 +202,7 @@ export class Attempt implements CallEnding {
     const agent = this.#agent
     const entered = this.#requireEntered()
     const { agentCall, knownFiles } = entered
+    const sentAtMs = runtime.elapsedMs()
     const upstreamReply = upstream.open(agent, this.#withTrace(agent.adapter.buildRequest(agentCall)))
     const deadlines = startReplyDeadlines(this.#timeouts(), runtime, (event) => {
       if (event === 'grace') upstreamReply.finish()
@@ -185,7 +210,14 @@ export class Attempt implements CallEnding {
     })
     const state = agent.adapter.start(agentCall)
     const call = withoutTexts(agentCall)
-    this.#exchange = { upstreamReply, state, deadlines, call }
+    this.#exchange = {
+      sentAtMs,
+      requestedModel: agent.adapter.modelOf?.({ agent, app: agentCall.app }),
+      upstreamReply,
+      state,
+      deadlines,
+      call,
+    }
     if (this.#route.isLastAttempt) this.#chat = undefined
     if (knownFiles === undefined) this.#entered = { ...entered, agentCall: call }
   }
@@ -468,7 +500,7 @@ export class Attempt implements CallEnding {
     return this.#entered
   }
 
-  #requireExchange(): Exchange {
+  #requireExchange(): OpenExchange {
     if (this.#exchange === undefined) throw new Error('the request has not been sent')
     return this.#exchange
   }

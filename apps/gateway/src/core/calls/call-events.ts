@@ -23,6 +23,20 @@ export interface CallRecord extends CallOrigin, Traced {
  */
 export type TurnState = 'none' | 'unknown' | 'stored'
 
+/** What one request at a platform cost and took, for metrics and traces. */
+export interface Exchange {
+  /** The model that the configuration names; undefined where it names none. */
+  readonly requestedModel: string | undefined
+  /** The model that the platform has reported. */
+  readonly model: string | undefined
+  /** From the request to the end of the reply, or to its failure. */
+  readonly durationMs: number
+  /** From the request to the first part of the answer. */
+  readonly firstTextMs: number | undefined
+  readonly finishReason: FinishReason | undefined
+  readonly usage: TokenCounts | undefined
+}
+
 /** How a call ended; there is exactly one of each call. */
 export interface Settled {
   readonly outcome: CallOutcome
@@ -71,6 +85,11 @@ export type CallEvent =
       readonly conversation: string | undefined
       /** How long the call has waited for a slot of its agent; undefined if it did not wait. */
       readonly queuedMs: number | undefined
+      /**
+       * Of a first attempt: how long the gateway took from the arrival of the call to this request, without the wait for a slot.
+       * Undefined if the platform was asked something before, such as for a conversation, since that took the platform's time.
+       */
+      readonly ownMs: number | undefined
     }
   | {
       readonly type: 'attempt_ended'
@@ -83,10 +102,8 @@ export type CallEvent =
       /** Whether the platform has sent a whole reply. Neither so nor with a failure if the client has left. */
       readonly isComplete: boolean
       readonly failure: Failure | undefined
-      /** What the platform has reported, as far as it has. */
-      readonly usage?: TokenCounts | undefined
-      readonly model?: string | undefined
-      readonly finishReason?: FinishReason | undefined
+      /** Undefined if the request of the chat itself was not sent, because something before it has failed. */
+      readonly exchange: Exchange | undefined
     }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }

@@ -128,6 +128,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     signal: AbortSignal,
     observer: CallObserver | undefined,
   ): Promise<BegunCall | AttachedCall> {
+    const arrivedMs = runtime.elapsedMs()
     // At once, since the trace ends with its request where no call has begun.
     const trace = request.trace?.forCall()
     let place: Place | undefined
@@ -170,6 +171,7 @@ export function createChatService(deps: ChatDeps): ChatService {
         chat,
         route,
         place,
+        arrivedMs,
         beforeAttempt,
       })
       place.begin(reply, admitted)

@@ -75,6 +75,7 @@ export function startReply(options: ReplyOptions): StartedReply {
       },
       route,
       place: { leave: () => undefined },
+      arrivedMs: systemRuntime.elapsedMs(),
     },
   )
   return { reply, events, ends, stops }

@@ -877,7 +877,7 @@ describe('each step of a call is one event', () => {
     platform.end()
     await reading
     expect(stepsOf(events)).toEqual([
-      { type: 'attempt_started', attempt: 1, deployment: 'main', platform: 'openai' },
+      { type: 'attempt_started', attempt: 1, deployment: 'main', platform: 'openai', ownMs: 0 },
       { type: 'first_text', afterMs: 20 },
       {
         type: 'attempt_ended',
@@ -887,12 +887,26 @@ describe('each step of a call is one event', () => {
         end: { deployment: 'main', startMs: 0, durationMs: 40, outcome: 'done' },
         turn: 'stored',
         isComplete: true,
-        model: 'm-1',
-        finishReason: 'stop',
+        exchange: { model: 'm-1', finishReason: 'stop', durationMs: 40, firstTextMs: 20 },
       },
       'settled',
     ])
     expect(events[0]?.call).toMatchObject({ requestId: 'request-1', kind: 'chat', agent: 'openai' })
+  })
+
+  test("of one whose platform was asked for a conversation first, which is not the gateway's own share", async () => {
+    const enter = async (): Promise<Entered> => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return { agentCall: callOf(agentOf('dify')), turn: turnOf(), askedPlatform: true }
+    }
+    const { reply, platform, events } = start('dify', { enter })
+    const reading = readAll(reply)
+    await vi.advanceTimersByTimeAsync(30)
+    expect(stepsOf(events)).toEqual([
+      { type: 'attempt_started', attempt: 1, deployment: 'main', ownMs: undefined, queuedMs: undefined },
+    ])
+    platform.cancel(new UpstreamError('agent_truncated'))
+    await reading
   })
 
   test('of one that is refused and sent again, whose first turn the platform has not taken', async () => {
@@ -912,7 +926,7 @@ describe('each step of a call is one event', () => {
     expect(stepsOf(events)).toMatchObject([
       { type: 'attempt_started', attempt: 1 },
       { type: 'attempt_ended', attempt: 1, turn: 'none', failure: { reason: 'agent_rejected_input' } },
-      { type: 'attempt_started', attempt: 2 },
+      { type: 'attempt_started', attempt: 2, ownMs: undefined },
       { type: 'first_text' },
       { type: 'attempt_ended', attempt: 2, turn: 'stored', failure: { reason: 'agent_truncated' } },
       'settled',

@@ -24,6 +24,8 @@ export interface ReplyParts {
   readonly chat: AttemptedCall['chat']
   readonly route: Route
   readonly place: Pick<Place, 'leave'>
+  /** When the call has arrived, on the clock of `elapsedMs`. */
+  readonly arrivedMs: number
   /** Of a kept call: called before each attempt, since the call may have been asked to stop. */
   readonly beforeAttempt?: ((reply: Reply) => Promise<void>) | undefined
 }
@@ -48,6 +50,7 @@ export class Reply implements ChatEvents, RunningCall {
   readonly #call: CallRecord
   readonly #place: Pick<Place, 'leave'>
   readonly #route: Route
+  readonly #arrivedMs: number
   readonly #startedMs: number
   readonly #beforeAttempt: ReplyParts['beforeAttempt']
   #attempt: Attempt
@@ -71,13 +74,14 @@ export class Reply implements ChatEvents, RunningCall {
   constructor(
     deps: ReplyDeps,
     call: CallRecord,
-    { attempts, chat, route, place, beforeAttempt }: ReplyParts,
+    { attempts, chat, route, place, arrivedMs, beforeAttempt }: ReplyParts,
   ) {
     this.#deps = deps
     this.#call = call
     this.#place = place
     this.#route = route
     this.#beforeAttempt = beforeAttempt
+    this.#arrivedMs = arrivedMs
     this.#startedMs = deps.runtime.elapsedMs()
     this.#attempt = new Attempt(attempts, { chat, route, startedMs: this.#startedMs })
   }
@@ -184,8 +188,15 @@ export class Reply implements ChatEvents, RunningCall {
       platform: this.#attempt.platform,
       conversation: this.#call.trace?.traceId === undefined ? undefined : this.#attempt.conversation,
       queuedMs: this.#route.queuedMs,
+      ownMs: this.#ownMs(),
     })
     this.#attempt.send()
+  }
+
+  #ownMs(): number | undefined {
+    const { number, askedPlatform } = this.#attempt
+    if (number > 1 || askedPlatform) return undefined
+    return this.#deps.runtime.elapsedMs() - this.#arrivedMs - (this.#route.queuedMs ?? 0)
   }
 
   #replaceAttempt(next: Attempt): void {
@@ -281,7 +292,7 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #attemptEnded(outcome: CallOutcome, failure: Failure | undefined): void {
-    const { number, turnState, wasSent, deployment, platform, content } = this.#attempt
+    const { number, turnState, wasSent, deployment, platform, content, exchange } = this.#attempt
     // The platform may have failed before the chat itself, such as when a file was brought to it.
     if (!wasSent && content.failure === undefined) return
     const end: AttemptEnd = {
@@ -305,9 +316,7 @@ export class Reply implements ChatEvents, RunningCall {
       turn: turnState,
       isComplete: content.isComplete,
       failure,
-      usage: content.usage,
-      model: content.model,
-      finishReason: content.finishReason,
+      exchange,
     })
   }
 }

@@ -174,6 +174,18 @@ describe.runIf(serverUrl)('server', () => {
     },
   )
 
+  test('the pool tells how many connections are in use, and what waits for one', async () => {
+    const database = await open({ poolMax: 1 })
+    expect(database.pool?.state()).toEqual({ max: 1, inUse: 0, idle: 0, waiting: 0 })
+    await database.sql.query('SELECT 1')
+    const both = Promise.all([1, 2].map(() => database.sql.query('SELECT pg_sleep(0.2)')))
+    // The pool gives away its connections in the next turn of the event loop.
+    await vi.waitFor(() => expect(database.pool?.state()).toEqual({ max: 1, inUse: 1, idle: 0, waiting: 1 }))
+    await both
+    await vi.waitFor(() => expect(database.pool?.state()).toEqual({ max: 1, inUse: 0, idle: 1, waiting: 0 }))
+    await database.close()
+  })
+
   test('a statement is cancelled at its timeout', async () => {
     const database = await open({ statementTimeoutMs: 50 })
     await expect(database.sql.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' })

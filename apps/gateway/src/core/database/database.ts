@@ -8,6 +8,15 @@ export interface Sql {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
+/** What the connections to a server are doing. */
+export interface PoolState {
+  readonly max: number
+  readonly inUse: number
+  readonly idle: number
+  /** Statements that wait for a connection. */
+  readonly waiting: number
+}
+
 /** A connection that hears messages. It is not opened again when it is lost. */
 export interface Subscription {
   /** Resolves when messages are heard, as far as the server says; rejects if the connection cannot be opened or is closed before. */
@@ -28,6 +37,8 @@ export interface Database {
    */
   readonly dedicatedSql: Sql
   readonly prisma: PrismaClient
+  /** What the pool of connections is doing; an embedded database has none. */
+  readonly pool?: { state(): PoolState }
   /**
    * Hears the notifications of a channel (`NOTIFY`) on a connection of its own. An embedded database has no other process from
    * which they could come.

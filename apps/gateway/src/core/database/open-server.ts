@@ -42,6 +42,14 @@ export function openServer(options: ServerOptions): Database {
     sql,
     dedicatedSql: dedicated,
     prisma,
+    pool: {
+      state: () => ({
+        max: poolMax,
+        inUse: pool.totalCount - pool.idleCount,
+        idle: pool.idleCount,
+        waiting: pool.waitingCount,
+      }),
+    },
     listen: (channel, onMessage) => listen({ url, connectTimeoutMs, channel, onMessage }),
     patiently: (work) => work(),
     pendingMigrations: () => pendingMigrations(sql),

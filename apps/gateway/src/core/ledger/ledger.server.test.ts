@@ -483,9 +483,13 @@ describe(kind, () => {
     const flaky = ledgerOf({ sql })
     const admission = admissionOf(await keyOf())
     await flaky.admit(admission)
+    expect(flaky.backlog()).toEqual({ waiting: 0, oldestMs: 0 })
     flaky.settle({ ...admission, outcome: 'done', durationMs: 1 })
+    await vi.waitFor(() => expect(flaky.backlog().oldestMs).toBeGreaterThan(0))
+    expect(flaky.backlog().waiting).toBe(1)
     await flaky.close(5_000)
     expect((await rowOf(admission.callId)).outcome).toBe('done')
+    expect(flaky.backlog()).toEqual({ waiting: 0, oldestMs: 0 })
   })
 
   test('a settlement batch that takes too long is written in smaller ones', async () => {

@@ -1,4 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
+import { AgedCount, type Period } from '#core/async/aged-count.ts'
 import { type Batcher, createBatcher } from '#core/async/batcher.ts'
 import { withDeadline } from '#core/async/deadline.ts'
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
@@ -128,6 +129,13 @@ export interface Settlement extends Traced {
 
 export type LedgerStatement = 'admit' | 'settle'
 
+/** Settlements of this process that are not written yet. */
+export interface SettlementBacklog {
+  readonly waiting: number
+  /** For how long the oldest has waited; 0 if none does. */
+  readonly oldestMs: number
+}
+
 export interface LedgerObserver {
   batch(statement: LedgerStatement, calls: readonly Traced[], ms: number): void
   /** A statement failed; it may be repeated. */
@@ -166,6 +174,8 @@ export interface Ledger {
    * begin to wait, then read the row, and await {@link SettlementWait.written} only if the row is still open.
    */
   awaitSettlement(callId: string): SettlementWait
+  /** The calls that have ended and whose settlement is not written yet. */
+  backlog(): SettlementBacklog
   /**
    * Settles as `interrupted` the calls that earlier processes left open; returns how many. To be called only by a process
    * that is the sole user of its database, because it does not check whether the other processes are alive.
@@ -254,8 +264,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   )
 
   const waits = new SettlementWaits()
-  // A count instead of a Set, for the cost of a Set that is described at InFlight.
-  let unwritten = 0
+  const unwritten = new AgedCount(runtime.elapsedMs)
   let whenWritten: (() => void) | undefined
 
   async function free(late: readonly PendingSettlement[]): Promise<void> {
@@ -269,30 +278,29 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   function settle(settlement: PendingSettlement): void {
-    unwritten += 1
-    settleWithRetries(settlement)
+    settleWithRetries(settlement, unwritten.add())
   }
 
   /** Uses callbacks, because an async function would cost every call two more promises. */
-  function settleWithRetries(settlement: PendingSettlement, delayMs = RETRY_AFTER_MS): void {
+  function settleWithRetries(settlement: PendingSettlement, period: Period, delayMs = RETRY_AFTER_MS): void {
     settleAll(settlement).then(
-      () => written(settlement),
+      () => written(settlement, period),
       (error: unknown) => {
         if (isConnectionError(error) && !closing) {
           const nextMs = Math.min(2 * delayMs, retryAfterMsMax(error))
-          setTimeout(settleWithRetries, delayMs, settlement, nextMs).unref()
+          setTimeout(settleWithRetries, delayMs, settlement, period, nextMs).unref()
           return
         }
         observer.settleFailed(error)
-        written(settlement)
+        written(settlement, period)
       },
     )
   }
 
-  function written({ callId }: Settlement): void {
+  function written({ callId }: Settlement, period: Period): void {
     waits.end(callId)
-    unwritten -= 1
-    if (unwritten === 0) whenWritten?.()
+    unwritten.remove(period)
+    if (unwritten.count === 0) whenWritten?.()
   }
 
   return {
@@ -328,11 +336,12 @@ export function createLedger(deps: LedgerDeps): Ledger {
     },
     settle,
     awaitSettlement: (callId) => waits.begin(callId),
+    backlog: () => ({ waiting: unwritten.count, oldestMs: unwritten.oldestMs }),
     settlePredecessors: () => untilNone(() => sql.query(SETTLE_PREDECESSORS, [instanceId])),
     settleDead: () => untilNone(() => sql.query(SETTLE_DEAD)),
     async close(timeoutMs) {
       const allWritten = new Promise<void>((resolve) => {
-        if (unwritten === 0) resolve()
+        if (unwritten.count === 0) resolve()
         else whenWritten = resolve
       })
       await Promise.race([allWritten, sleep(timeoutMs)])

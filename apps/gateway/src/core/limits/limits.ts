@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { Problem } from '#core/errors.ts'
 import type { LimitName } from '#core/limit-names.ts'
-import { createSharedStore, type SharedLimit } from './shared-limit.ts'
+import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'
 
 export interface LimitRule {
@@ -65,7 +65,7 @@ export interface LimitSharing {
   /** The number of live processes. Without Redis, each of them enforces an equal part of every limit. */
   liveProcesses(): number
   /** Is informed when Redis stops or resumes answering. */
-  readonly observer: { storeAnswers(answers: boolean, error?: unknown): void }
+  readonly observer: SharedStoreObserver
 }
 
 const ALONE: LimitSharing = { liveProcesses: () => 1, observer: { storeAnswers: () => undefined } }

@@ -19,6 +19,9 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   let other: Redis
   let live = 1
   let caller = ''
+  /** What the observer was told: the times of answers, and who met a failure. */
+  let answered: number[] = []
+  let failures: string[] = []
   let windowSeconds = 60
 
   beforeAll(() => {
@@ -28,6 +31,8 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   beforeEach(() => {
     live = 1
     windowSeconds = 60
+    answered = []
+    failures = []
     caller = randomUUID()
   })
   afterEach(async () => {
@@ -41,7 +46,11 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     const redis = connectRedis(url ?? '')
     await once(redis, 'ready')
     const rule = { points: 60, windowSeconds }
-    const observer = { storeAnswers: () => undefined }
+    const observer = {
+      storeAnswers: () => undefined,
+      answered: (ms: number) => answered.push(ms),
+      failed: () => failures.push(caller),
+    }
     const limits = createLimits(rulesOf(rule), { redis, liveProcesses: () => live, observer })
     const started = { redis, limiter: limits.chat }
     processes.push(started)
@@ -90,10 +99,13 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   test('count a command once that Redis does not answer', async () => {
     const one = await start()
     expect(await passing(one, 30)).toBe(30)
+    expect(answered.length).toBeGreaterThanOrEqual(30)
+    expect(failures).toEqual([])
     const passed = passing(one, 100)
     const gone = disconnect(one)
     expect(await passed).toBe(30)
     await gone
+    expect(failures).not.toEqual([])
   })
 
   test('without Redis give each process its share of the points that it knows to be left, or of all points for an unknown caller', async () => {

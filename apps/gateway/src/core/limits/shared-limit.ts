@@ -11,6 +11,16 @@ export interface SharedCount {
   readonly msLeft: number
 }
 
+/** Hears how Redis answers. */
+export interface SharedStoreObserver {
+  /** Limits are shared again, or no longer. */
+  storeAnswers(answers: boolean, error?: unknown): void
+  /** A command was answered after so many milliseconds. */
+  answered?(ms: number): void
+  /** A command was not answered in time, or with an error. */
+  failed?(): void
+}
+
 /** One limit that all processes count together in Redis. */
 export interface SharedLimit {
   /** Takes one of `points` points; returns undefined if Redis is down or slow. */
@@ -43,7 +53,7 @@ const SENT_AT_ONCE = 200
 
 export function createSharedStore(
   redis: Redis,
-  observer: { storeAnswers(answers: boolean, error?: unknown): void },
+  observer: SharedStoreObserver,
 ): (policy: string, windowSeconds: number, windows: Windows) => SharedLimit {
   const limits: { readonly windows: Windows; readonly limit: SharedLimit }[] = []
   let pausedUntilMs = 0
@@ -60,11 +70,14 @@ export function createSharedStore(
       report(false)
       return undefined
     }
+    const sentAtMs = performance.now()
     try {
       const answer = await withDeadline(ANSWER_WITHIN_MS, markRejectionHandled(command()))
+      observer.answered?.(performance.now() - sentAtMs)
       report(true)
       return answer
     } catch (error) {
+      observer.failed?.()
       pausedUntilMs = performance.now() + PAUSE_MS
       report(false, error)
       return undefined

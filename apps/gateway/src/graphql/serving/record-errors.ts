@@ -21,7 +21,9 @@ export function recordErrors(
   const problem = problemBehind(error) ?? problemOfCode(error)
   if (problem === undefined) return
   const field = typeof error.extensions.field === 'string' ? error.extensions.field : undefined
-  const record = () => recordRefusal(http, problem, { field, caller: credential?.caller })
+  // An alias, which is of any length.
+  const operation = error.path === undefined ? undefined : String(error.path[0]).slice(0, 100)
+  const record = () => recordRefusal(http, problem, { field, operation, caller: credential?.caller })
   const isKnown = problem.refused.ownerId !== undefined || credential?.looking !== undefined
   const isAnonymous = http.headers.authorization === undefined
   if (isKnown || isAnonymous || credential === undefined || services === undefined) record()

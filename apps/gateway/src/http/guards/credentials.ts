@@ -71,8 +71,9 @@ export const ANY_PROBLEMS = CREDENTIAL_PROBLEMS
 function only(services: Authenticating, require: (caller: Principal) => unknown): CredentialHook {
   return async (request) => {
     const caller = await authenticate(services, request)
-    require(caller)
+    // First, so that a refusal is on record as this caller's.
     request.principal = caller
+    require(caller)
   }
 }
 

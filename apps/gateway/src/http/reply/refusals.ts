@@ -1,13 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Problem, RefusedRequester } from '#core/errors.ts'
+import type { RefusedOperations } from '#core/audit/refused-operations.ts'
+import type { ErrorReason, Problem, RefusedRequester } from '#core/errors.ts'
 import type { CallFace } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
 import type { RefusalRecorder } from '#core/refusals/refusal-recorder.ts'
 
-export type Refusals = Pick<RefusalRecorder, 'record' | 'identify'>
+export interface Refusals extends Pick<RefusalRecorder, 'record' | 'identify'> {
+  /** For the audit log. */
+  readonly recordOperation: RefusedOperations['record']
+}
 
 /** Of a server that has no callers, such as that of the operator. */
-const NO_REFUSALS: Refusals = { record: () => undefined, identify: () => undefined }
+const NO_REFUSALS: Refusals = {
+  record: () => undefined,
+  identify: () => undefined,
+  recordOperation: () => undefined,
+}
 
 /** Must be called before the routes are added. */
 export function installRefusals(app: FastifyInstance, refusals: Refusals = NO_REFUSALS): void {
@@ -20,6 +28,8 @@ export interface RefusalDetails {
   readonly field?: string | undefined
   /** Whose credential the request had, where the request does not have it itself. */
   readonly caller?: Principal | undefined
+  /** What was asked for, where the route does not say it. */
+  readonly operation?: string | undefined
 }
 
 /**
@@ -30,7 +40,7 @@ export interface RefusalDetails {
 export function recordRefusal(
   request: FastifyRequest,
   problem: Problem,
-  { field, caller = request.principal }: RefusalDetails = {},
+  { field, caller = request.principal, operation }: RefusalDetails = {},
 ): void {
   const { refused } = problem
   if (request.refusedBy !== undefined) return
@@ -39,15 +49,21 @@ export function recordRefusal(
   const requester = { ...requesterOf(request, refused, caller), agent }
   request.problem = problem
   request.refusedBy = requester
-  request.server.refusals.record({
-    requestId: request.id,
-    face: faceOf(request),
-    route: request.routeOptions.url ?? 'unknown',
-    requester,
-    field,
-    problem,
-  })
+  const route = request.routeOptions.url ?? 'unknown'
+  const { record, recordOperation } = request.server.refusals
+  record({ requestId: request.id, face: faceOf(request), route, requester, field, problem })
+  // What is refused as a call names its owner, and is no operation of the management.
+  if (caller !== undefined && refused.ownerId === undefined && IS_FORBIDDEN.has(problem.reason)) {
+    recordOperation({ caller, operation: operation ?? `${request.method} ${route}`, reason: problem.reason })
+  }
 }
+
+/** The reasons with which somebody is refused who is known, and may not do what was asked. */
+const IS_FORBIDDEN: ReadonlySet<string> = new Set<ErrorReason>([
+  'permission_denied',
+  'role_denied',
+  'access_token_required',
+])
 
 function requesterOf(
   request: FastifyRequest,

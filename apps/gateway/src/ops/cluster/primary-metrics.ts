@@ -29,14 +29,7 @@ export function servePrimaryMetrics(): PrimaryMetrics {
   let requestCount = 0
 
   const own = new Registry()
-  const deaths = new Counter({
-    name: 'trunkline_worker_deaths_total',
-    help: 'Workers that ended although nobody stopped the gateway: killed (by SIGKILL), crashed (by another signal) or exited.',
-    labelNames: ['cause'],
-    registers: [own],
-  })
-  // The first increase of a series that begins with it would not be seen.
-  for (const cause of CAUSES) deaths.inc({ cause }, 0)
+  const deaths = countDeaths(own)
 
   /** Requests a report of each worker; resolves when all have answered or ended, or the time is over. */
   function freshReports(): Promise<void> {
@@ -94,6 +87,19 @@ export function servePrimaryMetrics(): PrimaryMetrics {
     add: (worker, place) => places.set(worker, place),
     workerDied: (signal) => deaths.inc({ cause: causeOf(signal) }),
   }
+}
+
+/** The counter of deaths, which only a primary has. */
+export function countDeaths(registry: Registry): Counter<'cause'> {
+  const deaths = new Counter({
+    name: 'trunkline_worker_deaths_total',
+    help: 'Workers that ended although nobody stopped the gateway: killed (by SIGKILL), crashed (by another signal) or exited.',
+    labelNames: ['cause'],
+    registers: [registry],
+  })
+  // The first increase of a series that begins with it would not be seen.
+  for (const cause of CAUSES) deaths.inc({ cause }, 0)
+  return deaths
 }
 
 function causeOf(signal: string | null): Cause {

@@ -182,7 +182,8 @@ export class CallSpans implements CallTrace {
   }
 
   #attemptEnded(event: Of<'attempt_ended'>): void {
-    const { end, failure, usage, model, finishReason, isComplete } = event
+    const { end, failure, exchange, isComplete } = event
+    const { usage, model, finishReason } = exchange ?? {}
     const endTime = this.request.clock.now()
     // An attempt that failed before its request was sent has no span yet.
     const span = this.#span ?? this.#startAttempt(event, endTime - end.durationMs, undefined)

@@ -42,6 +42,8 @@ export interface Entered {
   /** What files within the request take, until the call has ended. */
   readonly memory?: HeldMemory | undefined
   readonly knownFiles?: KnownFiles | undefined
+  /** Whether the platform was asked for something first: to create the conversation, or to take a file. */
+  readonly askedPlatform?: boolean
 }
 
 export interface EnterDeps extends AttachDeps, ContinuationDeps {
@@ -116,7 +118,8 @@ async function enterWithFiles(
     signal,
   })
   try {
-    return { ...(await enterAlone(deps, chat, agentCall, ending)), memory, knownFiles }
+    const entered = await enterAlone(deps, chat, agentCall, ending)
+    return { ...entered, memory, knownFiles, askedPlatform: true }
   } catch (error) {
     memory.release()
     throw error
@@ -256,6 +259,7 @@ async function mappedTurn(
   return {
     agentCall: { ...baseCall, platformConversationId: platformId },
     turn: new MappedTurn(mapping, platformId),
+    askedPlatform: mapping.platformId === undefined && platformId !== undefined,
   }
 }
 

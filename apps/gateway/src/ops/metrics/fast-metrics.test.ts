@@ -24,17 +24,25 @@ test('a fast counter prints the same text as a counter of prom-client', async ()
   )
 })
 
-test('a fast histogram prints the same text as a histogram of prom-client', async () => {
-  const seen = fc.tuple(LABELS, fc.constantFrom(0, 0.5, 1, 1.5, 2, 1000))
+test.each([
+  ['one label', ['kind']],
+  ['four labels', ['kind', 'colour', 'size', 'taste']],
+  ['no label', []],
+])('a fast histogram of %s prints the same text as a histogram of prom-client', async (_, labelNames) => {
+  const seen = fc.tuple(LABELS, LABELS, LABELS, LABELS, fc.constantFrom(0, 0.5, 1, 1.5, 2, 1000))
   await fc.assert(
     fc.asyncProperty(fc.array(seen), async (observed) => {
       const [ours, theirs] = [new Registry(), new Registry()]
-      const config = { name: 'seconds', help: 'Seconds.', buckets: [0.5, 1, 2] }
-      const distribution = new FastHistogram({ ...config, label: 'kind', registers: [ours] })
-      const histogram = new Histogram({ ...config, labelNames: ['kind'], registers: [theirs] })
-      for (const [kind, value] of observed) {
-        distribution.add(kind, value)
-        histogram.observe({ kind }, value)
+      const config = { name: 'seconds', help: 'Seconds.', buckets: [0.5, 1, 2], labelNames }
+      const distribution = new FastHistogram({ ...config, registers: [ours] })
+      const histogram = new Histogram({ ...config, registers: [theirs] })
+      for (const [kind, colour, size, taste, value] of observed) {
+        const labels = [kind, colour, size, taste].slice(0, labelNames.length)
+        distribution.add(value, ...labels)
+        histogram.observe(
+          Object.fromEntries(labelNames.map((name, index) => [name, labels[index] ?? ''])),
+          value,
+        )
       }
       expect(await ours.metrics()).toBe(await theirs.metrics())
       expect(valuesOf(await ours.getMetricsAsJSON())).toEqual(valuesOf(await theirs.getMetricsAsJSON()))

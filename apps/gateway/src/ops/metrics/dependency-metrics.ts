@@ -1,0 +1,104 @@
+import type { PoolState } from '#core/database/database.ts'
+import type { Instruments } from './instruments.ts'
+
+const COMMAND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2]
+
+/** Shows the state of what the gateway depends on: database, its disk, and Redis. */
+export interface DependencyMetrics {
+  limitStore(answers: boolean): void
+  /** Counts a command that Redis has answered. */
+  limitStoreAnswered(ms: number): void
+  /** Counts a command that Redis has not answered in time, or answered with an error. */
+  limitStoreFailed(): void
+  /** Shows the connections to the database, of a server. */
+  watchPool(pool: { state(): PoolState } | undefined): void
+  /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */
+  watchDisk(disk: { isFull(): boolean; freeBytes?(): number | undefined }): void
+  /** Counts how often the engine of an embedded database had to be opened again. */
+  watchEngine(engine: { readonly losses: number }): void
+}
+
+export function createDependencyMetrics(instruments: Instruments): DependencyMetrics {
+  const { counter, gauge, histogram, watchedCounter } = instruments
+  let disk: Parameters<DependencyMetrics['watchDisk']>[0] | undefined
+  let engine: Parameters<DependencyMetrics['watchEngine']>[0] | undefined
+  let limitStoreUp: number | undefined
+  gauge(
+    'trunkline_limit_store_up',
+    '1 while Redis shares the limits between processes, 0 while each process enforces its part; absent without REDIS_URL.',
+    () => limitStoreUp,
+    'min',
+  )
+  const commandSeconds = histogram(
+    'trunkline_limit_store_command_duration_seconds',
+    'Time of the commands for limits that Redis has answered; a call waits 200 ms at most.',
+    [],
+    COMMAND_SECONDS,
+  )
+  const commandErrors = counter(
+    'trunkline_limit_store_errors_total',
+    'Commands for limits that Redis has not answered in time, or answered with an error. After one, half a second passes without any.',
+  )
+  gauge(
+    'trunkline_disk_full',
+    '1 while calls and changes are refused because the disk of the database is full, or almost full.',
+    () => (disk?.isFull() === true ? 1 : 0),
+    'max',
+  )
+  gauge(
+    'trunkline_data_dir_free_bytes',
+    'Free space of DATA_DIR; only where the database is embedded.',
+    () => disk?.freeBytes?.(),
+    'min',
+  )
+  watchedCounter(
+    'trunkline_embedded_database_losses_total',
+    'How often the embedded database crashed or did not answer, and was opened again.',
+    () => engine?.losses ?? 0,
+  )
+
+  return {
+    limitStore(answers) {
+      limitStoreUp = answers ? 1 : 0
+    },
+    limitStoreAnswered: (ms) => commandSeconds.add(ms / 1000),
+    limitStoreFailed: () => commandErrors.add(),
+    watchPool: watchPool(instruments),
+    watchDisk(watched) {
+      disk = watched
+    },
+    watchEngine(watched) {
+      engine = watched
+    },
+  }
+}
+
+function watchPool({ gauge, gauges }: Instruments): DependencyMetrics['watchPool'] {
+  let pool: { state(): PoolState } | undefined
+  gauges(
+    'trunkline_database_connections',
+    'Connections to the database server, by state: in_use or idle; only where the database is on a server.',
+    ['state'],
+    () => {
+      if (pool === undefined) return []
+      const { inUse, idle } = pool.state()
+      return [
+        [{ state: 'in_use' }, inUse],
+        [{ state: 'idle' }, idle],
+      ]
+    },
+  )
+  gauge(
+    'trunkline_database_connections_max',
+    'The most connections to the database server at once.',
+    () => pool?.state().max,
+  )
+  gauge(
+    'trunkline_database_requests_waiting',
+    'Statements that wait because every connection to the database server is in use.',
+    () => pool?.state().waiting,
+  )
+  return (watched) => {
+    pool = watched
+  }
+}

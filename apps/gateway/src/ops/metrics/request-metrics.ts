@@ -1,0 +1,119 @@
+import type { Problem } from '#core/errors.ts'
+import { REFUSAL_KINDS, type RefusalKind } from '#core/refusals/refusal-recorder.ts'
+import { ClientLabels, type ClientVersion } from '#ops/client-version.ts'
+import type { Instruments } from './instruments.ts'
+
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+/** Counts what arrives: requests of HTTP, and the operations of GraphQL within them. */
+export interface RequestMetrics {
+  request(route: string, method: string, status: number, seconds: number): void
+  /** Counts a request of an SDK, by its version. */
+  sdkRequest(client: ClientVersion): void
+  /** Counts a request that was answered with an error. */
+  refused(problem: Pick<Problem, 'reason' | 'limit'>): void
+  /** Counts refusals that are not on record. */
+  refusalsDropped(kind: RefusalKind, refusals: number): void
+  /** Counts a refused operation that is not in the audit log. */
+  auditDropped(): void
+  /** Counts spans that the collector did not get. */
+  spansDropped(count: number): void
+  /** Counts a GraphQL operation; the caller bounds the number of names. */
+  graphqlOperation(type: string, name: string, seconds: number): void
+  graphqlError(code: string): void
+  subscriptionStarted(): void
+  subscriptionEnded(): void
+  /** Shows the connections that clients have open. */
+  watchConnections(connections: { readonly open: number }): void
+}
+
+export function createRequestMetrics({ counter, gauge, histogram }: Instruments): RequestMetrics {
+  let subscriptions = 0
+  let connections: { readonly open: number } | undefined
+  const requests = counter('trunkline_http_requests_total', 'Requests by route, method and status.', [
+    'route',
+    'method',
+    'status',
+  ])
+  const seconds = histogram(
+    'trunkline_http_request_duration_seconds',
+    'Time from the request to the end of the response.',
+    ['route'],
+    REQUEST_SECONDS,
+  )
+  const sdkLabels = new ClientLabels()
+  const sdkRequests = counter(
+    'trunkline_sdk_requests_total',
+    'Requests of SDKs, by language and version without its last part; versions after the first hundred are other.',
+    ['client'],
+  )
+  const refusals = counter(
+    'trunkline_refusals_total',
+    'Requests answered with an error, by reason, and by the limit that was reached or the part that was not available.',
+    ['reason', 'limit'],
+  )
+  const unavailable = counter(
+    'trunkline_unavailable_total',
+    'Requests that were refused as unavailable, by the part that was not available.',
+    ['cause'],
+  )
+  const refusalsDropped = counter(
+    'trunkline_refusals_dropped_total',
+    'Refusals that are not on record, because there was no room for them or they could not be written.',
+    ['kind'],
+  )
+  for (const kind of REFUSAL_KINDS) refusalsDropped.addMany(0, kind)
+  const auditDropped = counter(
+    'trunkline_audit_dropped_total',
+    'Refused operations that are not in the audit log, because too many were waiting or they could not be written.',
+  )
+  auditDropped.addMany(0)
+  const spansDropped = counter(
+    'trunkline_spans_dropped_total',
+    'Spans that were dropped because too many were waiting, or because the collector did not take them.',
+  )
+  spansDropped.addMany(0)
+  const operations = counter(
+    'trunkline_graphql_operations_total',
+    'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
+    ['type', 'name'],
+  )
+  const operationSeconds = histogram(
+    'trunkline_graphql_operation_duration_seconds',
+    'Time of a GraphQL operation, of a subscription until it ends.',
+    ['type'],
+    REQUEST_SECONDS,
+  )
+  const errors = counter('trunkline_graphql_errors_total', 'Errors in GraphQL results, by code.', ['code'])
+  gauge('trunkline_graphql_subscriptions', 'GraphQL subscriptions that are open.', () => subscriptions)
+  gauge('trunkline_connections', 'Connections of clients that are open.', () => connections?.open ?? 0)
+
+  return {
+    request(route, method, status, took) {
+      requests.add(route, method, String(status))
+      seconds.add(took, route)
+    },
+    sdkRequest: (client) => sdkRequests.add(sdkLabels.of(client)),
+    refused({ reason, limit }) {
+      refusals.add(reason, limit)
+      if (reason === 'unavailable') unavailable.add(limit)
+    },
+    refusalsDropped: (kind, dropped) => refusalsDropped.addMany(dropped, kind),
+    auditDropped: () => auditDropped.add(),
+    spansDropped: (count) => spansDropped.addMany(count),
+    graphqlOperation(type, name, took) {
+      operations.add(type, name)
+      operationSeconds.add(took, type)
+    },
+    graphqlError: (code) => errors.add(code),
+    subscriptionStarted() {
+      subscriptions += 1
+    },
+    subscriptionEnded() {
+      subscriptions -= 1
+    },
+    watchConnections(watched) {
+      connections = watched
+    },
+  }
+}
