@@ -24,6 +24,7 @@ const SCENARIOS = {
   uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
   release: 'rolling updates from one checkout to another and back, behind two proxies (40 minutes)',
   resilience: 'what becomes of calls while a platform fails (half an hour; --only for one part)',
+  traces: 'what tracing costs a call and a chunk, beside a gateway without (two minutes)',
   sdk: "throughput of the SDK's stream reader, beside the openai package's",
 } as const
 type ScenarioName = keyof typeof SCENARIOS

@@ -37,7 +37,7 @@ beforeAll(async () => {
       const down = await startSecond('openai')
       await down.control.fail('refuse')
       const deployments = [
-        { id: 'down', baseUrl: down.baseUrl },
+        { id: 'main', baseUrl: down.baseUrl },
         { id: 'up', priority: 1 },
       ]
       return { twice: { ...entries.openai, deployments } }

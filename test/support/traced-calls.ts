@@ -1,4 +1,5 @@
 import { createClient } from 'graphql-sse'
+import { chatBody } from './api.ts'
 import type { GatewayWithSandbox } from './gateway-with-sandbox.ts'
 import { EVENT_STREAM, sendGraphql } from './graphql.ts'
 import { CREATED_BY, filePart, formOf, sendForm } from './upload-client.ts'
@@ -74,33 +75,30 @@ async function post(system: System, number: number, path: string, body: object, 
   return response
 }
 
-/** Leaves after the first bytes of the response. */
-async function leaveEarly(response: Response): Promise<void> {
-  const reader = response.body?.getReader()
-  await reader?.read()
-  await reader?.cancel()
+interface RestOptions {
+  readonly stream: boolean
+  readonly isKept?: boolean
+  /** Whether the client leaves after the first bytes of a long reply. */
+  readonly leaves?: boolean
 }
 
 const rest =
-  (
-    stream: boolean,
-    more: Record<string, string> = {},
-    read = (response: Response): Promise<unknown> => response.text(),
-  ): Way =>
+  ({ stream, isKept = false, leaves = false }: RestOptions): Way =>
   async (system, { agent, query, number }) => {
-    const body = {
-      app_id: '',
-      query,
+    const body = chatBody({
+      query: leaves ? `${query} sandbox:slow=5 sandbox:long=200` : query,
       stream,
       user: SECRETS.endUser,
       chat_id: `${SECRETS.chat}-${number}`,
       conversation_id: `${SECRETS.conversation}-${number}`,
       ...(agent === 'fastgpt' && { variables: { note: SECRETS.variable } }),
-    }
-    const keyed = Object.fromEntries(
-      Object.entries(more).map(([name, value]) => [name, `${value}-${number}`]),
-    )
-    return read(await post(system, number, '/api/v1/chat', body, { headers: { agent, ...keyed } }))
+    })
+    const headers = { agent, ...(isKept && { 'idempotency-key': `${SECRETS.idempotencyKey}-${number}` }) }
+    const leaving = new AbortController()
+    const response = await post(system, number, '/api/v1/chat', body, { headers, signal: leaving.signal })
+    if (!leaves) return response.text()
+    await response.body?.getReader().read()
+    leaving.abort()
   }
 
 const openai =
@@ -166,8 +164,8 @@ const CREATED_BY_SECRET = { ...CREATED_BY, content: SECRETS.createdBy }
 
 /** Every way in which a call can come. */
 const WAYS: readonly Way[] = [
-  rest(false),
-  rest(true),
+  rest({ stream: false }),
+  rest({ stream: true }),
   openai(false),
   openai(true),
   responses(false),
@@ -176,9 +174,9 @@ const WAYS: readonly Way[] = [
   graphql(CHAT, EVENT_STREAM),
   sharedConnection,
   upload,
-  rest(true, {}, leaveEarly),
-  rest(false, { 'idempotency-key': SECRETS.idempotencyKey }),
-  rest(true, { 'idempotency-key': SECRETS.idempotencyKey }, leaveEarly),
+  rest({ stream: true, leaves: true }),
+  rest({ stream: false, isKept: true }),
+  rest({ stream: true, isKept: true, leaves: true }),
 ]
 
 /** Sends so many calls, a few at a time: in every way, to every agent, with every fate. */
@@ -191,8 +189,7 @@ export async function tracedCalls(system: System, count: number): Promise<void> 
       const way = WAYS[number % WAYS.length] as Way
       const agent = AGENTS[Math.floor(number / WAYS.length) % AGENTS.length] as string
       const fate = FATES[number % FATES.length] as string
-      // Slow enough to be left.
-      const query = `${SECRETS.query} ${fate} sandbox:slow=2`
+      const query = `${SECRETS.query} ${fate}`
       await way(system, { agent, query, number })
     }
   }

@@ -3021,7 +3021,7 @@ export interface components {
             instance_pid: number | null;
             /** The version of that process; null as `host` is. Shown only to administrators. */
             instance_version: string | null;
-            /** The id of the trace of the call, in hex; null while the call runs, and if the gateway does not trace. A trace that is not sampled has an id as well. Shown only to administrators. */
+            /** The id of the trace of the call, in hex; null while the call runs, and if it was not traced or was interrupted. Shown only to administrators. */
             trace_id: string | null;
             /** The tokens of the input; null if they were not reported. */
             prompt_tokens: number | null;

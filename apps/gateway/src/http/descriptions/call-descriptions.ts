@@ -26,7 +26,7 @@ export const CALL_DESCRIPTIONS = {
   instancePid: 'The process id on that machine; null as `host` is. Shown only to administrators.',
   instanceVersion: 'The version of that process; null as `host` is. Shown only to administrators.',
   traceId:
-    'The id of the trace of the call, in hex; null while the call runs, and if the gateway does not trace. A trace that is not sampled has an id as well. Shown only to administrators.',
+    'The id of the trace of the call, in hex; null while the call runs, and if it was not traced or was interrupted. Shown only to administrators.',
   attemptList:
     'The attempts, in their order, if there were several or the only one failed: a first attempt that succeeds is in the fields of the call itself. At most eight. Null otherwise, while the call runs, if it was interrupted, and for uploads.',
   attemptDeployment: 'The id of the deployment to which it was sent.',
