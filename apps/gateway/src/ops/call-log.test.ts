@@ -26,6 +26,12 @@ const attemptEnded = (attempt: number, deployment: string, failure?: Failure): C
     call: CALL,
     attempt,
     deployment,
+    end: {
+      deployment,
+      startMs: 0,
+      durationMs: 5,
+      outcome: failure === undefined ? 'done' : 'upstream_error',
+    },
     turn,
     isComplete: failure === undefined,
     failure,

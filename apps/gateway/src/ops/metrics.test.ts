@@ -27,6 +27,12 @@ function end(metrics: Metrics, agent: string, deployment: string, failure?: Fail
     call,
     attempt: 1,
     deployment,
+    end: {
+      deployment,
+      startMs: 0,
+      durationMs: 5,
+      outcome: failure === undefined ? 'done' : 'upstream_error',
+    },
     turn: 'unknown',
     isComplete: failure === undefined,
     failure,

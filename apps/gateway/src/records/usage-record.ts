@@ -76,6 +76,7 @@ export function callRecord(call: Call, instance: CallInstance | undefined) {
     instance_host: instance?.host ?? null,
     instance_pid: instance?.pid ?? null,
     instance_version: instance?.version ?? null,
+    trace_id: call.traceId,
     prompt_tokens: call.promptTokens,
     completion_tokens: call.completionTokens,
     total_tokens: call.totalTokens,

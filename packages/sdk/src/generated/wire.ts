@@ -2863,6 +2863,7 @@ export interface components {
          *       "instance_host": "gateway-1",
          *       "instance_pid": 7,
          *       "instance_version": "0.1.0",
+         *       "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
          *       "prompt_tokens": 12,
          *       "completion_tokens": 5,
          *       "total_tokens": 17,
@@ -2940,6 +2941,8 @@ export interface components {
             instance_pid: number | null;
             /** The version of that process; null as `host` is. Shown only to administrators. */
             instance_version: string | null;
+            /** The id of the trace of the call, in hex; null while the call runs, and if the gateway does not trace. A trace that is not sampled has an id as well. Shown only to administrators. */
+            trace_id: string | null;
             /** The tokens of the input; null if they were not reported. */
             prompt_tokens: number | null;
             /** The tokens of the reply; null if they were not reported. */

@@ -6,6 +6,7 @@ import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { Problem } from '#core/errors.ts'
+import { ATTEMPTS_LISTED_MAX } from './call-events.ts'
 import { startReply, turnOf } from './reply.test-support.ts'
 import { agentWith } from './routing/routes.test-support.ts'
 
@@ -143,6 +144,11 @@ describe('a call is sent again', () => {
     expect(new Set(hosts(call))).toEqual(new Set(['main.example', 'us.example']))
     const last = hosts(call)[1]?.split('.')[0]
     expect(call.ends).toMatchObject([{ outcome: 'done', attempts: 2, deployment: last }])
+    const first = hosts(call)[0]?.split('.')[0]
+    expect(call.ends[0]?.attemptList).toMatchObject([
+      { deployment: first, reason: expect.stringMatching(/^agent_/) },
+      { deployment: last, outcome: 'done', reason: undefined },
+    ])
     expect(call.events.filter(({ type }) => type === 'end')).toHaveLength(1)
   })
 
@@ -155,6 +161,9 @@ describe('a call is sent again', () => {
     expect(call.ends).toMatchObject([
       { outcome: 'upstream_error', attempts: 2, failure: { reason: 'agent_error' } },
     ])
+    const [unreachable, failed] = call.ends[0]?.attemptList ?? []
+    expect(unreachable).toMatchObject({ reason: 'agent_unreachable', startMs: 0 })
+    expect(failed).toMatchObject({ reason: 'agent_error', platformStatus: 500, outcome: 'upstream_error' })
   })
 
   test('from a hang, if the agent keeps nothing, within its share of the time', async () => {
@@ -164,6 +173,9 @@ describe('a call is sent again', () => {
     await vi.advanceTimersByTimeAsync(2)
     expect(await call.reading).toBeUndefined()
     expect([call.textOf(), call.platforms.requests.length]).toEqual(['Hi', 2])
+    const [hung, next] = call.ends[0]?.attemptList ?? []
+    expect(hung).toMatchObject({ startMs: 0, durationMs: 5_000, outcome: 'timeout', reason: 'agent_timeout' })
+    expect(next).toMatchObject({ startMs: 5_000, outcome: 'done' })
   })
 })
 
@@ -176,7 +188,7 @@ describe('a call is sent once', () => {
     const call = start([answer, [text('no'), END]], platform)
     expect(await call.reading).toBe(reason)
     expect(call.platforms.requests).toHaveLength(1)
-    expect(call.ends).toMatchObject([{ attempts: 1 }])
+    expect(call.ends).toMatchObject([{ attempts: 1, attemptList: [{ reason }] }])
   })
 
   test('when nothing came in time and the platform may have the turn', async () => {
@@ -207,8 +219,33 @@ describe('a call is sent once', () => {
     expect(await reading).toBeInstanceOf(Problem)
     await vi.advanceTimersByTimeAsync(1_000)
     expect(platforms.requests).toHaveLength(1)
-    expect(ends).toMatchObject([{ outcome: 'client_gone', attempts: 1 }])
+    expect(ends).toMatchObject([
+      { outcome: 'client_gone', attempts: 1, attemptList: [{ reason: 'agent_unreachable' }] },
+    ])
   })
+})
+
+test.each<[string, (call: ReturnType<typeof start>) => void]>([
+  ['succeeds', () => undefined],
+  ['is left by its client', ({ reply }) => reply.leave()],
+])('the attempt of a call that %s at once is not listed', async (_name, act) => {
+  const call = start([[text('Hi'), END]])
+  act(call)
+  await call.reading
+  expect(call.ends).toHaveLength(1)
+  expect(call.ends[0]?.attemptList).toBeUndefined()
+})
+
+test('of a call with many attempts the first ones are listed', async () => {
+  const count = ATTEMPTS_LISTED_MAX + 2
+  const deployments = Array.from({ length: count }, (_, index) => ({ id: `d${index}`, agent: { timeouts } }))
+  const retry = { attempts: count, firstByteMs: undefined }
+  const agent = agentWith(deployments, { id: 'dify', timeouts, retry })
+  const platforms = new Platforms(Array.from({ length: count }, () => 'refused'))
+  const { reply, ends } = startReply({ agent, upstream: platforms })
+  await expect(reply.read(() => undefined)).rejects.toMatchObject({ reason: 'agent_unreachable' })
+  expect(ends[0]?.attempts).toBe(count)
+  expect(ends[0]?.attemptList).toHaveLength(ATTEMPTS_LISTED_MAX)
 })
 
 test('a turn that was not taken is ended in its conversation before the next attempt enters it', async () => {

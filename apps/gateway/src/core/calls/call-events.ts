@@ -1,6 +1,6 @@
-import type { Failure, TokenCounts } from '#core/agents/events.ts'
+import type { Failure, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { Problem } from '#core/errors.ts'
-import type { CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
+import type { AttemptEnd, CallFace, CallKind, CallOutcome } from '#core/ledger/ledger.ts'
 import type { LimitVerdict } from '#core/limits/limits.ts'
 
 /** What identifies a call from its arrival on; it contains none of the call's texts. */
@@ -37,6 +37,8 @@ export interface Settled {
   readonly deployment?: string | undefined
   /** How many requests were sent to platforms. */
   readonly attempts?: number | undefined
+  /** Present if there were several attempts, or the only one failed; see {@link ATTEMPTS_LISTED_MAX}. */
+  readonly attemptList?: readonly AttemptEnd[] | undefined
   /** How long the call has waited for a slot of its agent; absent if it did not wait. */
   readonly queuedMs?: number | undefined
   /** The model that the platform reported. */
@@ -46,6 +48,9 @@ export interface Settled {
   /** The bytes of an upload's file that were received. */
   readonly bytes?: number | undefined
 }
+
+/** How many attempts of a call the ledger lists: the first ones. More than these need an agent that brings files anew each time. */
+export const ATTEMPTS_LISTED_MAX = 8
 
 /**
  * A step in the life of a call. The ledger, the metrics and the log record calls by these events alone. Each call that arrives
@@ -68,10 +73,15 @@ export type CallEvent =
       readonly call: CallRecord
       readonly attempt: number
       readonly deployment: string
+      readonly end: AttemptEnd
       readonly turn: TurnState
       /** Whether the platform has sent a whole reply. Neither so nor with a failure if the client has left. */
       readonly isComplete: boolean
       readonly failure: Failure | undefined
+      /** What the platform has reported, as far as it has. */
+      readonly usage?: TokenCounts | undefined
+      readonly model?: string | undefined
+      readonly finishReason?: FinishReason | undefined
     }
   /** The first part of the answer has arrived, so many milliseconds after the admission. */
   | { readonly type: 'first_text'; readonly call: CallRecord; readonly afterMs: number }

@@ -16,6 +16,7 @@ function settlementOf({ call, settled }: Extract<CallEvent, { type: 'settled' }>
     durationMs: settled.durationMs,
     deployment: settled.deployment,
     attempts: settled.attempts,
+    attemptList: settled.attemptList,
     queuedMs: settled.queuedMs,
     model: settled.model,
     firstChunkMs: settled.firstTextMs,

@@ -30,6 +30,11 @@ export class ReplyContent {
     return this.#end !== undefined
   }
 
+  /** Provisional until the reply is complete. */
+  get finishReason(): FinishReason | undefined {
+    return this.#end
+  }
+
   /** Whether the whole reply has been read; its last event is `end`. */
   get isComplete(): boolean {
     return this.#isComplete

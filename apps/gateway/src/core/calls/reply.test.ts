@@ -879,7 +879,16 @@ describe('each step of a call is one event', () => {
     expect(stepsOf(events)).toEqual([
       { type: 'attempt_started', attempt: 1, deployment: 'main' },
       { type: 'first_text', afterMs: 20 },
-      { type: 'attempt_ended', attempt: 1, deployment: 'main', turn: 'stored', isComplete: true },
+      {
+        type: 'attempt_ended',
+        attempt: 1,
+        deployment: 'main',
+        end: { deployment: 'main', startMs: 0, durationMs: 40, outcome: 'done' },
+        turn: 'stored',
+        isComplete: true,
+        model: 'm-1',
+        finishReason: 'stop',
+      },
       'settled',
     ])
     expect(events[0]?.call).toMatchObject({ requestId: 'request-1', kind: 'chat', agent: 'openai' })

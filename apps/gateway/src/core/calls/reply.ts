@@ -2,11 +2,11 @@ import type { ChatEvent, ChatEvents, Failure, TakeEvents } from '#core/agents/ev
 import { markRejectionHandled } from '#core/async/mark-rejection-handled.ts'
 import { sleep } from '#core/async/sleep.ts'
 import { ERRORS, type ErrorReason, Problem } from '#core/errors.ts'
-import type { CallOutcome } from '#core/ledger/ledger.ts'
+import type { AttemptEnd, CallOutcome } from '#core/ledger/ledger.ts'
 import { problemOf } from '#core/problem-of.ts'
 import type { Runtime } from '#core/runtime.ts'
 import { Attempt, type AttemptDeps, type AttemptedCall } from './attempt.ts'
-import type { CallObserver, CallRecord } from './call-events.ts'
+import { ATTEMPTS_LISTED_MAX, type CallObserver, type CallRecord } from './call-events.ts'
 import type { Place } from './places.ts'
 import type { Route } from './routing/route.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
@@ -51,6 +51,10 @@ export class Reply implements ChatEvents, RunningCall {
   readonly #startedMs: number
   readonly #beforeAttempt: ReplyParts['beforeAttempt']
   #attempt: Attempt
+  /** When it was sent or, before that, when it began. */
+  #attemptStartedMs = 0
+  /** Undefined until an attempt has failed. */
+  #attemptList: AttemptEnd[] | undefined
   #ending: ReplyEnding | undefined
   #isRead = false
   #isOver = false
@@ -165,11 +169,13 @@ export class Reply implements ChatEvents, RunningCall {
   /** Separate from `read`, whose local variables would keep the whole call in memory as long as the reply takes. */
   #begin(): Promise<void> | undefined {
     this.#requireReader()
+    this.#attemptStartedMs = this.#deps.runtime.elapsedMs()
     return this.#attempt.prepare()
   }
 
   #send(): void {
     this.#requireReader()
+    this.#attemptStartedMs = this.#deps.runtime.elapsedMs()
     this.#deps.observe({
       type: 'attempt_started',
       call: this.#call,
@@ -180,7 +186,8 @@ export class Reply implements ChatEvents, RunningCall {
   }
 
   #replaceAttempt(next: Attempt): void {
-    this.#attemptEnded(this.#attempt.content.failure)
+    const { failure } = this.#attempt.content
+    if (failure !== undefined) this.#attemptEnded(outcomeOf(failure), this.#withStatus(failure))
     this.#attempt = next
   }
 
@@ -245,7 +252,7 @@ export class Reply implements ChatEvents, RunningCall {
     this.#released = markRejectionHandled(attempt.finish(outcome === 'done', failure))
     this.#place.leave()
     this.#route.leave()
-    this.#attemptEnded(failure)
+    this.#attemptEnded(outcome, failure)
     const { firstTextAtMs, usage, model } = attempt.content
     this.#deps.observe({
       type: 'settled',
@@ -266,21 +273,37 @@ export class Reply implements ChatEvents, RunningCall {
   /** Nothing for a call that has ended before its reply was read. */
   #whereItWent() {
     const { attempts, queuedMs } = this.#route
-    return { queuedMs, ...(attempts > 0 && { attempts, deployment: this.#attempt.deployment }) }
+    const attemptList = this.#attemptList
+    return { queuedMs, ...(attempts > 0 && { attempts, attemptList, deployment: this.#attempt.deployment }) }
   }
 
-  #attemptEnded(failure: Failure | undefined): void {
+  #attemptEnded(outcome: CallOutcome, failure: Failure | undefined): void {
     const { number, turnState, wasSent, deployment, content } = this.#attempt
     // The platform may have failed before the chat itself, such as when a file was brought to it.
     if (!wasSent && content.failure === undefined) return
+    const end: AttemptEnd = {
+      deployment,
+      startMs: this.#attemptStartedMs - this.#startedMs,
+      durationMs: this.#deps.runtime.elapsedMs() - this.#attemptStartedMs,
+      outcome,
+      reason: failure?.reason,
+      platformStatus: failure?.platformStatus,
+    }
+    if (failure !== undefined) this.#attemptList ??= []
+    if (this.#attemptList !== undefined && this.#attemptList.length < ATTEMPTS_LISTED_MAX)
+      this.#attemptList.push(end)
     this.#deps.observe({
       type: 'attempt_ended',
       call: this.#call,
       attempt: number,
       deployment,
+      end,
       turn: turnState,
       isComplete: content.isComplete,
       failure,
+      usage: content.usage,
+      model: content.model,
+      finishReason: content.finishReason,
     })
   }
 }

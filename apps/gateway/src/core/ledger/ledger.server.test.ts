@@ -386,6 +386,8 @@ describe(kind, () => {
       platformStatus: null,
       platformCode: null,
       platformLogId: null,
+      attemptList: null,
+      traceId: null,
       endedAt: expect.any(Date),
     })
   })
@@ -410,6 +412,43 @@ describe(kind, () => {
       platformLogId: 'l'.repeat(200),
     })
     expect(await rowOf(odd.callId)).toMatchObject({ outcome: 'done', ...unknown })
+  })
+
+  test('the attempts and the trace are stored as they were given, without what is absent', async () => {
+    const { callId } = await admitted()
+    const failed = {
+      deployment: 'eu',
+      startMs: 0.4,
+      durationMs: 12.6,
+      outcome: 'timeout',
+      reason: 'agent_timeout',
+    } as const
+    const attemptList = [
+      { ...failed, platformStatus: 504 },
+      { deployment: 'us', startMs: 213, durationMs: 40, outcome: 'done' } as const,
+    ]
+    ledger.settle({
+      callId,
+      outcome: 'done',
+      durationMs: 253,
+      attempts: 2,
+      attemptList,
+      traceId: 'a'.repeat(32),
+    })
+    await ledger.close(5_000)
+    const row = await rowOf(callId)
+    expect(row.traceId).toBe('a'.repeat(32))
+    expect(row.attemptList).toEqual([
+      {
+        deployment: 'eu',
+        start_ms: 0,
+        duration_ms: 13,
+        outcome: 'timeout',
+        reason: 'agent_timeout',
+        platform_status: 504,
+      },
+      { deployment: 'us', start_ms: 213, duration_ms: 40, outcome: 'done' },
+    ])
   })
 
   test('an end that the database rejects is reported, and the others of its batch are written', async () => {

@@ -78,6 +78,28 @@ export interface Admitted {
 /** A call that is answered from an earlier one with the same `Idempotency-Key`. */
 export type AttachedCall = Required<Admitted>
 
+/** How an attempt of a call ended. */
+export interface AttemptEnd {
+  readonly deployment: string
+  /** When its request was sent, or when it began if it failed before that, after the dispatch of the call. */
+  readonly startMs: number
+  readonly durationMs: number
+  /** How the call would have ended with this attempt. */
+  readonly outcome: CallOutcome
+  readonly reason?: ErrorReason | undefined
+  readonly platformStatus?: number | undefined
+}
+
+/** An {@link AttemptEnd} as the column `attempt_list` has it. The list is short: see `ATTEMPTS_LISTED_MAX`. */
+export interface StoredAttempt {
+  readonly deployment: string
+  readonly start_ms: number
+  readonly duration_ms: number
+  readonly outcome: string
+  readonly reason?: string | undefined
+  readonly platform_status?: number | undefined
+}
+
 /** How a call ended; written exactly once. Token counts that are unknown are absent, not zero. */
 export interface Settlement {
   readonly callId: string
@@ -86,6 +108,10 @@ export interface Settlement {
   readonly deployment?: string | undefined
   /** How many requests were sent to platforms; absent for calls that send none, such as uploads. */
   readonly attempts?: number | undefined
+  /** Present if there were several, or the only one failed. */
+  readonly attemptList?: readonly AttemptEnd[] | undefined
+  /** In hex; present if the call is traced. */
+  readonly traceId?: string | undefined
   /** Absent if the call did not wait for a slot of its agent. */
   readonly queuedMs?: number | undefined
   readonly reason?: ErrorReason | undefined
@@ -384,6 +410,8 @@ function settlementRow(settlement: Settlement): unknown {
     outcome: settlement.outcome,
     deployment: settlement.deployment,
     attempts: settlement.attempts,
+    attempt_list: settlement.attemptList?.map(storedAttempt),
+    trace_id: settlement.traceId,
     queued_ms: storable(settlement.queuedMs),
     reason: settlement.reason,
     // The model is part of the primary key of the rollups, and PostgreSQL bounds the size of index entries.
@@ -396,6 +424,24 @@ function settlementRow(settlement: Settlement): unknown {
     total_tokens: storable(settlement.totalTokens),
     first_chunk_ms: storable(settlement.firstChunkMs),
     duration_ms: storable(settlement.durationMs),
+  }
+}
+
+function storedAttempt({
+  deployment,
+  startMs,
+  durationMs,
+  outcome,
+  reason,
+  platformStatus,
+}: AttemptEnd): StoredAttempt {
+  return {
+    deployment,
+    start_ms: Math.round(startMs),
+    duration_ms: Math.round(durationMs),
+    outcome,
+    reason,
+    platform_status: platformStatus,
   }
 }
 

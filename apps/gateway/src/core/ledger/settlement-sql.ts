@@ -148,7 +148,7 @@ const SETTLED_COLUMNS = `c.id, c.kind, c.agent, c.app, c.model, c.outcome, c.key
 const settle = (bounds: RollupBounds) => `
 WITH given AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS s(
-    id uuid, outcome text, deployment text, attempts int2, queued_ms int, reason text, model text,
+    id uuid, outcome text, deployment text, attempts int2, attempt_list jsonb, trace_id text, queued_ms int, reason text, model text,
     platform_status int, platform_code text, platform_log_id text,
     prompt_tokens int, completion_tokens int, total_tokens int, first_chunk_ms int, duration_ms int)
 ), open AS MATERIALIZED (
@@ -160,6 +160,7 @@ WITH given AS MATERIALIZED (
 ), settled AS (
   UPDATE calls c
   SET outcome = s.outcome, deployment = s.deployment, attempts = s.attempts, queued_ms = s.queued_ms,
+      attempt_list = s.attempt_list, trace_id = s.trace_id,
       reason = s.reason, model = s.model,
       platform_status = s.platform_status, platform_code = s.platform_code, platform_log_id = s.platform_log_id,
       prompt_tokens = s.prompt_tokens, completion_tokens = s.completion_tokens, total_tokens = s.total_tokens,
@@ -172,7 +173,7 @@ SELECT count(*) FROM settled`
 
 /**
  * Settles as `interrupted` a bounded number of the open calls that match the condition `open`. Only the process of a call knows
- * its deployment and its attempts, which stay null.
+ * its deployment, its attempts and its trace, which stay null.
  */
 const interrupt = (bounds: RollupBounds, open: string) => `
 WITH open AS MATERIALIZED (

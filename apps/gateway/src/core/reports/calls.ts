@@ -203,9 +203,9 @@ export function seesPlatform(caller: Principal): boolean {
   return isAdmin(caller)
 }
 
-/** Hides what the platform said from callers who may not see it. */
+/** Hides what the platform said, and the trace, from callers who may not see it. */
 function shownTo(caller: Principal): (call: Call) => Call {
   return seesPlatform(caller)
     ? (call) => call
-    : (call) => ({ ...call, platformStatus: null, platformCode: null, platformLogId: null })
+    : (call) => ({ ...call, platformStatus: null, platformCode: null, platformLogId: null, traceId: null })
 }

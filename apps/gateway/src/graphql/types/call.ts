@@ -1,6 +1,7 @@
 import { fail } from '#core/errors.ts'
 import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/principal.ts'
+import { attemptsOf, type ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
 import { CALL_DESCRIPTIONS } from '#http/descriptions/call-descriptions.ts'
 import { builder } from '../builder.ts'
@@ -42,6 +43,31 @@ const Instance = builder.objectRef<CallInstance>('Instance').implement({
     host: t.exposeString('host', { nullable: true, description: CALL_DESCRIPTIONS.instanceHost }),
     pid: t.exposeInt('pid', { nullable: true, description: CALL_DESCRIPTIONS.instancePid }),
     version: t.exposeString('version', { nullable: true, description: CALL_DESCRIPTIONS.instanceVersion }),
+  }),
+})
+
+const CallAttempt = builder.objectRef<ListedAttempt>('CallAttempt').implement({
+  description: 'One request of a call to a deployment of its agent.',
+  fields: (t) => ({
+    deployment: t.exposeString('deployment', { description: CALL_DESCRIPTIONS.attemptDeployment }),
+    startMs: t.exposeInt('startMs', { description: CALL_DESCRIPTIONS.attemptStartMs }),
+    durationMs: t.exposeInt('durationMs', { description: CALL_DESCRIPTIONS.attemptDurationMs }),
+    outcome: t.field({
+      type: CallOutcome,
+      description: CALL_DESCRIPTIONS.attemptOutcome,
+      resolve: ({ outcome }) => knownOrOther(OUTCOMES, outcome),
+    }),
+    reason: t.field({
+      type: ErrorReason,
+      nullable: true,
+      description: CALL_DESCRIPTIONS.attemptReason,
+      resolve: ({ reason }) => (isGraphqlReason(reason) ? reason : null),
+    }),
+    platformStatus: t.int({
+      nullable: true,
+      description: CALL_DESCRIPTIONS.platformStatus,
+      resolve: ({ platformStatus }, _args, context) => ifShown(platformStatus, context),
+    }),
   }),
 })
 
@@ -126,6 +152,13 @@ export const Call = builder.prismaObject('Call', {
       nullable: true,
       description: CALL_DESCRIPTIONS.attempts,
     }),
+    attemptList: t.field({
+      type: [CallAttempt],
+      nullable: true,
+      description: CALL_DESCRIPTIONS.attemptList,
+      select: { attemptList: true },
+      resolve: ({ attemptList }) => attemptsOf(attemptList),
+    }),
     platformStatus: t.int({
       nullable: true,
       description: CALL_DESCRIPTIONS.platformStatus,
@@ -156,6 +189,12 @@ export const Call = builder.prismaObject('Call', {
       description: 'The process that served the call. Shown only to administrators.',
       select: { instance: true },
       resolve: ({ instance }, _args, { loaders }) => loaders.instance(instance),
+    }),
+    traceId: t.string({
+      nullable: true,
+      description: CALL_DESCRIPTIONS.traceId,
+      select: { traceId: true },
+      resolve: ({ traceId }, _args, context) => ifShown(traceId, context),
     }),
     promptTokens: t.expose('promptTokens', {
       type: 'SafeInt',

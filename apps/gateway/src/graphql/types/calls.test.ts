@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => face?.close())
 
 const FIELDS = `id requestId keyId ownerId endUser kind face agentId appId deployment model conversationId outcome reason attempts platformStatus
-  platformCode platformLogId instanceId instance { host pid version } promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays`
+  platformCode platformLogId instanceId instance { host pid version } traceId promptTokens completionTokens totalTokens admittedAt queuedMs firstChunkMs durationMs endedAt replays`
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -121,6 +121,55 @@ test('everybody who sees a call sees its deployment, its attempts, its wait and 
   expect(items).toEqual([
     expect.objectContaining({ deployment: null, attempts: null, queued_ms: null, replays: 0 }),
   ])
+})
+
+test('everybody who sees a call sees its attempts; what the platform said and the trace are for administrators', async () => {
+  const stored = [
+    {
+      deployment: 'eu',
+      start_ms: 0,
+      duration_ms: 12,
+      outcome: 'timeout',
+      reason: 'agent_timeout',
+      platform_status: 504,
+    },
+    {
+      deployment: 'us',
+      start_ms: 213,
+      duration_ms: 40,
+      outcome: 'word_of_tomorrow',
+      reason: 'reason_of_tomorrow',
+    },
+    { of: 'another version' },
+  ]
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const requestId = await addCalls(1, { outcome: 'done', attempts: 2, attemptList: stored, traceId })
+  const ask = async (caller: CallerName, id: string) => {
+    const fields = 'traceId attemptList { deployment startMs durationMs outcome reason platformStatus }'
+    const { data, errors } = await face.query(
+      caller,
+      `{ calls(filter: { requestId: "${id}" }) { nodes { ${fields} } } }`,
+    )
+    expect(errors).toBeUndefined()
+    const { items } = (await face.get(caller, `/api/v1/calls?request_id=${id}`)).json().data
+    return { ...data.calls.nodes[0], ofRest: items[0].trace_id }
+  }
+  const attempts = (platformStatus: number | null) => [
+    {
+      deployment: 'eu',
+      startMs: 0,
+      durationMs: 12,
+      outcome: 'TIMEOUT',
+      reason: 'agent_timeout',
+      platformStatus,
+    },
+    { deployment: 'us', startMs: 213, durationMs: 40, outcome: 'OTHER', reason: null, platformStatus: null },
+  ]
+  expect(await ask('admin', requestId)).toEqual({ traceId, ofRest: traceId, attemptList: attempts(504) })
+  for (const caller of ['premium', 'chat key'] as const)
+    expect(await ask(caller, requestId)).toEqual({ traceId: null, ofRest: null, attemptList: attempts(null) })
+  const plain = await addCalls(1, { outcome: 'done', attempts: 1 })
+  expect(await ask('admin', plain)).toEqual({ traceId: null, ofRest: null, attemptList: null })
 })
 
 test('pages follow each other without gaps, and only forwards', async () => {

@@ -25,6 +25,16 @@ export const CALL_DESCRIPTIONS = {
     'The name of the machine of that process; null once it ended more than `instance.retentionDays` ago. Shown only to administrators.',
   instancePid: 'The process id on that machine; null as `host` is. Shown only to administrators.',
   instanceVersion: 'The version of that process; null as `host` is. Shown only to administrators.',
+  traceId:
+    'The id of the trace of the call, in hex; null while the call runs, and if the gateway does not trace. A trace that is not sampled has an id as well. Shown only to administrators.',
+  attemptList:
+    'The attempts, in their order, if there were several or the only one failed: a first attempt that succeeds is in the fields of the call itself. At most eight. Null otherwise, while the call runs, if it was interrupted, and for uploads.',
+  attemptDeployment: 'The id of the deployment to which it was sent.',
+  attemptStartMs:
+    'The milliseconds from the dispatch of the call until it was sent; until it began, if it failed before that.',
+  attemptDurationMs: 'The milliseconds from then to its end.',
+  attemptOutcome: 'How it ended, and with it the call if no other attempt followed.',
+  attemptReason: 'The stable word of its error; null if it did not fail.',
   promptTokens: 'The tokens of the input; null if they were not reported.',
   completionTokens: 'The tokens of the reply; null if they were not reported.',
   totalTokens: 'The tokens of both; null if they were not reported.',

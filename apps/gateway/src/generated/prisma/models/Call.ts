@@ -67,6 +67,7 @@ export type CallMinAggregateOutputType = {
   deployment: string | null
   attempts: number | null
   queuedMs: number | null
+  traceId: string | null
   model: string | null
   conversation: string | null
   instance: string | null
@@ -98,6 +99,7 @@ export type CallMaxAggregateOutputType = {
   deployment: string | null
   attempts: number | null
   queuedMs: number | null
+  traceId: string | null
   model: string | null
   conversation: string | null
   instance: string | null
@@ -129,6 +131,8 @@ export type CallCountAggregateOutputType = {
   deployment: number
   attempts: number
   queuedMs: number
+  attemptList: number
+  traceId: number
   model: number
   conversation: number
   instance: number
@@ -186,6 +190,7 @@ export type CallMinAggregateInputType = {
   deployment?: true
   attempts?: true
   queuedMs?: true
+  traceId?: true
   model?: true
   conversation?: true
   instance?: true
@@ -217,6 +222,7 @@ export type CallMaxAggregateInputType = {
   deployment?: true
   attempts?: true
   queuedMs?: true
+  traceId?: true
   model?: true
   conversation?: true
   instance?: true
@@ -248,6 +254,8 @@ export type CallCountAggregateInputType = {
   deployment?: true
   attempts?: true
   queuedMs?: true
+  attemptList?: true
+  traceId?: true
   model?: true
   conversation?: true
   instance?: true
@@ -366,6 +374,8 @@ export type CallGroupByOutputType = {
   deployment: string | null
   attempts: number | null
   queuedMs: number | null
+  attemptList: runtime.JsonValue | null
+  traceId: string | null
   model: string | null
   conversation: string
   instance: string
@@ -420,6 +430,8 @@ export type CallWhereInput = {
   deployment?: Prisma.StringNullableFilter<"Call"> | string | null
   attempts?: Prisma.IntNullableFilter<"Call"> | number | null
   queuedMs?: Prisma.IntNullableFilter<"Call"> | number | null
+  attemptList?: Prisma.JsonNullableFilter<"Call">
+  traceId?: Prisma.StringNullableFilter<"Call"> | string | null
   model?: Prisma.StringNullableFilter<"Call"> | string | null
   conversation?: Prisma.StringFilter<"Call"> | string
   instance?: Prisma.UuidFilter<"Call"> | string
@@ -451,6 +463,8 @@ export type CallOrderByWithRelationInput = {
   deployment?: Prisma.SortOrderInput | Prisma.SortOrder
   attempts?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedMs?: Prisma.SortOrderInput | Prisma.SortOrder
+  attemptList?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceId?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrderInput | Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -485,6 +499,8 @@ export type CallWhereUniqueInput = Prisma.AtLeast<{
   deployment?: Prisma.StringNullableFilter<"Call"> | string | null
   attempts?: Prisma.IntNullableFilter<"Call"> | number | null
   queuedMs?: Prisma.IntNullableFilter<"Call"> | number | null
+  attemptList?: Prisma.JsonNullableFilter<"Call">
+  traceId?: Prisma.StringNullableFilter<"Call"> | string | null
   model?: Prisma.StringNullableFilter<"Call"> | string | null
   conversation?: Prisma.StringFilter<"Call"> | string
   instance?: Prisma.UuidFilter<"Call"> | string
@@ -516,6 +532,8 @@ export type CallOrderByWithAggregationInput = {
   deployment?: Prisma.SortOrderInput | Prisma.SortOrder
   attempts?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedMs?: Prisma.SortOrderInput | Prisma.SortOrder
+  attemptList?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceId?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrderInput | Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -555,6 +573,8 @@ export type CallScalarWhereWithAggregatesInput = {
   deployment?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   attempts?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
   queuedMs?: Prisma.IntNullableWithAggregatesFilter<"Call"> | number | null
+  attemptList?: Prisma.JsonNullableWithAggregatesFilter<"Call">
+  traceId?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   model?: Prisma.StringNullableWithAggregatesFilter<"Call"> | string | null
   conversation?: Prisma.StringWithAggregatesFilter<"Call"> | string
   instance?: Prisma.UuidWithAggregatesFilter<"Call"> | string
@@ -586,6 +606,8 @@ export type CallCreateInput = {
   deployment?: string | null
   attempts?: number | null
   queuedMs?: number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: string | null
   model?: string | null
   conversation?: string
   instance: string
@@ -617,6 +639,8 @@ export type CallUncheckedCreateInput = {
   deployment?: string | null
   attempts?: number | null
   queuedMs?: number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: string | null
   model?: string | null
   conversation?: string
   instance: string
@@ -648,6 +672,8 @@ export type CallUpdateInput = {
   deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -679,6 +705,8 @@ export type CallUncheckedUpdateInput = {
   deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -710,6 +738,8 @@ export type CallCreateManyInput = {
   deployment?: string | null
   attempts?: number | null
   queuedMs?: number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: string | null
   model?: string | null
   conversation?: string
   instance: string
@@ -741,6 +771,8 @@ export type CallUpdateManyMutationInput = {
   deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -772,6 +804,8 @@ export type CallUncheckedUpdateManyInput = {
   deployment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   queuedMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  attemptList?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  traceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversation?: Prisma.StringFieldUpdateOperationsInput | string
   instance?: Prisma.StringFieldUpdateOperationsInput | string
@@ -803,6 +837,8 @@ export type CallCountOrderByAggregateInput = {
   deployment?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   queuedMs?: Prisma.SortOrder
+  attemptList?: Prisma.SortOrder
+  traceId?: Prisma.SortOrder
   model?: Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -846,6 +882,7 @@ export type CallMaxOrderByAggregateInput = {
   deployment?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   queuedMs?: Prisma.SortOrder
+  traceId?: Prisma.SortOrder
   model?: Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -877,6 +914,7 @@ export type CallMinOrderByAggregateInput = {
   deployment?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   queuedMs?: Prisma.SortOrder
+  traceId?: Prisma.SortOrder
   model?: Prisma.SortOrder
   conversation?: Prisma.SortOrder
   instance?: Prisma.SortOrder
@@ -926,6 +964,8 @@ export type CallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   deployment?: boolean
   attempts?: boolean
   queuedMs?: boolean
+  attemptList?: boolean
+  traceId?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -957,6 +997,8 @@ export type CallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   deployment?: boolean
   attempts?: boolean
   queuedMs?: boolean
+  attemptList?: boolean
+  traceId?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -988,6 +1030,8 @@ export type CallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   deployment?: boolean
   attempts?: boolean
   queuedMs?: boolean
+  attemptList?: boolean
+  traceId?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -1019,6 +1063,8 @@ export type CallSelectScalar = {
   deployment?: boolean
   attempts?: boolean
   queuedMs?: boolean
+  attemptList?: boolean
+  traceId?: boolean
   model?: boolean
   conversation?: boolean
   instance?: boolean
@@ -1037,7 +1083,7 @@ export type CallSelectScalar = {
   replays?: boolean
 }
 
-export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "replays", ExtArgs["result"]["call"]>
+export type CallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "keyId" | "ownerId" | "endUser" | "kind" | "face" | "agent" | "app" | "deployment" | "attempts" | "queuedMs" | "attemptList" | "traceId" | "model" | "conversation" | "instance" | "outcome" | "reason" | "platformStatus" | "platformCode" | "platformLogId" | "promptTokens" | "completionTokens" | "totalTokens" | "admittedAt" | "firstChunkMs" | "durationMs" | "endedAt" | "replays", ExtArgs["result"]["call"]>
 
 export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Call"
@@ -1064,6 +1110,14 @@ export type $CallPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * How long the call has waited for a slot of its agent. Null if it did not wait.
      */
     queuedMs: number | null
+    /**
+     * The attempts, if there were several or the only one failed, as `StoredAttempt` has them. Null while the call is running.
+     */
+    attemptList: runtime.JsonValue | null
+    /**
+     * The id of the trace of the call, in hex. Null while the call is running, and if it was not traced.
+     */
+    traceId: string | null
     model: string | null
     conversation: string
     instance: string
@@ -1527,6 +1581,8 @@ export interface CallFieldRefs {
   readonly deployment: Prisma.FieldRef<"Call", 'String'>
   readonly attempts: Prisma.FieldRef<"Call", 'Int'>
   readonly queuedMs: Prisma.FieldRef<"Call", 'Int'>
+  readonly attemptList: Prisma.FieldRef<"Call", 'Json'>
+  readonly traceId: Prisma.FieldRef<"Call", 'String'>
   readonly model: Prisma.FieldRef<"Call", 'String'>
   readonly conversation: Prisma.FieldRef<"Call", 'String'>
   readonly instance: Prisma.FieldRef<"Call", 'String'>

@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "calls" ADD COLUMN     "attempt_list" JSONB,
+ADD COLUMN     "trace_id" TEXT;
