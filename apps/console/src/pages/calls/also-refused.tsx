@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslations } from 'use-intl'
+import { RefusalsDocument } from '../../generated/graphql.ts'
+import { graphqlQuery } from '../../session/queries.ts'
+import { Notice } from '../../ui/notice.tsx'
+
+/** Leads to the refusal of a request that is looked for among the calls. Nothing where there is none. */
+export function AlsoRefused({ requestId }: { readonly requestId: string }) {
+  const t = useTranslations('calls')
+  const { data } = useQuery(graphqlQuery(RefusalsDocument, { filter: { requestId } }))
+  if ((data?.refusals?.nodes.length ?? 0) === 0) return null
+  return (
+    <Notice tone="warn">
+      <Link to="/refusals/$requestId" params={{ requestId }}>
+        {t('alsoRefused')}
+      </Link>
+    </Notice>
+  )
+}
