@@ -18,12 +18,15 @@ export const OPERATIONS = [
   'keys.revoke',
   'login',
   'logout',
+  'signingKeys.create',
   'signingKeys.rotate',
   'secrets.rewrite',
   'uploads.remove',
+  'uploads.sweep',
   'replies.remove',
   'configuration.load',
   'export',
+  'database.import',
   'audit.cut',
 ] as const
 

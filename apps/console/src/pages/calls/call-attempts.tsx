@@ -1,6 +1,5 @@
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
-import { useSession } from '../../session/use-session.ts'
 import { Card } from '../../ui/card.tsx'
 import { numeric, Table } from '../../ui/table.tsx'
 import { attemptsOf, type ShownAttempt } from './attempts-of.ts'
@@ -11,10 +10,8 @@ import { OutcomeBadge } from './outcome-badge.tsx'
 /** Where the call was sent, in order, and what came of each attempt. Nothing where it was sent nowhere, or still runs. */
 export function CallAttempts({ call }: { readonly call: CallDetails }) {
   const t = useTranslations('calls.call')
-  const { role } = useSession()
   const attempts = attemptsOf(call)
   if (attempts.length === 0) return null
-  const isAdmin = role === 'admin'
   return (
     <Card title={t('attempts')} isFlush>
       <Table label={t('attempts')}>
@@ -22,11 +19,6 @@ export function CallAttempts({ call }: { readonly call: CallDetails }) {
           <tr>
             <th scope="col">{t('deployment')}</th>
             <th scope="col">{t('attemptResult')}</th>
-            {isAdmin && (
-              <th scope="col" className={numeric}>
-                {t('platformStatus')}
-              </th>
-            )}
             <th scope="col" className={numeric}>
               {t('attemptStart')}
             </th>
@@ -38,7 +30,7 @@ export function CallAttempts({ call }: { readonly call: CallDetails }) {
         <tbody>
           {attempts.map((attempt, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: attempts have no other name than their place, and never move.
-            <AttemptRow key={place} attempt={attempt} place={place} isAdmin={isAdmin} />
+            <AttemptRow key={place} attempt={attempt} place={place} />
           ))}
         </tbody>
       </Table>
@@ -49,10 +41,9 @@ export function CallAttempts({ call }: { readonly call: CallDetails }) {
 interface AttemptRowProps {
   readonly attempt: ShownAttempt
   readonly place: number
-  readonly isAdmin: boolean
 }
 
-function AttemptRow({ attempt, place, isAdmin }: AttemptRowProps) {
+function AttemptRow({ attempt, place }: AttemptRowProps) {
   const t = useTranslations('calls.call')
   const { duration } = useFormats()
   const { deployment, outcome, reason, platformStatus, startMs, durationMs } = attempt
@@ -64,8 +55,10 @@ function AttemptRow({ attempt, place, isAdmin }: AttemptRowProps) {
       <td>
         <OutcomeBadge outcome={outcome} />
         {reason !== null && <code className={styles.second}>{reason}</code>}
+        {platformStatus !== null && (
+          <span className={styles.second}>{t('platformStatusOf', { status: platformStatus })}</span>
+        )}
       </td>
-      {isAdmin && <td className={numeric}>{platformStatus ?? '–'}</td>}
       <td className={numeric}>{startMs === null ? '–' : t('after', { time: duration(startMs) })}</td>
       <td className={numeric}>{durationMs === null ? '–' : duration(durationMs)}</td>
     </tr>

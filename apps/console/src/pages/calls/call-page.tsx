@@ -43,9 +43,11 @@ export function CallPage() {
           <CallTimes call={call} />
           <CallAttempts call={call} />
           {role === 'admin' && call.outcome !== null && <CallPlatform call={call} />}
+        </div>
+        <div className={styles.column}>
+          <CallOrigin call={call} />
           {role === 'admin' && <CallProcess call={call} />}
         </div>
-        <CallOrigin call={call} />
       </Cards>
     </Page>
   )

@@ -16,7 +16,16 @@ export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragm
   const agentName = useAgentName()
   const { at, face, route, agent, agentId, key, keyId, owner, ownerId } = refusal
   return (
-    <Card title={t('refusal.about')}>
+    <Card
+      title={t('refusal.about')}
+      aside={
+        keyId !== null && (
+          <Link to="/refusals" search={{ key: keyId }}>
+            {t('refusal.ofKey')}
+          </Link>
+        )
+      }
+    >
       <Facts
         facts={[
           [t('time'), dateTime(at)],
@@ -43,13 +52,6 @@ export function RefusalAbout({ refusal }: { readonly refusal: RefusalFieldsFragm
           ],
         ]}
       />
-      {keyId !== null && (
-        <p>
-          <Link to="/refusals" search={{ key: keyId }}>
-            {t('refusal.ofKey')}
-          </Link>
-        </p>
-      )}
     </Card>
   )
 }

@@ -9,7 +9,6 @@ import { Empty, ErrorNotice, Loading } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RefusalAbout } from './refusal-about.tsx'
 import { RefusalWhy } from './refusal-why.tsx'
-import styles from './refusals.module.css'
 import { RefusalsTable } from './refusals-table.tsx'
 
 const route = getRouteApi('/shell/refusals/$requestId')
@@ -46,9 +45,7 @@ function Refusals({ refusals, id }: RefusalsProps) {
   return (
     <>
       <Cards>
-        <div className={styles.column}>
-          <RefusalWhy refusal={shown} />
-        </div>
+        <RefusalWhy refusal={shown} />
         <RefusalAbout refusal={shown} />
       </Cards>
       {others.length > 0 && (
